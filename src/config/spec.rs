@@ -1,0 +1,268 @@
+//! What the catalogue says of one language and of one server. See `servers.toml` for the words in use.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::text::Encoding;
+
+/// One language: how its files are known and which servers speak for it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Language {
+    /// The name people use ("C#").
+    pub name: String,
+    /// File name extensions without the dot, compared without case.
+    #[serde(default)]
+    pub extensions: Vec<String>,
+    /// Whole file names ("Makefile", ".bashrc").
+    #[serde(default)]
+    pub filenames: Vec<String>,
+    /// Interpreters named by a first line that starts with `#!` ("python3").
+    #[serde(default)]
+    pub shebangs: Vec<String>,
+    /// LSP `languageId` (3.17, *TextDocumentItem*); the language's key where absent.
+    pub language_id: Option<String>,
+    /// Extensions whose `languageId` differs (`tsx = "typescriptreact"`).
+    #[serde(default)]
+    pub language_ids: BTreeMap<String, String>,
+    /// Keys of the servers used by default, the first one navigates.
+    #[serde(default)]
+    pub servers: Vec<String>,
+}
+
+/// One language server: how it is found, started, installed, and what is known of its behaviour.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Server {
+    /// The name people use.
+    pub name: String,
+    /// Where its documentation is.
+    #[serde(default)]
+    pub homepage: Option<String>,
+    /// Keys of the languages it speaks.
+    pub languages: Vec<String>,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Environment variables added for the server's process.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// File or folder names that mark a project's root; the nearest folder above a file that has one is the root.
+    #[serde(default)]
+    pub root_markers: Vec<String>,
+    /// Do not start without a root marker (a Deno server in a Node project).
+    #[serde(default)]
+    pub root_required: bool,
+    /// Use the topmost marked folder instead of the nearest (Cargo workspaces, Gradle builds).
+    #[serde(default)]
+    pub root_topmost: bool,
+    /// What it is asked for.
+    #[serde(default)]
+    pub features: Features,
+    /// How it can be installed.
+    #[serde(default)]
+    pub install: Install,
+    /// Answer to `workspace/configuration`, by section, and the content of `workspace/didChangeConfiguration`.
+    #[serde(default)]
+    pub settings: toml::Table,
+    /// `initializationOptions` of the `initialize` request.
+    #[serde(default)]
+    pub initialization_options: toml::Table,
+    /// What it counts columns in, whatever it announces.
+    pub position_encoding: Option<Encoding>,
+    /// How it must be told of changes.
+    #[serde(default)]
+    pub sync: Sync,
+    /// When its diagnostics are those of the text it has now.
+    #[serde(default)]
+    pub diagnostics: DiagnosticsRule,
+    /// When its answers across files are whole.
+    #[serde(default)]
+    pub readiness: ReadinessRule,
+    /// What must be there beside the server for it to be of full use.
+    #[serde(default)]
+    pub hollow: Vec<Hollow>,
+    /// Known faults, in sentences.
+    #[serde(default)]
+    pub faults: Vec<String>,
+    /// Seconds `initialize` may take.
+    pub start_timeout: Option<u64>,
+    /// Give a Python project's virtual environment to the server (`VIRTUAL_ENV`, PATH and `python-path-setting`).
+    #[serde(default)]
+    pub python_environment: bool,
+    /// Dotted settings key that takes the path of the project's Python interpreter ("python.pythonPath").
+    pub python_path_setting: Option<String>,
+    /// Whether the project owner's trust is needed before it may start, because starting it runs the project's code.
+    #[serde(default)]
+    pub runs_project_code: bool,
+    /// Do not use this server unless a setting names it.
+    #[serde(default)]
+    pub disabled: bool,
+}
+
+/// What a server is asked for when several share a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Features {
+    /// Hover, definition, references, symbols, hierarchies, signatures, completion, rename.
+    pub navigation: bool,
+    /// Diagnostics.
+    pub diagnostics: bool,
+    /// Formatting.
+    pub format: bool,
+    /// Code actions.
+    pub actions: bool,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self { navigation: true, diagnostics: true, format: true, actions: true }
+    }
+}
+
+/// Install recipes by package manager, in the order in which they are tried.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Install {
+    /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), into a virtual environment of their own.
+    #[serde(default)]
+    pub pip: Vec<String>,
+    /// Packages from npm, pinned (`pyright@1.1.400`), under a prefix of their own.
+    #[serde(default)]
+    pub npm: Vec<String>,
+    /// Crates, pinned (`taplo-cli@0.9.3`), under a root of their own.
+    #[serde(default)]
+    pub cargo: Vec<String>,
+    /// Features for `cargo install`.
+    #[serde(default)]
+    pub cargo_features: Vec<String>,
+    /// Go modules, pinned (`golang.org/x/tools/gopls@v0.20.0`).
+    #[serde(default)]
+    pub go: Vec<String>,
+    /// Ruby gems, pinned (`ruby-lsp:0.26.0`).
+    #[serde(default)]
+    pub gem: Vec<String>,
+    /// .NET tools, pinned (`csharp-ls@0.19.0`).
+    #[serde(default)]
+    pub dotnet: Vec<String>,
+    /// The command that advice shows, where it is not derived from the recipes above.
+    pub advice: Option<String>,
+    /// What to tell who must install by hand (system packages, downloads).
+    pub manual: Option<String>,
+}
+
+/// How a server must be told of changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sync {
+    /// As it announced.
+    #[default]
+    Announced,
+    /// The whole text whenever the text has characters outside the Basic Multilingual Plane, as announced otherwise.
+    FullIfAstral,
+    /// Always the whole text.
+    Full,
+}
+
+/// How a server's diagnostics for exactly our text are known.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct DiagnosticsRule {
+    /// The way to use.
+    pub source: DiagnosticsSource,
+    /// Milliseconds of silence after which unversioned pushes are taken as settled, where nothing better is known.
+    pub quiet_ms: Option<u64>,
+    /// The first push after opening is an empty list that says nothing.
+    pub first_empty_is_noise: bool,
+    /// It checks only what was saved: a `didSave` follows each change of the file on disk.
+    pub on_save: bool,
+    /// A notification that says "done with this document" (clangd's file status).
+    pub idle: Option<IdleSign>,
+    /// Milliseconds to wait for the first diagnostics of a document, beyond the usual deadline (slow linters).
+    pub timeout_ms: Option<u64>,
+    /// It publishes nothing when nothing changed: after a change that leaves its findings as they are, silence means
+    /// that the last push still holds once a barrier request was answered and `quiet-ms` have passed.
+    pub silent_when_same: bool,
+}
+
+/// Where fresh diagnostics come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiagnosticsSource {
+    /// Not measured: pull where offered, else pushes, versioned where they are.
+    #[default]
+    Auto,
+    /// `textDocument/diagnostic` (3.17), also when it is registered late.
+    Pull,
+    /// Pushes that carry the document's version.
+    VersionedPush,
+    /// Pushes without version.
+    Push,
+    /// Asked through `workspace/executeCommand typescript.tsserverRequest`, whose answer is for the text it has.
+    Tsserver,
+    /// It gives none.
+    None,
+}
+
+/// A notification that tells that a server is done with a document.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct IdleSign {
+    /// The notification's method; its params name the document in `uri`.
+    pub method: String,
+    /// The member that tells the state.
+    pub field: String,
+    /// The member's value (or the start of it) that means "done".
+    pub value: String,
+}
+
+/// When answers across files are whole.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ReadinessRule {
+    /// Starts of the titles of work-done progress that must begin and end after the first document was opened.
+    pub progress: Vec<String>,
+    /// Milliseconds within which that progress begins; where it does not, the server is taken as ready.
+    pub grace_ms: Option<u64>,
+    /// It reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
+    pub server_status: bool,
+    /// A notification that says "ready" once.
+    pub notification: Option<ReadySign>,
+}
+
+impl ReadinessRule {
+    /// How long the announced progress may take to begin.
+    pub fn grace(&self) -> Duration {
+        Duration::from_millis(self.grace_ms.unwrap_or(1_000))
+    }
+}
+
+/// A notification by which a server says that it is ready.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ReadySign {
+    /// The notification's method.
+    pub method: String,
+    /// The member to look at.
+    pub field: Option<String>,
+    /// The member's value (or the start of it) that means "ready".
+    pub value: Option<String>,
+}
+
+/// Something a server needs beside itself.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Hollow {
+    /// A program that must be on PATH.
+    pub program: Option<String>,
+    /// A Python module that must be importable in the server's own environment.
+    pub python_module: Option<String>,
+    /// The server's own command with these arguments must succeed (a rustup proxy without its component fails).
+    #[serde(default)]
+    pub succeeds: Vec<String>,
+    /// What is lost without it.
+    pub message: String,
+    /// The command that mends it.
+    pub install: String,
+}

@@ -1,0 +1,6 @@
+//! lsp-tools: real language servers on demand.
+pub mod config;
+pub mod lsp;
+pub mod text;
+pub mod tools;
+pub mod workspace;

@@ -1,0 +1,249 @@
+//! The smallest single replacement that turns one text into another.
+
+use ropey::Rope;
+use ropey::iter::Chunks;
+
+use super::{Buffer, Range};
+
+/// One replacement: the text of `range` (positions in the old text) becomes `text`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What is replaced, in the old text.
+    pub range: Range,
+    /// What takes its place.
+    pub text: String,
+}
+
+impl Change {
+    /// The smallest replacement that turns `old` into `new`, or `None` where they are the same.
+    ///
+    /// What both share at the start and at the end stays; two buffers that share rope nodes (one is an edited clone
+    /// of the other) are compared without looking at the shared text. A CRLF is never split, since no position
+    /// can point inside it.
+    pub fn between(old: &Buffer, new: &Buffer) -> Option<Self> {
+        let (old_rope, new_rope) = (old.rope(), new.rope());
+        if old_rope.is_instance(new_rope) {
+            return None;
+        }
+        let shortest = old_rope.len_bytes().min(new_rope.len_bytes());
+        let prefix = common(old_rope.chunks(), new_rope.chunks(), shortest, End::Front);
+        if prefix == old_rope.len_bytes() && prefix == new_rope.len_bytes() {
+            return None;
+        }
+        let suffix = common(chunks_from_back(old_rope), chunks_from_back(new_rope), shortest - prefix, End::Back);
+        Some(cut(old, new, prefix, suffix))
+    }
+
+    /// As [`Change::between`], against text that is not a buffer yet (a file just read).
+    pub fn to_text(old: &Buffer, new: &str) -> Option<Self> {
+        let shortest = old.len_bytes().min(new.len());
+        let prefix = common(old.rope().chunks(), std::iter::once(new), shortest, End::Front);
+        if prefix == old.len_bytes() && prefix == new.len() {
+            return None;
+        }
+        let suffix =
+            common(chunks_from_back(old.rope()), std::iter::once(new), shortest - prefix, End::Back);
+        let (old_span, new_span) = align(old.rope(), new, prefix, suffix);
+        Some(Self { range: range_of(old, old_span), text: new[new_span].to_owned() })
+    }
+}
+
+fn cut(old: &Buffer, new: &Buffer, prefix: usize, suffix: usize) -> Change {
+    let (old_span, new_span) = align(old.rope(), new.rope(), prefix, suffix);
+    let text = new.rope().byte_slice(new_span).to_string();
+    Change { range: range_of(old, old_span), text }
+}
+
+fn range_of(old: &Buffer, bytes: std::ops::Range<usize>) -> Range {
+    Range { start: old.position_of_byte(bytes.start), end: old.position_of_byte(bytes.end) }
+}
+
+/// Text whose bytes and character boundaries can be looked at, be it a rope or a string.
+trait Bytes {
+    fn len(&self) -> usize;
+    fn byte(&self, at: usize) -> u8;
+}
+
+impl Bytes for Rope {
+    fn len(&self) -> usize {
+        self.len_bytes()
+    }
+    fn byte(&self, at: usize) -> u8 {
+        Rope::byte(self, at)
+    }
+}
+
+impl Bytes for str {
+    fn len(&self) -> usize {
+        str::len(self)
+    }
+    fn byte(&self, at: usize) -> u8 {
+        self.as_bytes()[at]
+    }
+}
+
+/// The differing byte spans of both texts, widened to character boundaries and around any CRLF they would split.
+fn align<O: Bytes + ?Sized, N: Bytes + ?Sized>(
+    old: &O,
+    new: &N,
+    mut prefix: usize,
+    mut suffix: usize,
+) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+    while prefix > 0 && (splits(old, prefix) || splits(new, prefix)) {
+        prefix -= 1;
+    }
+    while suffix > 0 && (splits(old, old.len() - suffix) || splits(new, new.len() - suffix)) {
+        suffix -= 1;
+    }
+    (prefix..old.len() - suffix, prefix..new.len() - suffix)
+}
+
+/// Whether the boundary before byte `at` lies inside a character or inside a CRLF.
+fn splits<B: Bytes + ?Sized>(text: &B, at: usize) -> bool {
+    if at == 0 || at >= text.len() {
+        return false;
+    }
+    let next = text.byte(at);
+    (next & 0b1100_0000) == 0b1000_0000 || (next == b'\n' && text.byte(at - 1) == b'\r')
+}
+
+fn chunks_from_back(rope: &Rope) -> Chunks<'_> {
+    let (chunks, _, _, _) = rope.chunks_at_byte(rope.len_bytes());
+    // `chunks_at_byte` at the end stands on the last chunk; stepping over it makes `reversed` start with it.
+    let mut chunks = chunks;
+    chunks.next();
+    chunks.reversed()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Front,
+    Back,
+}
+
+/// How many bytes, up to `most`, two runs of chunks share at one end.
+fn common<'a>(
+    mut left: impl Iterator<Item = &'a str>,
+    mut right: impl Iterator<Item = &'a str>,
+    most: usize,
+    end: End,
+) -> usize {
+    let (mut a, mut b): (&[u8], &[u8]) = (&[], &[]);
+    let mut same = 0;
+    while same < most {
+        if a.is_empty() {
+            let Some(next) = left.next() else { break };
+            a = next.as_bytes();
+            continue;
+        }
+        if b.is_empty() {
+            let Some(next) = right.next() else { break };
+            b = next.as_bytes();
+            continue;
+        }
+        let len = a.len().min(b.len()).min(most - same);
+        let (head_a, rest_a) = take(a, len, end);
+        let (head_b, rest_b) = take(b, len, end);
+        if !std::ptr::eq(head_a, head_b) && head_a != head_b {
+            return same + shared(head_a, head_b, end);
+        }
+        same += len;
+        (a, b) = (rest_a, rest_b);
+    }
+    same
+}
+
+fn take(bytes: &[u8], len: usize, end: End) -> (&[u8], &[u8]) {
+    match end {
+        End::Front => bytes.split_at(len),
+        End::Back => {
+            let (rest, tail) = bytes.split_at(bytes.len() - len);
+            (tail, rest)
+        }
+    }
+}
+
+fn shared(a: &[u8], b: &[u8], end: End) -> usize {
+    match end {
+        End::Front => a.iter().zip(b).take_while(|(a, b)| a == b).count(),
+        End::Back => a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Encoding, Position};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn texts() -> impl Strategy<Value = String> {
+        let pieces = prop::sample::select(vec![
+            "a", "b", "é", "e\u{301}", "🦀", "𝒳", "\n", "\r\n", "\r", "\t", " ", "名", "",
+        ]);
+        prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_change_turns_old_into_new(old in texts(), new in texts()) {
+            let (before, after) = (Buffer::new(&old), Buffer::new(&new));
+            for change in [Change::between(&before, &after), Change::to_text(&before, &new)] {
+                let mut edited = before.clone();
+                match change {
+                    None => prop_assert_eq!(&old, &new),
+                    Some(change) => {
+                        // A server applies the range after a trip through its own encoding.
+                        for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+                            let there = before.encode_range(change.range, encoding);
+                            prop_assert_eq!(before.decode_range(there), change.range);
+                        }
+                        edited.apply(&change);
+                        prop_assert_eq!(edited.to_string(), new.clone());
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn positions_survive_every_encoding(text in texts(), line in 0u32..12, character in 0u32..12) {
+            let buffer = Buffer::new(&text);
+            let position = buffer.clamp(Position { line, character });
+            prop_assert!(buffer.contains(position));
+            for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+                prop_assert_eq!(buffer.decode(buffer.encode(position, encoding)), position);
+            }
+            prop_assert_eq!(buffer.position_of_byte(buffer.byte_offset(position)), position);
+        }
+
+        #[test]
+        fn columns_are_what_a_plain_count_says(text in texts(), line in 0u32..6, character in 0u32..12) {
+            let buffer = Buffer::new(&text);
+            let position = buffer.clamp(Position { line, character });
+            let plain = buffer.line(position.line).unwrap_or_default();
+            let before: String = plain.chars().take(position.character as usize).collect();
+            prop_assert_eq!(buffer.encode(position, Encoding::Utf8).unit as usize, before.len());
+            prop_assert_eq!(buffer.encode(position, Encoding::Utf16).unit as usize, before.encode_utf16().count());
+            prop_assert_eq!(buffer.encode(position, Encoding::Utf32).unit as usize, before.chars().count());
+        }
+    }
+
+    #[test]
+    fn an_edited_clone_differs_only_where_it_was_edited() {
+        let old = Buffer::new(&"0123456789abcde\n".repeat(100_000));
+        let mut new = old.clone();
+        let at = Position::new(50_000, 3);
+        new.apply(&Change { range: Range::empty(at), text: "X".into() });
+        assert_eq!(Change::between(&old, &new), Some(Change { range: Range::empty(at), text: "X".into() }));
+    }
+
+    #[test]
+    fn positions_outside_are_moved_to_the_nearest_end() {
+        let buffer = Buffer::new("ab\r\ncd");
+        assert_eq!(buffer.clamp(Position::new(0, 99)), Position::new(0, 2));
+        assert_eq!(buffer.clamp(Position::new(9, 0)), Position::new(1, 2));
+        assert_eq!(buffer.line(0).as_deref(), Some("ab"));
+        assert_eq!(buffer.line(2), None);
+    }
+}

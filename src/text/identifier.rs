@@ -1,0 +1,108 @@
+//! Names in a text: the identifier under or beside a position.
+
+use super::{Buffer, Position, Range};
+
+/// A name as it stands in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identifier {
+    /// The name itself.
+    pub name: String,
+    /// Where it stands.
+    pub range: Range,
+}
+
+/// Whether `character` may stand inside an identifier: letters and digits of any script, `_` and `$`.
+pub fn is_identifier_char(character: char) -> bool {
+    character == '_' || character == '$' || character.is_alphanumeric() || is_combining_mark(character)
+}
+
+/// Combining marks continue a name (`e` + U+0301); `char::is_alphanumeric` does not count them.
+fn is_combining_mark(character: char) -> bool {
+    matches!(character as u32, 0x0300..=0x036F | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0xFE20..=0xFE2F)
+}
+
+/// All identifiers of the 0-based `line`, from left to right; numbers are none.
+pub fn identifiers_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
+    let Some(text) = buffer.line(line) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut start: Option<(u32, usize)> = None;
+    let mut column = 0;
+    for (byte, character) in text.char_indices() {
+        match (is_identifier_char(character), start) {
+            (true, None) => start = Some((column, byte)),
+            (false, Some((from, from_byte))) => {
+                push_identifier(&mut found, line, from, column, &text[from_byte..byte]);
+                start = None;
+            }
+            _ => {}
+        }
+        column += 1;
+    }
+    if let Some((from, from_byte)) = start {
+        push_identifier(&mut found, line, from, column, &text[from_byte..]);
+    }
+    found
+}
+
+fn push_identifier(found: &mut Vec<Identifier>, line: u32, from: u32, to: u32, name: &str) {
+    if name.starts_with(|first: char| first.is_numeric()) {
+        return;
+    }
+    let range = Range { start: Position { line, character: from }, end: Position { line, character: to } };
+    found.push(Identifier { name: name.to_owned(), range });
+}
+
+/// The identifier at `position`, or else the nearest on the same line (the one before it where two are equally
+/// near); `None` where the line has none.
+///
+/// A position at a name's end belongs to that name, as editors have it.
+pub fn identifier_near(buffer: &Buffer, position: Position) -> Option<Identifier> {
+    let distance = |name: &Identifier| {
+        let (start, end) = (name.range.start.character, name.range.end.character);
+        if position.character < start {
+            start - position.character
+        } else {
+            position.character.saturating_sub(end)
+        }
+    };
+    let mut names = identifiers_on_line(buffer, position.line);
+    // A position between two touching names cannot be; between `a` and `(b` the name that starts here wins.
+    if let Some(at) = names.iter().position(|name| {
+        name.range.start.character <= position.character && position.character < name.range.end.character
+    }) {
+        return Some(names.swap_remove(at));
+    }
+    names.into_iter().min_by_key(distance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(text: &str, line: u32, character: u32) -> Option<String> {
+        identifier_near(&Buffer::new(text), Position { line, character }).map(|found| found.name)
+    }
+
+    #[test]
+    fn a_position_in_at_the_end_of_and_beside_a_name_finds_it() {
+        let text = "let greeting = hello(world)";
+        assert_eq!(near(text, 0, 4).as_deref(), Some("greeting"));
+        assert_eq!(near(text, 0, 12).as_deref(), Some("greeting"));
+        assert_eq!(near(text, 0, 20).as_deref(), Some("hello"));
+        assert_eq!(near(text, 0, 21).as_deref(), Some("world"));
+        assert_eq!(near(text, 0, 400).as_deref(), Some("world"));
+    }
+
+    #[test]
+    fn names_of_any_script_and_with_marks_are_one_name() {
+        assert_eq!(near("x = cafe\u{301}名 + 1", 0, 6).as_deref(), Some("cafe\u{301}名"));
+        assert_eq!(near("🦀🦀 = crab", 0, 0).as_deref(), Some("crab"));
+    }
+
+    #[test]
+    fn numbers_and_empty_lines_have_no_name() {
+        assert_eq!(near("123 + 45", 0, 1), None);
+        assert_eq!(near("", 0, 0), None);
+        assert_eq!(near("a", 7, 0), None);
+    }
+}

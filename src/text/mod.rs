@@ -1,0 +1,19 @@
+//! Ground floor: text and nothing else.
+//!
+//! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
+//! [`Change`] between two buffers, and [`Identifier`]s under or beside a position. Everything is pure: no file,
+//! no process, no language server, no async. May use: nothing of this crate.
+//!
+//! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every
+//! floor above speaks. [`EncodedPosition`] counts code units of a named encoding and is what a language server
+//! speaks; only a [`Buffer`] converts between them, because only the text knows how.
+
+mod buffer;
+mod change;
+mod identifier;
+mod position;
+
+pub use buffer::Buffer;
+pub use change::Change;
+pub use identifier::{Identifier, identifier_near, identifiers_on_line, is_identifier_char};
+pub use position::{EncodedPosition, EncodedRange, Encoding, LineColumn, Position, Range};

@@ -1,0 +1,336 @@
+//! The shape of answers: what every language tool says beside its own findings.
+
+use serde::Serialize;
+
+use crate::text::Range;
+
+/// How far an answer can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// All servers asked answered about the text as it is now.
+    Complete,
+    /// True as far as it goes: an index is still moving, or one of several servers is silent.
+    Partial,
+    /// Asked, and nothing came in time. Never to be read as "clean" or "none".
+    NoData,
+    /// No server answered: what follows is text search.
+    Hints,
+}
+
+/// What became of the server that was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerState {
+    /// It answers, and its index is whole.
+    Ready,
+    /// It answers, and its index is still moving.
+    Indexing,
+    /// It is being started.
+    Starting,
+    /// It is not installed, or no server is known for the language.
+    Missing,
+    /// It ended, or could not be started.
+    Crashed,
+    /// It did not answer in time.
+    Timeout,
+    /// Settings or missing trust keep it from being started.
+    Disabled,
+    /// It does not offer what was asked.
+    Unsupported,
+}
+
+/// One server's part in an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ServerStatus {
+    /// The language's key in the catalogue; "unknown" for a file of no known language.
+    pub language: String,
+    /// The server's key in the catalogue; empty where there is none for the language.
+    pub server: String,
+    /// What became of it.
+    pub state: ServerState,
+    /// More: progress, an exit status with the last lines of stderr, what was left out for want of trust.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The command that installs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub install: Option<String>,
+    /// How long this answer waited for it, in milliseconds.
+    pub waited_ms: u64,
+}
+
+/// What a position or name was taken to mean.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Resolved {
+    /// Relative to the workspace.
+    pub path: String,
+    /// The name asked about.
+    pub symbol: String,
+    /// Where it stands.
+    pub range: Range,
+    /// The source line.
+    pub text: String,
+    /// The position given was beside the name and has been moved to it, or only a name was given.
+    pub moved: bool,
+}
+
+/// A successful answer of a language tool: its own `output`, flattened, and how far it can be relied on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer<T> {
+    /// Always true; a failure is a [`ToolError`].
+    pub ok: bool,
+    /// What the tool found.
+    #[serde(flatten)]
+    pub output: T,
+    /// What was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<Resolved>,
+    /// The server that matters most for this answer.
+    pub server_status: ServerStatus,
+    /// Each server, where several serve the file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerStatus>,
+    /// How far to rely on it.
+    pub verdict: Verdict,
+    /// What else is worth knowing, in sentences (waits of unknown sufficiency, values the server got wrong).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A place in a file, as answers give it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Relative to the workspace with `/`; absolute for a file outside; the URI for a document that is no file.
+    pub path: String,
+    /// The document's URI.
+    pub uri: String,
+    /// Where in it, 0-based, in Unicode scalar values.
+    pub range: Range,
+    /// The source line at the range's start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Hints only: why it ranks where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// `lsp_hover`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HoverOutput {
+    /// Markdown; empty where there is nothing to say.
+    pub contents: String,
+    /// The text it speaks of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
+    /// Hints only: where the likely definition is, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Place>,
+}
+
+/// `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LocationsOutput {
+    /// The first location; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<Place>,
+    /// All of them, sorted by file and position (hints: best first).
+    pub locations: Vec<Place>,
+    /// How many there are in all.
+    pub count: usize,
+    /// Whether `locations` leaves some out.
+    pub has_more: bool,
+}
+
+/// One finding, as answers give it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DiagnosticItem {
+    /// Relative to the workspace.
+    pub path: String,
+    /// Where, 0-based, in Unicode scalar values.
+    pub range: Range,
+    /// How bad.
+    pub severity: crate::lsp::model::Severity,
+    /// The rule's code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The checker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The server's key; "syntax" where tree-sitter found it without a server.
+    pub server: String,
+    /// What is wrong.
+    pub message: String,
+    /// Other places that explain it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<RelatedItem>,
+}
+
+/// A place that explains a diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RelatedItem {
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What about it.
+    pub message: String,
+}
+
+/// How one file of a check fared, where several were asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileVerdict {
+    /// Relative to the workspace.
+    pub path: String,
+    /// How far its diagnostics can be relied on.
+    pub verdict: Verdict,
+    /// Why not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// `lsp_diagnostics`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiagnosticsOutput {
+    /// Sorted by file and position.
+    pub diagnostics: Vec<DiagnosticItem>,
+    /// How many there are in all, at or above the severity floor.
+    pub count: usize,
+    /// Whether `diagnostics` leaves some out.
+    pub has_more: bool,
+    /// How many files were asked about.
+    pub files: usize,
+    /// The files whose verdict is not `complete`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<FileVerdict>,
+}
+
+/// A symbol of an outline or of a workspace search.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SymbolItem {
+    /// Its name.
+    pub name: String,
+    /// What it is, in LSP's words.
+    pub kind: String,
+    /// More, as the server puts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What it lies in (workspace search only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    /// Relative to the workspace (workspace search only; an outline is of one file).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The whole of it (outline), or its name (workspace search).
+    pub range: Range,
+    /// Its name (outline only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Range>,
+    /// The source line (workspace search only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What it contains (outline only).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<SymbolItem>,
+}
+
+/// `lsp_symbols`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SymbolsOutput {
+    /// The outline as a tree, or workspace matches, best first.
+    pub symbols: Vec<SymbolItem>,
+    /// How many there are in all, children included.
+    pub count: usize,
+    /// Whether `symbols` leaves some out.
+    pub has_more: bool,
+}
+
+/// A caller, callee, supertype or subtype.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HierarchyItem {
+    /// Its name.
+    pub name: String,
+    /// What it is, in LSP's words.
+    pub kind: String,
+    /// More, as the server puts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Where its name stands.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Where the calls are: in this item's file for callers, in its parent's for callees.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<Range>,
+    /// The next level.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<HierarchyItem>,
+    /// The next level was left out (seen before, too deep, out of time).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// `lsp_calls`, `lsp_types`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HierarchyOutput {
+    /// "incoming"/"outgoing" calls, "supertypes"/"subtypes".
+    pub direction: String,
+    /// What was asked about, each with its tree.
+    pub items: Vec<HierarchyItem>,
+    /// How many nodes below `items` there are.
+    pub count: usize,
+}
+
+/// One signature.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SignatureItem {
+    /// The whole of it.
+    pub label: String,
+    /// Markdown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documentation: Option<String>,
+    /// Its parameters.
+    pub parameters: Vec<String>,
+    /// 0-based parameter at the position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_parameter: Option<u32>,
+    /// The server takes this one for the call.
+    pub active: bool,
+}
+
+/// `lsp_signature`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SignaturesOutput {
+    /// The server's order.
+    pub signatures: Vec<SignatureItem>,
+}
+
+/// One completion.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CompletionItem {
+    /// What is shown and, unless `insert` differs, typed.
+    pub label: String,
+    /// What it is, in LSP's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// More (a type).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Markdown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documentation: Option<String>,
+    /// What is typed, where it is not `label`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insert: Option<String>,
+    /// The server advises against it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deprecated: bool,
+}
+
+/// `lsp_completion`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CompletionsOutput {
+    /// Best first, in the server's order.
+    pub items: Vec<CompletionItem>,
+    /// How many there are in all.
+    pub count: usize,
+    /// Whether `items` leaves some out.
+    pub has_more: bool,
+}

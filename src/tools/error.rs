@@ -1,0 +1,76 @@
+//! Failures, as agents and people are told of them.
+
+use serde::Serialize;
+
+/// What kind of failure it is; the words of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// No tool has that name.
+    UnknownTool,
+    /// An argument is missing, wrong or not known.
+    InvalidArgs,
+    /// The path leads out of the workspace.
+    OutsideWorkspace,
+    /// There is no such file, symbol or server.
+    NotFound,
+    /// The file is not UTF-8 text, or no regular file.
+    NotText,
+    /// The file is larger than the limit.
+    TooLarge,
+    /// The file changed while it was being worked on.
+    Conflict,
+    /// Settings or missing trust forbid it.
+    Denied,
+    /// It took longer than its deadline.
+    Timeout,
+    /// The caller went away.
+    Cancelled,
+    /// The server is not installed.
+    ServerMissing,
+    /// The server ended or could not be started.
+    ServerFailed,
+    /// The server does not offer it.
+    Unsupported,
+    /// A fault of ours.
+    Internal,
+}
+
+/// A failed call: one sentence to act on, and how.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
+pub struct ToolError {
+    /// What kind.
+    pub code: ErrorCode,
+    /// What was wrong, with what, in one sentence.
+    pub error: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl ToolError {
+    /// A failure of kind `code`.
+    pub fn new(code: ErrorCode, error: impl Into<String>) -> Self {
+        Self { code, error: error.into(), hint: None }
+    }
+
+    /// The same with what to do about it.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl Serialize for ToolError {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("ok", &false)?;
+        map.serialize_entry("code", &self.code)?;
+        map.serialize_entry("error", &self.error)?;
+        if let Some(hint) = &self.hint {
+            map.serialize_entry("hint", hint)?;
+        }
+        map.end()
+    }
+}

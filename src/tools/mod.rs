@@ -1,0 +1,2 @@
+pub mod answer;
+pub mod error;
