@@ -1,1 +1,3 @@
+pub mod connection;
 pub mod model;
+pub mod wire;

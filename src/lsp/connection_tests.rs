@@ -1,0 +1,137 @@
+use futures::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
+use serde_json::json;
+use tokio_util::compat::{Compat, TokioAsyncReadCompatExt};
+
+use super::*;
+
+/// Remembers what it was told; answers `custom/known` only.
+struct Ears(Arc<std::sync::Mutex<Vec<String>>>);
+
+impl Incoming for Ears {
+    fn request(&mut self, method: &str, params: Value) -> Result<Value, Refusal> {
+        if method == "custom/known" { Ok(json!({ "echo": params })) } else { Err(Refusal::MethodNotFound) }
+    }
+    fn notification(&mut self, method: &str, params: &RawValue) {
+        if let Ok(mut heard) = self.0.lock() {
+            heard.push(format!("{method} {params}"));
+        }
+    }
+}
+
+type Pipe = Compat<tokio::io::DuplexStream>;
+
+/// A connection and the server's two pipe ends, played by the test.
+fn pair() -> (Connection, futures::io::BufReader<Pipe>, Pipe, Arc<std::sync::Mutex<Vec<String>>>) {
+    let (output, server_out) = tokio::io::duplex(1 << 20);
+    let (input, server_in) = tokio::io::duplex(1 << 20);
+    let heard = Arc::default();
+    let ears = Ears(Arc::clone(&heard));
+    let connection = Connection::open("test", output.compat(), input.compat(), ears, None);
+    (connection, futures::io::BufReader::new(server_in.compat()), server_out.compat(), heard)
+}
+
+async fn receive(from: &mut futures::io::BufReader<Pipe>) -> Value {
+    let mut header = String::new();
+    from.read_line(&mut header).await.unwrap();
+    let length: usize = header.trim().strip_prefix("Content-Length: ").unwrap().parse().unwrap();
+    from.read_line(&mut String::new()).await.unwrap();
+    let mut body = vec![0; length];
+    from.read_exact(&mut body).await.unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+fn frame(body: &str) -> String {
+    format!("Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(5)
+}
+
+#[tokio::test]
+async fn an_answer_reaches_its_caller_through_every_kind_of_rubbish() {
+    let (connection, mut from, mut to, heard) = pair();
+    let answer = connection.start("textDocument/hover", &json!({ "x": 1 })).unwrap();
+    let sent = receive(&mut from).await;
+    assert_eq!(sent, json!({ "jsonrpc": "2.0", "id": 0, "method": "textDocument/hover", "params": { "x": 1 } }));
+    let rubbish = [
+        "npm WARN something\nstarted on port 1\n".to_owned(),
+        frame("{not json"),
+        frame(r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}"#),
+        frame(r#"{"jsonrpc":"2.0","id":77,"result":"to nobody"}"#),
+        "Content-Length: -5\r\n\r\n".to_owned(),
+        // Too long a length swallows the next frame; it is found again inside.
+        format!("Content-Length: 60\r\n\r\n{{}}{}", frame(r#"{"jsonrpc":"2.0","method":"a/b","params":[1]}"#)),
+        "content-length:44\n\n{\"jsonrpc\":\"2.0\",\"method\":\"c/d\",\"params\":{}}".to_owned(),
+        "Content-Type: x\r\nContent-Length: 32\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"e/f\"}".to_owned(),
+    ];
+    to.write_all(rubbish.concat().as_bytes()).await.unwrap();
+    to.write_all(frame(r#"{"jsonrpc":"2.0","id":0,"result":{"contents":"hi"}}"#).as_bytes()).await.unwrap();
+    let got: Value = answer.answer(soon()).await.unwrap();
+    assert_eq!(got, json!({ "contents": "hi" }));
+    assert_eq!(*heard.lock().unwrap(), ["a/b [1]", "c/d {}", "e/f null"]);
+    assert_eq!(connection.dropped_messages(), 3);
+}
+
+#[tokio::test]
+async fn requests_of_the_server_are_answered_under_their_own_ids() {
+    let (_connection, mut from, mut to, _) = pair();
+    for id in ["9007199254740993", "\"ts7\"", "-1"] {
+        let request = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"custom/known","params":[{id}]}}"#);
+        to.write_all(frame(&request).as_bytes()).await.unwrap();
+        let expected: Value = serde_json::from_str(id).unwrap();
+        let answer = receive(&mut from).await;
+        assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": expected, "result": { "echo": [expected] } }));
+    }
+    to.write_all(frame(r#"{"jsonrpc":"2.0","id":4,"method":"custom/unknown"}"#).as_bytes()).await.unwrap();
+    let refusal = receive(&mut from).await;
+    assert_eq!((refusal["id"].as_i64(), refusal["error"]["code"].as_i64()), (Some(4), Some(-32601)));
+}
+
+#[tokio::test]
+async fn a_dropped_request_is_cancelled_and_its_late_answer_ignored() {
+    let (connection, mut from, mut to, _) = pair();
+    drop(connection.start("slow/one", &json!({})).unwrap());
+    assert_eq!(receive(&mut from).await["method"], "slow/one");
+    let cancel = receive(&mut from).await;
+    assert_eq!(cancel, json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": 0 } }));
+    let second = connection.start("quick/one", &json!({})).unwrap();
+    assert_eq!(receive(&mut from).await["id"], 1);
+    let late = frame(r#"{"jsonrpc":"2.0","id":0,"result":"late"}"#);
+    let right = frame(r#"{"jsonrpc":"2.0","id":1,"result":"right"}"#);
+    to.write_all(format!("{late}{right}").as_bytes()).await.unwrap();
+    assert_eq!(second.answer::<String>(soon()).await.unwrap(), "right");
+}
+
+#[tokio::test]
+async fn a_silent_server_costs_the_deadline_and_a_closed_one_nothing() {
+    let (connection, mut from, to, _) = pair();
+    let deadline = Instant::now() + Duration::from_millis(50);
+    let error = connection.request::<Value>("never/answered", &json!({}), deadline).await.unwrap_err();
+    assert!(matches!(error, RequestError::Timeout { .. }), "{error}");
+    receive(&mut from).await;
+    assert_eq!(receive(&mut from).await["method"], "$/cancelRequest");
+    drop(to);
+    let error = connection.request::<Value>("after/the/end", &json!({}), soon()).await.unwrap_err();
+    assert!(matches!(error, RequestError::Closed { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_message_beyond_the_limit_ends_the_conversation_with_its_size() {
+    let (connection, _from, mut to, _) = pair();
+    to.write_all(b"Content-Length: 99999999999\r\n\r\n").await.unwrap();
+    let error = connection.request::<Value>("any", &json!({}), soon()).await.unwrap_err();
+    assert!(error.to_string().contains("99999999999 bytes"), "{error}");
+}
+
+#[tokio::test]
+async fn errors_of_the_server_keep_code_and_data() {
+    let (connection, mut from, mut to, _) = pair();
+    let pending = connection.start("x", &json!({})).unwrap();
+    receive(&mut from).await;
+    let body = r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32802,"message":"later","data":{"retriggerRequest":true}}}"#;
+    to.write_all(frame(body).as_bytes()).await.unwrap();
+    let error = pending.answer::<Value>(soon()).await.unwrap_err();
+    assert!(error.is_transient());
+    assert!(matches!(error, RequestError::Refused { data, .. } if data["retriggerRequest"] == true));
+}

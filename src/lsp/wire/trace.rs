@@ -1,0 +1,50 @@
+//! A record of every message, to be read by eye.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Who sent a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// We did.
+    ToServer,
+    /// The server did.
+    FromServer,
+    /// The server printed something that is no message.
+    Junk,
+}
+
+/// A file that takes every message with its time: one line each, `seconds server direction json`.
+#[derive(Debug)]
+pub struct Trace {
+    file: Mutex<BufWriter<File>>,
+    start: Instant,
+}
+
+impl Trace {
+    /// Starts a record in the file at `path`, which is created or emptied; readable by its owner only, since
+    /// messages hold the text of files.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?;
+        Ok(Self { file: Mutex::new(BufWriter::new(file)), start: Instant::now() })
+    }
+
+    pub(super) fn record(&self, server: &str, direction: Direction, body: &str) {
+        let seconds = self.start.elapsed().as_secs_f64();
+        let arrow = match direction {
+            Direction::ToServer => "->",
+            Direction::FromServer => "<-",
+            Direction::Junk => "!!",
+        };
+        let body = body.replace(['\n', '\r'], " ");
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = writeln!(file, "{seconds:.6} {server} {arrow} {body}").and_then(|()| file.flush());
+        if let Err(error) = written {
+            tracing::warn!("the trace file cannot be written: {error}");
+        }
+    }
+}
