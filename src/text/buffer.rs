@@ -166,10 +166,9 @@ impl Buffer {
         self.rope.insert(start, &change.text);
     }
 
-    pub(crate) fn replace_chars(&mut self, chars: std::ops::Range<usize>, text: &str) {
-        let start = chars.start;
-        self.rope.remove(chars);
-        self.rope.insert(start, text);
+    /// Whether there are characters outside the Basic Multilingual Plane, which encodings count differently.
+    pub fn has_astral(&self) -> bool {
+        self.rope.len_utf16_cu() != self.rope.len_chars()
     }
 }
 

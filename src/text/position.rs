@@ -115,15 +115,6 @@ impl Encoding {
             _ => None,
         }
     }
-
-    /// How many code units `character` takes in this encoding.
-    pub(crate) fn width(self, character: char) -> u32 {
-        match self {
-            Self::Utf8 => character.len_utf8() as u32,
-            Self::Utf16 => character.len_utf16() as u32,
-            Self::Utf32 => 1,
-        }
-    }
 }
 
 impl fmt::Display for Encoding {

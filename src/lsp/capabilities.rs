@@ -1,0 +1,320 @@
+//! What we tell a server we can do, and what it says it can.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+use serde_json::{Value, json};
+
+use crate::config::spec;
+use crate::text::Encoding;
+
+/// Our side of LSP 3.17 *ClientCapabilities*: what this client really does.
+pub fn client() -> Value {
+    let dynamic = json!({ "dynamicRegistration": true });
+    let linked = json!({ "dynamicRegistration": true, "linkSupport": true });
+    let markup = json!(["markdown", "plaintext"]);
+    json!({
+        "general": {
+            "positionEncodings": ["utf-8", "utf-16", "utf-32"],
+            "staleRequestSupport": { "cancel": true, "retryOnContentModified": [] },
+            "markdown": { "parser": "pulldown-cmark", "version": "0.13" }
+        },
+        "window": {
+            "workDoneProgress": true,
+            "showMessage": { "messageActionItem": { "additionalPropertiesSupport": false } },
+            "showDocument": { "support": false }
+        },
+        "workspace": {
+            "applyEdit": false,
+            "configuration": true,
+            "workspaceFolders": true,
+            "didChangeConfiguration": dynamic,
+            "didChangeWatchedFiles": { "dynamicRegistration": true, "relativePatternSupport": true },
+            "symbol": { "dynamicRegistration": true, "symbolKind": { "valueSet": (1..=26).collect::<Vec<_>>() } },
+            "diagnostics": { "refreshSupport": true },
+            "executeCommand": dynamic
+        },
+        "textDocument": {
+            "synchronization": { "dynamicRegistration": true, "didSave": true },
+            "publishDiagnostics": {
+                "relatedInformation": true, "versionSupport": true, "codeDescriptionSupport": true,
+                "tagSupport": { "valueSet": [1, 2] }
+            },
+            "diagnostic": { "dynamicRegistration": true, "relatedDocumentSupport": false },
+            "hover": { "dynamicRegistration": true, "contentFormat": markup },
+            "definition": linked, "declaration": linked, "typeDefinition": linked, "implementation": linked,
+            "references": dynamic,
+            "documentSymbol": {
+                "dynamicRegistration": true, "hierarchicalDocumentSymbolSupport": true,
+                "symbolKind": { "valueSet": (1..=26).collect::<Vec<_>>() }
+            },
+            "callHierarchy": dynamic,
+            "typeHierarchy": dynamic,
+            "signatureHelp": {
+                "dynamicRegistration": true,
+                "signatureInformation": {
+                    "documentationFormat": markup, "activeParameterSupport": true,
+                    "parameterInformation": { "labelOffsetSupport": true }
+                }
+            },
+            "completion": {
+                "dynamicRegistration": true,
+                "completionItem": {
+                    "snippetSupport": false, "documentationFormat": markup, "deprecatedSupport": true,
+                    "tagSupport": { "valueSet": [1] }, "labelDetailsSupport": true
+                },
+                "completionList": { "itemDefaults": ["editRange", "data"] }
+            }
+        },
+        "experimental": { "serverStatusNotification": true }
+    })
+}
+
+/// How a server takes changes (LSP 3.17, *TextDocumentSyncKind*).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncKind {
+    /// It reads the disk itself.
+    None,
+    /// The whole text each time.
+    Full,
+    /// Ranges.
+    Incremental,
+}
+
+/// What a server announced in its answer to `initialize`, with the catalogue's corrections.
+#[derive(Debug, Clone)]
+pub struct ServerCapabilities {
+    raw: Value,
+    /// What it counts columns in.
+    pub encoding: Encoding,
+    /// How it takes changes.
+    pub sync: SyncKind,
+    /// It wants `didSave`, with the text if `true`.
+    pub save: Option<bool>,
+    /// It takes more workspace folders while it runs.
+    pub more_folders: bool,
+}
+
+impl ServerCapabilities {
+    /// Reads the `result` of `initialize`.
+    pub fn from_initialize(result: &Value, spec: &spec::Server) -> Self {
+        let raw = result.get("capabilities").cloned().unwrap_or_default();
+        let announced = raw["positionEncoding"].as_str().and_then(Encoding::from_name);
+        let sync = &raw["textDocumentSync"];
+        let kind = if sync.is_object() { &sync["change"] } else { sync };
+        let sync_kind = match (spec.sync, kind.as_u64()) {
+            (spec::Sync::Full, Some(1 | 2)) | (_, Some(1)) => SyncKind::Full,
+            (_, Some(2)) => SyncKind::Incremental,
+            _ => SyncKind::None,
+        };
+        let save = match &sync["save"] {
+            Value::Bool(true) => Some(false),
+            Value::Object(options) => Some(options.get("includeText") == Some(&Value::Bool(true))),
+            _ => None,
+        };
+        let folders = &raw["workspace"]["workspaceFolders"];
+        let notified = matches!(&folders["changeNotifications"], Value::Bool(true) | Value::String(_));
+        Self {
+            encoding: spec.position_encoding.or(announced).unwrap_or(Encoding::Utf16),
+            sync: sync_kind,
+            save,
+            more_folders: folders["supported"] == true && notified,
+            raw,
+        }
+    }
+
+    /// Whether the server announced `method` at start (it may still register it later).
+    pub fn announces(&self, method: &str) -> bool {
+        let Some(field) = provider_of(method) else { return false };
+        !matches!(self.raw.pointer(field), None | Some(Value::Null | Value::Bool(false)))
+    }
+
+    /// The `identifier` of the announced `diagnosticProvider`.
+    pub fn diagnostic_identifier(&self) -> Option<String> {
+        self.raw["diagnosticProvider"]["identifier"].as_str().map(str::to_owned)
+    }
+
+    /// Whether the server offers `command` through `workspace/executeCommand`.
+    pub fn executes(&self, command: &str) -> bool {
+        let commands = &self.raw["executeCommandProvider"]["commands"];
+        commands.as_array().is_some_and(|known| known.iter().any(|known| known == command))
+    }
+}
+
+/// Where LSP 3.17 *ServerCapabilities* announces a request.
+fn provider_of(method: &str) -> Option<&'static str> {
+    Some(match method {
+        "textDocument/hover" => "/hoverProvider",
+        "textDocument/definition" => "/definitionProvider",
+        "textDocument/declaration" => "/declarationProvider",
+        "textDocument/typeDefinition" => "/typeDefinitionProvider",
+        "textDocument/implementation" => "/implementationProvider",
+        "textDocument/references" => "/referencesProvider",
+        "textDocument/documentSymbol" => "/documentSymbolProvider",
+        "textDocument/prepareCallHierarchy" => "/callHierarchyProvider",
+        "textDocument/prepareTypeHierarchy" => "/typeHierarchyProvider",
+        "textDocument/signatureHelp" => "/signatureHelpProvider",
+        "textDocument/completion" => "/completionProvider",
+        "textDocument/diagnostic" => "/diagnosticProvider",
+        "workspace/symbol" => "/workspaceSymbolProvider",
+        "workspace/executeCommand" => "/executeCommandProvider",
+        _ => return None,
+    })
+}
+
+/// What a server registered after it had started (LSP 3.17, *Register Capability*).
+#[derive(Debug, Default)]
+pub struct Registrations {
+    entries: Vec<Registration>,
+}
+
+#[derive(Debug)]
+struct Registration {
+    id: String,
+    method: String,
+    options: Value,
+    watchers: Vec<Watcher>,
+}
+
+/// One glob of `workspace/didChangeWatchedFiles`.
+#[derive(Debug)]
+struct Watcher {
+    /// For a relative pattern: what it is relative to.
+    base: Option<std::path::PathBuf>,
+    glob: GlobMatcher,
+    /// Bits of LSP 3.17 *WatchKind*: 1 create, 2 change, 4 delete.
+    kinds: u64,
+}
+
+impl Registrations {
+    /// Takes the params of `client/registerCapability`.
+    pub fn register(&mut self, params: &Value) {
+        for entry in params["registrations"].as_array().into_iter().flatten() {
+            let (Some(id), Some(method)) = (entry["id"].as_str(), entry["method"].as_str()) else { continue };
+            let options = entry["registerOptions"].clone();
+            let watchers = options["watchers"].as_array().into_iter().flatten().filter_map(watcher).collect();
+            self.entries.retain(|known| known.id != id || known.method != method);
+            self.entries.push(Registration { id: id.to_owned(), method: method.to_owned(), options, watchers });
+        }
+    }
+
+    /// Takes the params of `client/unregisterCapability` (the specification spells the member `unregisterations`).
+    pub fn unregister(&mut self, params: &Value) {
+        let lists = [&params["unregisterations"], &params["unregistrations"]];
+        for entry in lists.into_iter().filter_map(Value::as_array).flatten() {
+            self.entries.retain(|known| entry["id"] != known.id.as_str());
+        }
+    }
+
+    /// Whether `method` is registered for documents of `language_id` at `path`.
+    pub fn covers(&self, method: &str, language_id: &str, path: &Path) -> bool {
+        self.all_options(method, language_id, path).next().is_some()
+    }
+
+    /// The options with which `method` is registered for such a document.
+    pub fn all_options(&self, method: &str, language_id: &str, path: &Path) -> impl Iterator<Item = &Value> {
+        let fits = move |entry: &&Registration| {
+            entry.method == method && selects(&entry.options["documentSelector"], language_id, path)
+        };
+        self.entries.iter().filter(fits).map(|entry| &entry.options)
+    }
+
+    /// Whether any document at all is covered.
+    pub fn has(&self, method: &str) -> bool {
+        self.entries.iter().any(|entry| entry.method == method)
+    }
+
+    /// Whether the server wants to hear of a change at `path`; `kind` is a bit of LSP 3.17 *WatchKind*.
+    pub fn watches(&self, path: &Path, kind: u64) -> bool {
+        let watchers = self.entries.iter().flat_map(|entry| &entry.watchers);
+        watchers.into_iter().any(|watcher| {
+            let relative = match &watcher.base {
+                Some(base) => match path.strip_prefix(base) {
+                    Ok(relative) => relative,
+                    Err(_) => return false,
+                },
+                None => path,
+            };
+            watcher.kinds & kind != 0 && watcher.glob.is_match(relative)
+        })
+    }
+}
+
+/// LSP 3.17 *DocumentSelector*; none at all selects every document.
+fn selects(selector: &Value, language_id: &str, path: &Path) -> bool {
+    let Some(filters) = selector.as_array() else { return true };
+    filters.iter().any(|filter| {
+        let language = filter.as_str().or(filter["language"].as_str());
+        let scheme = filter["scheme"].as_str();
+        let pattern = filter["pattern"].as_str();
+        language.is_none_or(|wanted| wanted == language_id || wanted == "*")
+            && scheme.is_none_or(|scheme| scheme == "file")
+            && pattern.is_none_or(|pattern| glob(pattern).is_none_or(|glob| glob.is_match(path)))
+    })
+}
+
+fn watcher(entry: &Value) -> Option<Watcher> {
+    let kinds = entry["kind"].as_u64().unwrap_or(7);
+    let (base, pattern) = match &entry["globPattern"] {
+        Value::String(pattern) => (None, pattern.as_str()),
+        relative => {
+            let uri = relative["baseUri"].as_str().or(relative["baseUri"]["uri"].as_str())?;
+            (super::uri::to_path(uri), relative["pattern"].as_str()?)
+        }
+    };
+    // An absolute pattern matches whole paths; any other matches at any depth, as editors have it.
+    let pattern = match base {
+        None if !pattern.starts_with(['/', '*']) => format!("**/{pattern}"),
+        _ => pattern.to_owned(),
+    };
+    Some(Watcher { base, glob: glob(&pattern)?, kinds })
+}
+
+/// LSP 3.17 *Pattern*: `*` stays inside a path segment, `**` does not.
+fn glob(pattern: &str) -> Option<GlobMatcher> {
+    match GlobBuilder::new(pattern).literal_separator(true).build() {
+        Ok(glob) => Some(glob.compile_matcher()),
+        Err(error) => {
+            tracing::warn!(pattern, "a server registered a glob that cannot be understood: {error}");
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn registered(options: Value, method: &str) -> Registrations {
+        let mut registrations = Registrations::default();
+        registrations.register(&json!({ "registrations": [{ "id": "1", "method": method, "registerOptions": options }] }));
+        registrations
+    }
+
+    #[test]
+    fn watchers_match_as_editors_match_them() {
+        let watchers = json!({ "watchers": [
+            { "globPattern": "**/*.{ts,tsx}" },
+            { "globPattern": "package.json", "kind": 2 },
+            { "globPattern": { "baseUri": "file:///w/sub", "pattern": "*.toml" } }
+        ] });
+        let registrations = registered(watchers, "workspace/didChangeWatchedFiles");
+        assert!(registrations.watches(Path::new("/w/a/b.tsx"), 1));
+        assert!(!registrations.watches(Path::new("/w/a/b.rs"), 7));
+        assert!(registrations.watches(Path::new("/w/package.json"), 2));
+        assert!(!registrations.watches(Path::new("/w/package.json"), 4));
+        assert!(registrations.watches(Path::new("/w/sub/x.toml"), 2));
+        assert!(!registrations.watches(Path::new("/w/x.toml"), 2));
+        assert!(!registrations.watches(Path::new("/w/sub/deep/x.toml"), 2));
+    }
+
+    #[test]
+    fn registrations_come_and_go_by_id_and_respect_selectors() {
+        let selector = json!({ "documentSelector": [{ "language": "python", "scheme": "file" }], "identifier": "x" });
+        let mut registrations = registered(selector, "textDocument/diagnostic");
+        assert!(registrations.covers("textDocument/diagnostic", "python", Path::new("/a.py")));
+        assert!(!registrations.covers("textDocument/diagnostic", "rust", Path::new("/a.rs")));
+        registrations.unregister(&json!({ "unregisterations": [{ "id": "1", "method": "textDocument/diagnostic" }] }));
+        assert!(!registrations.has("textDocument/diagnostic"));
+    }
+}

@@ -1,0 +1,277 @@
+//! From a server's JSON to our own words, element by element: one odd element never costs the others.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::documents::Snapshot;
+use super::model::{Diagnostic, FileRef, Hover, Location, Severity, Symbol, SymbolKind};
+use super::session::Session;
+use super::uri;
+use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding, Position, Range};
+use crate::workspace::Workspace;
+
+/// Library files beyond this size give no source lines.
+const MAX_OUTSIDE: u64 = 8 * 1024 * 1024;
+
+/// Converts a server's positions, for which it needs the texts they are in: the document asked about as it was sent,
+/// other open documents as the server has them, everything else from disk.
+pub struct Texts<'a> {
+    session: &'a Session,
+    own: FileRef,
+    buffers: HashMap<FileRef, Option<Buffer>>,
+    /// How many elements could not be understood.
+    pub dropped: usize,
+}
+
+impl<'a> Texts<'a> {
+    /// For an answer about `snapshot`.
+    pub fn new(session: &'a Session, snapshot: &Snapshot) -> Self {
+        let own = FileRef::Inside(snapshot.path.clone());
+        let buffers = HashMap::from([(own.clone(), Some(snapshot.buffer.clone()))]);
+        Self { session, own, buffers, dropped: 0 }
+    }
+
+    /// For an answer about no document in particular.
+    pub fn of_workspace(session: &'a Session) -> Self {
+        let own = FileRef::Virtual(String::new());
+        Self { session, own, buffers: HashMap::new(), dropped: 0 }
+    }
+
+    fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
+        let session = self.session;
+        let load = || match file {
+            FileRef::Inside(path) => session
+                .documents
+                .buffer(path)
+                .or_else(|| session.workspace.read_text(path).ok().map(|file| Buffer::new(&file.text))),
+            FileRef::Outside(path) => Workspace::read_outside(path, MAX_OUTSIDE).ok().map(|text| Buffer::new(&text)),
+            FileRef::Virtual(_) => None,
+        };
+        self.buffers.entry(file.clone()).or_insert_with(load).as_ref()
+    }
+
+    /// A range of `file`. Where its text cannot be read, code units are taken for characters.
+    pub fn range_in(&mut self, file: &FileRef, value: &Value) -> Option<Range> {
+        let encoding = self.session.capabilities.encoding;
+        let start = encoded(&value["start"], encoding)?;
+        let end = encoded(&value["end"], encoding)?;
+        Some(match self.buffer(file) {
+            Some(buffer) => buffer.decode_range(EncodedRange { start, end }),
+            None => Range::new(Position::new(start.line, start.unit), Position::new(end.line, end.unit)),
+        })
+    }
+
+    /// A range of the document asked about.
+    pub fn range(&mut self, value: &Value) -> Option<Range> {
+        let own = self.own.clone();
+        self.range_in(&own, value)
+    }
+
+    fn place(&mut self, uri: &str, range: &Value) -> Option<Location> {
+        let file = uri::file_ref(&self.session.workspace, uri);
+        let range = self.range_in(&file, range)?;
+        let text = self.buffer(&file).and_then(|buffer| buffer.line(range.start.line)).map(|line| line.into_owned());
+        Some(Location { file, range, text })
+    }
+
+    /// LSP 3.17 *Location* or *LocationLink*; of a link, the target's name.
+    pub fn location(&mut self, value: &Value) -> Option<Location> {
+        match value["targetUri"].as_str() {
+            Some(uri) => {
+                let range = &value["targetSelectionRange"];
+                self.place(uri, if range.is_object() { range } else { &value["targetRange"] })
+            }
+            None => self.place(value["uri"].as_str()?, &value["range"]),
+        }
+    }
+
+    /// `Location | Location[] | LocationLink[] | null`, without doubles.
+    pub fn locations(&mut self, value: &Value) -> Vec<Location> {
+        let mut found: Vec<Location> = Vec::new();
+        for element in elements(value) {
+            match self.location(element) {
+                Some(location) if found.contains(&location) => {}
+                Some(location) => found.push(location),
+                None => self.dropped += 1,
+            }
+        }
+        found
+    }
+
+    /// LSP 3.17 *Hover*; `None` where it says nothing.
+    pub fn hover(&mut self, value: &Value) -> Option<Hover> {
+        let contents = markup(&value["contents"])?;
+        let range = value.get("range").and_then(|range| self.range(range));
+        (!contents.trim().is_empty()).then_some(Hover { contents, range })
+    }
+
+    /// LSP 3.17 *Diagnostic* of the document asked about.
+    pub fn diagnostic(&mut self, value: &Value) -> Option<Diagnostic> {
+        let source = value["source"].as_str().map(str::to_owned);
+        let range = match &source {
+            Some(source) if self.session.state.spec.diagnostics.byte_columns.contains(source) => {
+                self.byte_range(&value["range"])
+            }
+            _ => self.range(&value["range"]),
+        }?;
+        let tags: Vec<u64> = elements(&value["tags"]).filter_map(Value::as_u64).collect();
+        let related = elements(&value["relatedInformation"]).filter_map(|related| {
+            let location = self.location(&related["location"])?;
+            Some((location, related["message"].as_str()?.to_owned()))
+        });
+        let related = related.collect();
+        Some(Diagnostic {
+            range,
+            severity: match value["severity"].as_u64() {
+                Some(2) => Severity::Warning,
+                Some(3) => Severity::Information,
+                Some(4) => Severity::Hint,
+                // Without one the client decides (LSP 3.17, *Diagnostic*): better too loud than unheard.
+                _ => Severity::Error,
+            },
+            code: match &value["code"] {
+                Value::String(code) => Some(code.clone()),
+                Value::Number(code) => Some(code.to_string()),
+                _ => None,
+            },
+            source,
+            message: value["message"].as_str().map_or_else(|| markup(&value["message"]), |text| Some(text.to_owned()))?,
+            server: self.session.server().to_owned(),
+            unnecessary: tags.contains(&1),
+            deprecated: tags.contains(&2),
+            related,
+        })
+    }
+
+    /// A range whose start counts bytes; its end is brought behind the identifier that begins there.
+    fn byte_range(&mut self, value: &Value) -> Option<Range> {
+        let own = self.own.clone();
+        let start = encoded(&value["start"], Encoding::Utf8)?;
+        let plain = self.range_in(&own, value)?;
+        let buffer = self.buffer(&own)?;
+        let start = buffer.decode(start);
+        let here = crate::text::identifiers_on_line(buffer, start.line);
+        let name = here.into_iter().find(|name| name.range.start == start);
+        Some(match name {
+            Some(name) => name.range,
+            None => Range::new(start, plain.end.max(start)),
+        })
+    }
+
+    /// LSP 3.17 *DocumentSymbol* tree or flat *SymbolInformation*, which is made a tree by what encloses what.
+    pub fn symbols(&mut self, value: &Value) -> Vec<Symbol> {
+        let mut flat = Vec::new();
+        let mut tree = Vec::new();
+        for element in elements(value) {
+            let is_flat = element.get("location").is_some();
+            match self.symbol(element, 0) {
+                Some(symbol) if is_flat => flat.push(symbol),
+                Some(symbol) => tree.push(symbol),
+                None => self.dropped += 1,
+            }
+        }
+        tree.extend(nest(flat));
+        tree
+    }
+
+    fn symbol(&mut self, value: &Value, depth: usize) -> Option<Symbol> {
+        const DEEPEST: usize = 64;
+        let location = &value["location"];
+        let range = self.range(if location.is_object() { &location["range"] } else { &value["range"] })?;
+        let name = value["name"].as_str()?.to_owned();
+        let selection = match value.get("selectionRange").and_then(|range| self.range(range)) {
+            Some(selection) => selection,
+            None => self.name_within(&name, range),
+        };
+        let mut children = Vec::new();
+        if depth < DEEPEST {
+            for child in elements(&value["children"]) {
+                match self.symbol(child, depth + 1) {
+                    Some(child) => children.push(child),
+                    None => self.dropped += 1,
+                }
+            }
+        }
+        Some(Symbol {
+            name,
+            kind: kind(&value["kind"]),
+            detail: value["detail"].as_str().filter(|detail| !detail.is_empty()).map(str::to_owned),
+            range,
+            selection,
+            children,
+        })
+    }
+
+    /// Flat symbols tell only the whole of a thing; its name is looked for where it begins.
+    fn name_within(&mut self, name: &str, range: Range) -> Range {
+        let own = self.own.clone();
+        let Some(buffer) = self.buffer(&own) else { return range };
+        let last = range.end.line.min(range.start.line.saturating_add(50));
+        let found = (range.start.line..=last)
+            .flat_map(|line| crate::text::identifiers_on_line(buffer, line))
+            .find(|word| word.name == name && word.range.start >= range.start);
+        found.map_or(range, |word| word.range)
+    }
+}
+
+/// Puts symbols that lie inside others below them.
+fn nest(mut flat: Vec<Symbol>) -> Vec<Symbol> {
+    flat.sort_by_key(|symbol| (symbol.range.start, std::cmp::Reverse(symbol.range.end)));
+    let mut roots: Vec<Symbol> = Vec::new();
+    let mut open: Vec<Symbol> = Vec::new();
+    let close = |open: &mut Vec<Symbol>, roots: &mut Vec<Symbol>| {
+        if let Some(done) = open.pop() {
+            match open.last_mut() {
+                Some(parent) => parent.children.push(done),
+                None => roots.push(done),
+            }
+        }
+    };
+    for symbol in flat {
+        while open.last().is_some_and(|parent| !parent.range.encloses(&symbol.range) || parent.range == symbol.range) {
+            close(&mut open, &mut roots);
+        }
+        open.push(symbol);
+    }
+    while !open.is_empty() {
+        close(&mut open, &mut roots);
+    }
+    roots
+}
+
+/// LSP 3.17 *SymbolKind*.
+pub fn kind(value: &Value) -> SymbolKind {
+    SymbolKind(value.as_u64().and_then(|kind| u8::try_from(kind).ok()).unwrap_or(0))
+}
+
+/// The elements of an array, one value as itself, nothing for null.
+pub fn elements(value: &Value) -> impl Iterator<Item = &Value> {
+    let one = (!value.is_null() && !value.is_array()).then_some(value);
+    value.as_array().into_iter().flatten().chain(one)
+}
+
+fn encoded(value: &Value, encoding: Encoding) -> Option<EncodedPosition> {
+    // A line beyond u32 is past every text's end, and so is clamped; a negative one means nothing.
+    let number = |value: &Value| value.as_u64().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    Some(EncodedPosition { line: number(&value["line"])?, unit: number(&value["character"])?, encoding })
+}
+
+/// LSP 3.17 *MarkupContent*, the deprecated *MarkedString*, plain text, or arrays of these, as Markdown.
+pub fn markup(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => {
+            let parts: Vec<String> = parts.iter().filter_map(markup).filter(|part| !part.trim().is_empty()).collect();
+            Some(parts.join("\n\n"))
+        }
+        Value::Object(object) => {
+            let text = object.get("value")?.as_str()?;
+            match object.get("language").and_then(Value::as_str) {
+                Some(language) => Some(format!("```{language}\n{text}\n```")),
+                None => Some(text.to_owned()),
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,123 @@
+//! Diagnostics of exactly the text that is on disk now, or the plain word that there are none yet.
+//!
+//! Three ways lead there, chosen by what the server offers and by the catalogue's rule: asking ([`pull`]), hearing
+//! ([`push`]), and asking tsserver through a command ([`tsserver`]). None of them ever takes findings that may belong to
+//! an older text.
+
+mod pull;
+mod push;
+mod tsserver;
+
+use tokio::time::Instant;
+
+use super::decode::Texts;
+use super::documents::Snapshot;
+use super::model::Diagnostic;
+use super::session::{AskError, Scope, Session};
+use crate::config::spec::DiagnosticsSource;
+use crate::text::Buffer;
+use crate::workspace::WorkspacePath;
+
+/// One server's findings in one file.
+#[derive(Debug, Clone)]
+pub struct Fresh {
+    /// The findings, in the server's order.
+    pub items: Vec<Diagnostic>,
+    /// How far they can be relied on.
+    pub known: Known,
+    /// The text they are about.
+    pub text: Buffer,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// How far findings can be relied on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// They are all there is to say about this text.
+    Complete,
+    /// More may come; says why.
+    Partial(String),
+    /// Nothing came in time; says what was waited for. Not to be read as clean.
+    NoData(String),
+}
+
+/// Findings as they came, with what is known of them.
+struct Raw {
+    items: std::sync::Arc<Vec<serde_json::Value>>,
+    snapshot: Snapshot,
+    known: Known,
+    notes: Vec<String>,
+}
+
+const PULL: &str = "textDocument/diagnostic";
+
+impl Session {
+    /// The server's findings in `path` as it is on disk now.
+    pub async fn diagnostics(&self, path: &WorkspacePath, deadline: Instant) -> Result<Fresh, AskError> {
+        let _in_use = self.use_now();
+        let started = Instant::now();
+        let raw = match self.state.spec.diagnostics.source {
+            DiagnosticsSource::Tsserver => return self.tsserver_diagnostics(path, deadline).await,
+            DiagnosticsSource::Pull => self.pulled(path, deadline).await?,
+            DiagnosticsSource::None => {
+                let (_, snapshot) = self.sync(path).await?;
+                let known = Known::NoData(format!("{} gives no diagnostics", self.server()));
+                Raw { items: Default::default(), snapshot, known, notes: Vec::new() }
+            }
+            DiagnosticsSource::Auto | DiagnosticsSource::VersionedPush | DiagnosticsSource::Push => {
+                self.heard_or_pulled(path, deadline).await?
+            }
+        };
+        if raw.known == Known::Complete {
+            self.note_latency(started.elapsed());
+        }
+        Ok(self.decode_all(raw))
+    }
+
+    /// Pulls where the server offers it, also when it offers it only while we wait; listens otherwise.
+    async fn heard_or_pulled(&self, path: &WorkspacePath, deadline: Instant) -> Result<Raw, AskError> {
+        let (synced, snapshot) = self.sync(path).await?;
+        drop(synced);
+        if self.offers(PULL, path, &snapshot.language_id) {
+            return self.pulled(path, deadline).await;
+        }
+        let offered = self.wait_for_offer(path, &snapshot.language_id, deadline);
+        tokio::select! {
+            heard = self.pushed(path, deadline) => heard,
+            true = offered => self.pulled(path, deadline).await,
+        }
+    }
+
+    /// Waits until the server registers pull diagnostics for `path`; false at the deadline or its end.
+    async fn wait_for_offer(&self, path: &WorkspacePath, language_id: &str, deadline: Instant) -> bool {
+        let mut bell = self.state.listen();
+        loop {
+            if self.offers(PULL, path, language_id) {
+                return true;
+            }
+            tokio::select! {
+                rung = bell.changed() => if rung.is_err() { return false },
+                _ = self.connection.wait_closed() => return false,
+                () = tokio::time::sleep_until(deadline) => return false,
+            }
+        }
+    }
+
+    fn decode_all(&self, raw: Raw) -> Fresh {
+        let mut notes = raw.notes;
+        let mut texts = Texts::new(self, &raw.snapshot);
+        let decoded: Vec<_> = raw.items.iter().map(|item| texts.diagnostic(item)).collect();
+        let odd = decoded.iter().filter(|item| item.is_none()).count();
+        if odd > 0 {
+            notes.push(format!("{} sent {odd} diagnostics that cannot be understood", self.server()));
+        }
+        let items = decoded.into_iter().flatten().collect();
+        Fresh { items, known: raw.known, text: raw.snapshot.buffer, notes }
+    }
+
+    /// Waits for the index to come to rest; says what is still going on at the deadline.
+    async fn rest(&self, deadline: Instant) -> Option<String> {
+        self.wait_ready(Scope::Project, deadline).await
+    }
+}

@@ -1,0 +1,98 @@
+//! Asking: LSP 3.17, *Pull Diagnostics*.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Known, PULL, Raw};
+use crate::lsp::documents::Snapshot;
+use crate::lsp::session::{AskError, Asked, Scope, Session};
+use crate::workspace::WorkspacePath;
+
+impl Session {
+    /// Asks for the diagnostics of `path`. A server that registers pulling only after it has started is waited for.
+    pub(super) async fn pulled(&self, path: &WorkspacePath, deadline: Instant) -> Result<Raw, AskError> {
+        let (synced, snapshot) = self.sync(path).await?;
+        drop(synced);
+        if !self.offers(PULL, path, &snapshot.language_id)
+            && !self.wait_for_offer(path, &snapshot.language_id, deadline).await
+        {
+            let known = Known::NoData(format!("{} did not offer diagnostics in time", self.server()));
+            return Ok(Raw { items: Arc::default(), snapshot, known, notes: Vec::new() });
+        }
+        let mut asked = self.pull_once(path, &snapshot, deadline).await?;
+        if asked.working.is_some() {
+            // Findings given while the project is being read are often wrong; the ones given afterwards are not.
+            let still = self.rest(deadline).await;
+            if still.is_none() {
+                asked = self.pull_once(path, &snapshot, deadline).await?;
+            }
+            asked.working = still;
+        }
+        let known = match asked.working {
+            None => Known::Complete,
+            Some(work) => Known::Partial(format!("{} is still busy: {work}", self.server())),
+        };
+        let items = self.with_pushed(path, &asked.snapshot, asked.value);
+        Ok(Raw { items: Arc::new(items), snapshot: asked.snapshot, known, notes: Vec::new() })
+    }
+
+    /// One round: a request for each `identifier` under which the server offers diagnostics.
+    async fn pull_once(
+        &self,
+        path: &WorkspacePath,
+        snapshot: &Snapshot,
+        deadline: Instant,
+    ) -> Result<Asked<Vec<Value>>, AskError> {
+        let mut all = Vec::new();
+        let mut last = None;
+        for identifier in self.identifiers(path, snapshot) {
+            let asked: Asked<Value> = self
+                .ask(path, PULL, Scope::File, deadline, |snapshot, _| match &identifier {
+                    Some(identifier) => json!({ "textDocument": { "uri": snapshot.uri }, "identifier": identifier }),
+                    None => json!({ "textDocument": { "uri": snapshot.uri } }),
+                })
+                .await?;
+            all.extend(asked.value["items"].as_array().cloned().unwrap_or_default());
+            last = Some(asked);
+        }
+        // There is always at least one identifier: that of the unnamed offer.
+        let (snapshot, working) = last.map_or((snapshot.clone(), None), |last| (last.snapshot, last.working));
+        Ok(Asked { value: all, snapshot, working })
+    }
+
+    fn identifiers(&self, path: &WorkspacePath, snapshot: &Snapshot) -> Vec<Option<String>> {
+        let absolute = self.workspace.absolute(path);
+        let mut found: Vec<Option<String>> = self.state.registrations(|known| {
+            known.all_options(PULL, &snapshot.language_id, &absolute)
+                .map(|options| options["identifier"].as_str().map(str::to_owned))
+                .collect()
+        });
+        if self.capabilities.announces(PULL) {
+            found.push(self.capabilities.diagnostic_identifier());
+        }
+        found.sort();
+        found.dedup();
+        if found.is_empty() {
+            found.push(None);
+        }
+        found
+    }
+
+    /// Adds what the server pushes beside its answers, where the rule says that it does.
+    fn with_pushed(&self, path: &WorkspacePath, snapshot: &Snapshot, mut items: Vec<Value>) -> Vec<Value> {
+        if !self.state.spec.diagnostics.pushes_more {
+            return items;
+        }
+        let pushes = self.state.pushes(path);
+        if pushes.version.is_none_or(|version| version == snapshot.version) {
+            let more = pushes.items.iter().filter(|item| {
+                !items.iter().any(|known| known["range"] == item["range"] && known["message"] == item["message"])
+            });
+            let more: Vec<Value> = more.cloned().collect();
+            items.extend(more);
+        }
+        items
+    }
+}

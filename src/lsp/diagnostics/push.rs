@@ -1,0 +1,237 @@
+//! Hearing: `textDocument/publishDiagnostics`, taken only when it is for our text.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Known, Raw};
+use crate::config::spec::{DiagnosticsRule, DiagnosticsSource};
+use crate::lsp::documents::Snapshot;
+use crate::lsp::session::{AskError, Session};
+use crate::lsp::state::Pushes;
+use crate::workspace::WorkspacePath;
+
+/// The silence after which a server of unknown habits is taken to have said all.
+const UNMEASURED_QUIET: Duration = Duration::from_millis(1_000);
+/// The silence after which one of known habits is, where no figure is given.
+const MEASURED_QUIET: Duration = Duration::from_millis(500);
+
+/// What is known at one moment of the wait for a push.
+struct Moment<'a> {
+    rule: &'a DiagnosticsRule,
+    snapshot: &'a Snapshot,
+    pushes: &'a Pushes,
+    /// The request sent right behind the text was answered: the server has read the text.
+    barrier: bool,
+    /// How long neither push nor barrier has come.
+    quiet: Duration,
+    /// The server said that it is done with the document since the text was sent.
+    idle: bool,
+}
+
+/// What to make of a moment.
+#[derive(Debug, PartialEq, Eq)]
+enum Decision {
+    /// The last push is for our text.
+    Take,
+    /// It is, as far as silence can tell.
+    TakeSilence,
+    /// Not yet; look again after this much silence, if nothing comes.
+    Wait(Option<Duration>),
+    /// Somebody sent a newer text: start over with it.
+    Overtaken,
+}
+
+impl Moment<'_> {
+    fn decide(&self) -> Decision {
+        let pushed = self.pushes.count > self.snapshot.pushes_before;
+        match self.pushes.version {
+            Some(version) if version > self.snapshot.version => Decision::Overtaken,
+            Some(version) if version == self.snapshot.version && !self.is_noise() => Decision::Take,
+            None if pushed && self.barrier && !self.snapshot.owed && self.is_measured() && !self.is_noise() => {
+                Decision::Take
+            }
+            None if pushed => self.after_silence(),
+            Some(version) if version == self.snapshot.version => self.after_silence(),
+            // Nothing for this text: the last findings still hold where the server keeps quiet about no news.
+            _ if self.rule.silent_when_same && self.pushes.count > 0 => {
+                if self.barrier && self.idle { Decision::Take } else { self.after_silence() }
+            }
+            _ => Decision::Wait(None),
+        }
+    }
+
+    /// The first, empty push of a server that opens with one that says nothing.
+    fn is_noise(&self) -> bool {
+        self.rule.first_empty_is_noise
+            && self.snapshot.version == 1
+            && self.pushes.count == self.snapshot.pushes_before + 1
+            && self.pushes.items.is_empty()
+    }
+
+    fn is_measured(&self) -> bool {
+        self.rule.source != DiagnosticsSource::Auto
+    }
+
+    fn needed_quiet(&self) -> Duration {
+        let unmeasured = if self.is_measured() { MEASURED_QUIET } else { UNMEASURED_QUIET };
+        // Twice the longest delay that was measured, since machines differ in speed.
+        self.rule.quiet_ms.map_or(unmeasured, |quiet| Duration::from_millis(quiet * 2))
+    }
+
+    fn after_silence(&self) -> Decision {
+        let needed = self.needed_quiet();
+        match self.barrier && self.quiet >= needed {
+            true => Decision::TakeSilence,
+            false => Decision::Wait(self.barrier.then(|| needed.saturating_sub(self.quiet))),
+        }
+    }
+}
+
+impl Session {
+    /// Waits for a push that is for the text on disk.
+    pub(super) async fn pushed(&self, path: &WorkspacePath, deadline: Instant) -> Result<Raw, AskError> {
+        loop {
+            let (mut synced, mut snapshot) = self.sync(path).await?;
+            if let Some(document) = synced.document()
+                && document.epoch != self.state.epoch()
+            {
+                self.touch(document);
+                snapshot = document.snapshot();
+            }
+            let pushes = self.state.pushes(path);
+            let barrier = match pushes.version {
+                Some(version) if version == snapshot.version => None,
+                _ => Some(self.start_barrier(&snapshot)?),
+            };
+            drop(synced);
+            let mut barrier = std::pin::pin!(async {
+                if let Some(barrier) = barrier {
+                    // An error is an answer too: it stands behind our text.
+                    let _answered = barrier.answer::<Value>(deadline).await;
+                }
+            });
+            if let Some(raw) = self.hear(path, snapshot, barrier.as_mut(), deadline).await? {
+                return Ok(raw);
+            }
+        }
+    }
+
+    /// Listens until the push for `snapshot` has come; `None` where the text was overtaken by a newer one.
+    async fn hear(
+        &self,
+        path: &WorkspacePath,
+        snapshot: Snapshot,
+        mut barrier: std::pin::Pin<&mut impl Future<Output = ()>>,
+        deadline: Instant,
+    ) -> Result<Option<Raw>, AskError> {
+        let rule = &self.state.spec.diagnostics;
+        let started = Instant::now();
+        let mut last_event = started;
+        let mut passed = false;
+        let mut seen = self.state.push_count(path);
+        let mut bell = self.state.listen();
+        loop {
+            let pushes = self.state.pushes(path);
+            if pushes.count != seen {
+                (seen, last_event) = (pushes.count, Instant::now());
+            }
+            let moment = Moment {
+                rule,
+                snapshot: &snapshot,
+                pushes: &pushes,
+                barrier: passed,
+                quiet: last_event.elapsed(),
+                idle: pushes.idle > snapshot.idle_before,
+            };
+            let decision = moment.decide();
+            let wait = match decision {
+                Decision::Overtaken => return Ok(None),
+                Decision::Take | Decision::TakeSilence => {
+                    if !self.is_current(&snapshot) {
+                        return Ok(None);
+                    }
+                    let silence = (decision == Decision::TakeSilence).then(|| started.elapsed());
+                    return Ok(Some(self.taken(snapshot, pushes, silence, deadline).await));
+                }
+                Decision::Wait(wait) => wait,
+            };
+            let until = wait.map_or(deadline, |wait| deadline.min(Instant::now() + wait));
+            tokio::select! {
+                () = barrier.as_mut(), if !passed => {
+                    passed = true;
+                    last_event = Instant::now();
+                }
+                _ = bell.changed() => {}
+                reason = self.connection.wait_closed() => {
+                    return Err(crate::lsp::connection::RequestError::Closed { reason }.into());
+                }
+                () = tokio::time::sleep_until(until) => if Instant::now() >= deadline {
+                    return Ok(Some(self.nothing_heard(snapshot, started.elapsed())));
+                }
+            }
+        }
+    }
+
+    fn nothing_heard(&self, snapshot: Snapshot, waited: Duration) -> Raw {
+        let waited = waited.as_millis();
+        let known = Known::NoData(format!("{} said nothing about this text within {waited} ms", self.server()));
+        Raw { items: Default::default(), snapshot, known, notes: Vec::new() }
+    }
+
+    /// Findings for our text; waits for the end of indexing, which may bring others.
+    async fn taken(
+        &self,
+        snapshot: Snapshot,
+        pushes: Pushes,
+        silence: Option<Duration>,
+        deadline: Instant,
+    ) -> Raw {
+        let rule = &self.state.spec.diagnostics;
+        let mut notes = Vec::new();
+        let mut known = Known::Complete;
+        if let Some(waited) = silence {
+            let note = format!(
+                "{} does not say which text its diagnostics are about; taken after {} ms, when it had been silent",
+                self.server(),
+                waited.as_millis()
+            );
+            if rule.source == DiagnosticsSource::Auto {
+                known = Known::Partial(note);
+            } else {
+                notes.push(note);
+            }
+        }
+        let mut items = pushes.items;
+        if self.rest(Instant::now()).await.is_some() {
+            if let Some(work) = self.rest(deadline).await {
+                known = Known::Partial(format!("{} is still busy: {work}", self.server()));
+            }
+            let later = self.state.pushes(&snapshot.path);
+            if later.version.is_none_or(|version| version == snapshot.version) {
+                items = later.items;
+            }
+        }
+        Raw { items, snapshot, known, notes }
+    }
+
+    /// A request whose answer shows that the server has read everything sent before it.
+    fn start_barrier(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<crate::lsp::connection::Pending<'_>, crate::lsp::connection::RequestError> {
+        let document = json!({ "uri": snapshot.uri });
+        let (method, params) = if self.capabilities.announces("textDocument/documentSymbol") {
+            ("textDocument/documentSymbol", json!({ "textDocument": document }))
+        } else {
+            let start = json!({ "line": 0, "character": 0 });
+            ("textDocument/hover", json!({ "textDocument": document, "position": start }))
+        };
+        self.connection.start(method, &params)
+    }
+}
+
+#[cfg(test)]
+#[path = "push_tests.rs"]
+mod tests;

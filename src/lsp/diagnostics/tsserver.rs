@@ -1,0 +1,86 @@
+//! Asking tsserver: typescript-language-server and vtsls push without version, but forward tsserver's own synchronous
+//! diagnostics requests, whose answers are for the text it has.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Fresh, Known};
+use crate::lsp::model::{Diagnostic, Severity};
+use crate::lsp::session::{AskError, Asked, Scope, Session};
+use crate::text::{Buffer, EncodedPosition, Encoding, Range};
+use crate::workspace::WorkspacePath;
+
+const COMMAND: &str = "typescript.tsserverRequest";
+const REQUESTS: [&str; 3] = ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"];
+
+impl Session {
+    /// tsserver's findings in `path`: syntactic, semantic, and suggestions.
+    pub(super) async fn tsserver_diagnostics(
+        &self,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<Fresh, AskError> {
+        let file = self.workspace.absolute(path);
+        'again: loop {
+            let mut items = Vec::new();
+            let mut text: Option<(i32, Buffer)> = None;
+            let mut working = None;
+            for request in REQUESTS {
+                let params = json!({
+                    "command": COMMAND,
+                    "arguments": [request, { "file": file, "includeLinePosition": false }]
+                });
+                let asked: Asked<Value> =
+                    self.ask(path, "workspace/executeCommand", Scope::File, deadline, |_, _| params.clone()).await?;
+                if text.as_ref().is_some_and(|(version, _)| *version != asked.snapshot.version) {
+                    continue 'again;
+                }
+                let Some(found) = asked.value["body"].as_array() else {
+                    return Ok(self.no_tsserver_answer(request, &asked));
+                };
+                items.extend(found.iter().filter_map(|item| self.tsserver_item(item, &asked.snapshot.buffer)));
+                text = Some((asked.snapshot.version, asked.snapshot.buffer));
+                working = working.or(asked.working);
+            }
+            let known = match working {
+                Some(work) => Known::Partial(format!("{} is still busy: {work}", self.server())),
+                None => Known::Complete,
+            };
+            let text = text.map(|(_, text)| text).unwrap_or_default();
+            return Ok(Fresh { items, known, text, notes: Vec::new() });
+        }
+    }
+
+    fn no_tsserver_answer(&self, request: &str, asked: &Asked<Value>) -> Fresh {
+        let said = asked.value["message"].as_str().unwrap_or("no reason given");
+        let known = Known::NoData(format!("{} did not answer {request}: {said}", self.server()));
+        Fresh { items: Vec::new(), known, text: asked.snapshot.buffer.clone(), notes: Vec::new() }
+    }
+
+    /// One item of tsserver's own protocol: 1-based lines and offsets in UTF-16 code units.
+    fn tsserver_item(&self, item: &Value, buffer: &Buffer) -> Option<Diagnostic> {
+        let position = |end: &str| {
+            let (line, offset) = (item[end]["line"].as_u64()?, item[end]["offset"].as_u64()?);
+            let line = u32::try_from(line.checked_sub(1)?).ok()?;
+            let unit = u32::try_from(offset.checked_sub(1)?).ok()?;
+            Some(buffer.decode(EncodedPosition { line, unit, encoding: Encoding::Utf16 }))
+        };
+        let severity = match item["category"].as_str() {
+            Some("error") => Severity::Error,
+            Some("warning") => Severity::Warning,
+            Some("suggestion") => Severity::Hint,
+            _ => Severity::Information,
+        };
+        Some(Diagnostic {
+            range: Range::new(position("start")?, position("end")?),
+            severity,
+            code: item["code"].as_u64().map(|code| code.to_string()),
+            source: Some(item["source"].as_str().unwrap_or("typescript").to_owned()),
+            message: item["text"].as_str()?.to_owned(),
+            server: self.server().to_owned(),
+            unnecessary: item["reportsUnnecessary"].is_object() || item["reportsUnnecessary"] == true,
+            deprecated: item["reportsDeprecated"].is_object() || item["reportsDeprecated"] == true,
+            related: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,341 @@
+//! The documents a server has open: the text it has, version by version, always compared with the disk before use.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use super::capabilities::SyncKind;
+use super::session::Session;
+use super::uri;
+use crate::config::spec;
+use crate::text::{Buffer, Change, EncodedPosition};
+use crate::workspace::{ReadError, Stamp, WorkspacePath};
+
+/// Files changed this shortly before they were read may change again without a trace in their times.
+const RACY: Duration = Duration::from_millis(25);
+/// Above this size reading moves off the async threads.
+const READ_INLINE: u64 = 256 * 1024;
+
+/// One document as the server knows it.
+#[derive(Debug)]
+pub struct Document {
+    /// The file.
+    pub path: WorkspacePath,
+    /// Its URI, as the server was given it.
+    pub uri: String,
+    /// LSP `languageId`.
+    pub language_id: String,
+    /// The text the server has.
+    pub buffer: Buffer,
+    /// Its version; grows with every change.
+    pub version: i32,
+    /// What the file looked like on disk when `buffer` was read.
+    stamp: Stamp,
+    /// `stamp` cannot tell a later change of the same size.
+    racy: bool,
+    /// How many pushes had come for the document when its last version was sent.
+    pub pushes_before: u64,
+    /// When the last version was sent, some earlier version still waited for its push.
+    pub owed: bool,
+    /// How often the server had said that it is done with the document when its last version was sent.
+    idle_before: u64,
+    /// The state's epoch for which diagnostics of this version were last asked.
+    pub epoch: u64,
+    last_used: Instant,
+}
+
+/// What one query works on: the text at the moment it was sent.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// The file.
+    pub path: WorkspacePath,
+    /// Its URI.
+    pub uri: String,
+    /// LSP `languageId`.
+    pub language_id: String,
+    /// The text.
+    pub buffer: Buffer,
+    /// Its version.
+    pub version: i32,
+    stamp: Stamp,
+    /// As in [`Document`].
+    pub pushes_before: u64,
+    /// As in [`Document`].
+    pub owed: bool,
+    /// How often the server had said that it is done with the document before this version.
+    pub idle_before: u64,
+}
+
+impl Document {
+    /// The document as it is now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            path: self.path.clone(),
+            uri: self.uri.clone(),
+            language_id: self.language_id.clone(),
+            buffer: self.buffer.clone(),
+            version: self.version,
+            stamp: self.stamp,
+            pushes_before: self.pushes_before,
+            owed: self.owed,
+            idle_before: self.idle_before,
+        }
+    }
+}
+
+/// The open documents of one session.
+#[derive(Debug, Default)]
+pub struct Documents {
+    open: StdMutex<HashMap<WorkspacePath, Arc<Mutex<Option<Document>>>>>,
+}
+
+impl Documents {
+    fn slot(&self, path: &WorkspacePath) -> Arc<Mutex<Option<Document>>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.entry(path.clone()).or_default().clone()
+    }
+
+    /// The paths of all documents that are open or being opened.
+    pub fn paths(&self) -> Vec<WorkspacePath> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.keys().cloned().collect()
+    }
+
+    /// How many documents are open.
+    pub fn len(&self) -> usize {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Whether `path` is open.
+    pub fn contains(&self, path: &WorkspacePath) -> bool {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path)
+    }
+
+    /// The text that the server has for `path`, where it is open and nobody is changing it right now.
+    pub fn buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
+        let slot = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(path)?.clone();
+        let document = slot.try_lock().ok()?;
+        document.as_ref().map(|document| document.buffer.clone())
+    }
+
+    fn remove(&self, path: &WorkspacePath) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+    }
+
+    /// Locks the document of `path`; one that was closed while this waited is not used again.
+    async fn lock(&self, path: &WorkspacePath) -> OwnedMutexGuard<Option<Document>> {
+        loop {
+            let slot = self.slot(path);
+            let guard = Arc::clone(&slot).lock_owned().await;
+            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if open.get(path).is_some_and(|current| Arc::ptr_eq(current, &slot)) {
+                return guard;
+            }
+        }
+    }
+}
+
+/// A document that is in step with the disk and stays so while this is held: nothing is sent for it by others.
+pub struct Synced(OwnedMutexGuard<Option<Document>>);
+
+impl Synced {
+    /// The document.
+    pub fn document(&mut self) -> Option<&mut Document> {
+        self.0.as_mut()
+    }
+}
+
+impl Session {
+    /// Brings the server's text of `path` in step with the disk: opens the document, or sends what changed.
+    ///
+    /// What is sent while the returned value is held reaches the server before any later change of the document.
+    pub async fn sync(&self, path: &WorkspacePath) -> Result<(Synced, Snapshot), ReadError> {
+        let mut slot = self.documents.lock(path).await;
+        if let Some(document) = slot.as_mut() {
+            let stamp = self.workspace.stamp(path);
+            document.last_used = Instant::now();
+            if stamp.as_ref().is_ok_and(|stamp| *stamp == document.stamp) && !document.racy {
+                let snapshot = document.snapshot();
+                return Ok((Synced(slot), snapshot));
+            }
+        }
+        let file = match self.read(path).await {
+            Ok(file) => file,
+            Err(error) => {
+                self.close(path, &mut slot);
+                return Err(error);
+            }
+        };
+        match slot.as_mut() {
+            Some(document) => self.change(document, &file.text, file.stamp),
+            None => *slot = Some(self.open(path, &file.text, file.stamp)),
+        }
+        let snapshot = slot.as_ref().map(Document::snapshot);
+        match snapshot {
+            Some(snapshot) => Ok((Synced(slot), snapshot)),
+            None => Err(ReadError::NotFound { path: path.display() }),
+        }
+    }
+
+    async fn read(&self, path: &WorkspacePath) -> Result<crate::workspace::TextFile, ReadError> {
+        let limit = self.limits.max_file_bytes;
+        if self.workspace.stamp(path)?.size <= READ_INLINE {
+            return self.workspace.read_text_up_to(path, limit);
+        }
+        let (workspace, path) = (self.workspace.clone(), path.clone());
+        let display = path.display();
+        match tokio::task::spawn_blocking(move || workspace.read_text_up_to(&path, limit)).await {
+            Ok(read) => read,
+            Err(_) => Err(ReadError::NotFound { path: display }),
+        }
+    }
+
+    /// `textDocument/didOpen`.
+    fn open(&self, path: &WorkspacePath, text: &str, stamp: Stamp) -> Document {
+        let absolute = self.workspace.absolute(path);
+        let uri = uri::from_path(&absolute);
+        let language_id = self.language_id(path, text);
+        let document = Document {
+            path: path.clone(),
+            uri: uri.clone(),
+            language_id: language_id.clone(),
+            buffer: Buffer::new(text),
+            version: 1,
+            stamp,
+            racy: is_racy(stamp),
+            pushes_before: self.state.push_count(path),
+            owed: false,
+            idle_before: self.state.pushes(path).idle,
+            epoch: self.state.epoch(),
+            last_used: Instant::now(),
+        };
+        let item = json!({ "uri": uri, "languageId": language_id, "version": 1, "text": text });
+        self.connection.notify("textDocument/didOpen", &json!({ "textDocument": item }));
+        self.state.readiness(|readiness| readiness.opened());
+        document
+    }
+
+    /// `textDocument/didChange` with the smallest change, if there is one.
+    fn change(&self, document: &mut Document, text: &str, stamp: Stamp) {
+        document.stamp = stamp;
+        document.racy = is_racy(stamp);
+        let Some(change) = Change::to_text(&document.buffer, text) else { return };
+        let before = document.buffer.clone();
+        document.buffer.apply(&change);
+        let event = self.change_event(&before, &document.buffer, &change);
+        self.send_change(document, event);
+    }
+
+    /// Sends the text again under a new version, so that a server that only pushes checks it again.
+    pub fn touch(&self, document: &mut Document) {
+        let event = json!({ "text": document.buffer.to_string() });
+        self.send_change(document, event);
+    }
+
+    fn send_change(&self, document: &mut Document, event: Value) {
+        if self.capabilities.sync == SyncKind::None {
+            return;
+        }
+        let heard = self.state.pushes(&document.path);
+        let pushes = heard.count;
+        document.idle_before = heard.idle;
+        document.owed = pushes == document.pushes_before || (document.owed && pushes < document.pushes_before + 2);
+        document.pushes_before = pushes;
+        document.version += 1;
+        document.epoch = self.state.epoch();
+        let params = json!({
+            "textDocument": { "uri": document.uri, "version": document.version },
+            "contentChanges": [event]
+        });
+        self.connection.notify("textDocument/didChange", &params);
+        if let Some(with_text) = self.capabilities.save.filter(|_| self.wants_saves()) {
+            let mut params = json!({ "textDocument": { "uri": document.uri } });
+            if with_text {
+                params["text"] = document.buffer.to_string().into();
+            }
+            self.connection.notify("textDocument/didSave", &params);
+        }
+    }
+
+    /// What we send is what is on disk, so every change is a save; servers whose rule does not ask for it are spared
+    /// the second check.
+    fn wants_saves(&self) -> bool {
+        let rule = &self.state.spec.diagnostics;
+        rule.on_save || rule.source == spec::DiagnosticsSource::Auto
+    }
+
+    /// LSP 3.17 *TextDocumentContentChangeEvent*, in the server's encoding.
+    fn change_event(&self, before: &Buffer, after: &Buffer, change: &Change) -> Value {
+        let astral = || before.has_astral() || after.has_astral();
+        let whole = self.capabilities.sync == SyncKind::Full
+            || (self.state.spec.sync == spec::Sync::FullIfAstral && astral());
+        if whole {
+            return json!({ "text": after.to_string() });
+        }
+        let range = before.encode_range(change.range, self.capabilities.encoding);
+        json!({ "range": { "start": wire(range.start), "end": wire(range.end) }, "text": change.text })
+    }
+
+    /// Closes the document of a file that is gone or can no longer be read.
+    fn close(&self, path: &WorkspacePath, slot: &mut Option<Document>) {
+        if let Some(document) = slot.take() {
+            let params = json!({ "textDocument": { "uri": document.uri } });
+            self.connection.notify("textDocument/didClose", &params);
+            self.state.forget_pushes(path);
+        }
+        self.documents.remove(path);
+    }
+
+    /// Closes the least recently used documents until at most `most` are open.
+    pub async fn close_beyond(&self, most: usize) {
+        let paths = self.documents.paths();
+        if paths.len() <= most {
+            return;
+        }
+        let mut ages = Vec::new();
+        for path in paths {
+            // A document that is in use right now is not among the oldest.
+            if let Ok(slot) = self.documents.slot(&path).try_lock()
+                && let Some(document) = slot.as_ref()
+            {
+                ages.push((document.last_used, path));
+            }
+        }
+        ages.sort();
+        let surplus = self.documents.len().saturating_sub(most);
+        for (_, path) in ages.into_iter().take(surplus) {
+            if let Ok(mut slot) = self.documents.slot(&path).try_lock_owned() {
+                self.close(&path, &mut slot);
+            }
+        }
+    }
+
+    /// Whether the file still is what `snapshot` was taken of.
+    pub fn is_current(&self, snapshot: &Snapshot) -> bool {
+        self.workspace.stamp(&snapshot.path).is_ok_and(|stamp| stamp == snapshot.stamp)
+    }
+
+    fn language_id(&self, path: &WorkspacePath, text: &str) -> String {
+        let name = path.as_path().file_name().map(Path::new).and_then(Path::to_str).unwrap_or_default();
+        let language = self.catalogue.language_of(name, text.lines().next());
+        let extension = path.extension();
+        match language {
+            Some(language) => self.catalogue.language_id(language, extension).to_owned(),
+            None => "plaintext".to_owned(),
+        }
+    }
+}
+
+fn wire(position: EncodedPosition) -> Value {
+    json!({ "line": position.line, "character": position.unit })
+}
+
+fn is_racy(stamp: Stamp) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
+    let changed = u128::try_from(stamp.mtime_ns.max(stamp.ctime_ns)).unwrap_or(0);
+    now.saturating_sub(changed) < RACY.as_nanos()
+}

@@ -1,0 +1,137 @@
+//! Call and type hierarchies (LSP 3.17), level by level, within a depth and a deadline.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::decode::{Texts, elements, kind};
+use super::documents::Snapshot;
+use super::model::{FileRef, HierarchyNode};
+use super::operations::at;
+use super::session::{AskError, Asked, Scope, Session};
+use crate::text::{Position, Range};
+use crate::workspace::WorkspacePath;
+
+/// Which way a hierarchy is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hierarchy {
+    /// Who calls it.
+    Callers,
+    /// What it calls.
+    Callees,
+    /// What it is derived from.
+    Supertypes,
+    /// What is derived from it.
+    Subtypes,
+}
+
+/// More nodes than this are never asked for.
+const MOST_NODES: usize = 500;
+
+impl Hierarchy {
+    /// The request that names the item at a position.
+    pub fn prepare(self) -> &'static str {
+        match self {
+            Self::Callers | Self::Callees => "textDocument/prepareCallHierarchy",
+            Self::Supertypes | Self::Subtypes => "textDocument/prepareTypeHierarchy",
+        }
+    }
+
+    fn next(self) -> &'static str {
+        match self {
+            Self::Callers => "callHierarchy/incomingCalls",
+            Self::Callees => "callHierarchy/outgoingCalls",
+            Self::Supertypes => "typeHierarchy/supertypes",
+            Self::Subtypes => "typeHierarchy/subtypes",
+        }
+    }
+
+    /// The item within an element of the answer.
+    fn item(self, element: &Value) -> &Value {
+        match self {
+            Self::Callers => &element["from"],
+            Self::Callees => &element["to"],
+            Self::Supertypes | Self::Subtypes => element,
+        }
+    }
+}
+
+/// A walk through a hierarchy: what was seen, and how much may still be asked.
+struct Walk<'a> {
+    session: &'a Session,
+    hierarchy: Hierarchy,
+    deadline: Instant,
+    seen: HashSet<(FileRef, Range)>,
+    left: usize,
+}
+
+impl Session {
+    /// The hierarchy of what stands at `position`, `depth` levels deep (at least one).
+    pub async fn hierarchy(
+        &self,
+        hierarchy: Hierarchy,
+        path: &WorkspacePath,
+        position: Position,
+        depth: usize,
+        deadline: Instant,
+    ) -> Result<Asked<Vec<HierarchyNode>>, AskError> {
+        let _in_use = self.use_now();
+        let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
+        let asked = self.ask_twice(path, hierarchy.prepare(), Scope::Project, deadline, params).await?;
+        let mut walk = Walk { session: self, hierarchy, deadline, seen: HashSet::new(), left: MOST_NODES };
+        let mut roots = Vec::new();
+        for item in elements(&asked.value) {
+            if let Some(mut root) = walk.node(item, &Value::Null, &FileRef::Inside(path.clone())) {
+                walk.descend(&mut root, item.clone(), depth.max(1)).await?;
+                roots.push(root);
+            }
+        }
+        Ok(Asked { value: roots, snapshot: asked.snapshot, working: asked.working })
+    }
+}
+
+impl Walk<'_> {
+    /// LSP 3.17 *CallHierarchyItem* or *TypeHierarchyItem*.
+    fn node(&self, item: &Value, sites: &Value, parent: &FileRef) -> Option<HierarchyNode> {
+        let mut texts = Texts::of_workspace(self.session);
+        let location = json!({ "uri": item["uri"], "range": item["selectionRange"] });
+        let location = texts.location(&location)?;
+        let file = if self.hierarchy == Hierarchy::Callers { &location.file } else { parent };
+        let sites = elements(sites).filter_map(|site| texts.range_in(file, site)).collect();
+        Some(HierarchyNode {
+            name: item["name"].as_str()?.to_owned(),
+            kind: kind(&item["kind"]),
+            detail: item["detail"].as_str().filter(|detail| !detail.is_empty()).map(str::to_owned),
+            location,
+            sites,
+            children: Vec::new(),
+            cut: false,
+        })
+    }
+
+    async fn descend(&mut self, node: &mut HierarchyNode, item: Value, depth: usize) -> Result<(), AskError> {
+        let new = self.seen.insert((node.location.file.clone(), node.location.range));
+        if !new || depth == 0 || self.left == 0 || Instant::now() >= self.deadline {
+            node.cut = true;
+            return Ok(());
+        }
+        let method = self.hierarchy.next();
+        let (found, _): (Value, _) =
+            self.session.ask_workspace(method, &json!({ "item": item }), self.deadline).await?;
+        for element in elements(&found) {
+            if self.left == 0 {
+                node.cut = true;
+                break;
+            }
+            let item = self.hierarchy.item(element);
+            let Some(mut child) = self.node(item, &element["fromRanges"], &node.location.file) else { continue };
+            self.left -= 1;
+            if depth > 1 {
+                Box::pin(self.descend(&mut child, item.clone(), depth - 1)).await?;
+            }
+            node.children.push(child);
+        }
+        Ok(())
+    }
+}

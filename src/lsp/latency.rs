@@ -1,0 +1,49 @@
+//! How fast a server answers.
+
+use std::time::Duration;
+
+/// How many of the last answers are remembered.
+const KEPT: usize = 256;
+
+/// The times of the last answers.
+#[derive(Debug, Default)]
+pub struct Latencies {
+    times: Vec<Duration>,
+    next: usize,
+}
+
+impl Latencies {
+    /// Remembers one more answer's time.
+    pub fn add(&mut self, time: Duration) {
+        if self.times.len() < KEPT {
+            self.times.push(time);
+        } else {
+            self.times[self.next] = time;
+        }
+        self.next = (self.next + 1) % KEPT;
+    }
+
+    /// Median and 99th percentile; `None` before the first answer.
+    pub fn median_and_p99(&self) -> Option<(Duration, Duration)> {
+        let mut sorted = self.times.clone();
+        sorted.sort_unstable();
+        let at = |part: usize| sorted.get((sorted.len() * part / 100).min(sorted.len().saturating_sub(1))).copied();
+        Some((at(50)?, at(99)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_times_are_forgotten() {
+        let mut latencies = Latencies::default();
+        assert_eq!(latencies.median_and_p99(), None);
+        for millis in 0..1000 {
+            latencies.add(Duration::from_millis(millis));
+        }
+        let (median, p99) = latencies.median_and_p99().unwrap();
+        assert_eq!((median.as_millis(), p99.as_millis()), (872, 997));
+    }
+}

@@ -1,0 +1,264 @@
+//! All language servers of one workspace: started on the first call that needs them, once, however many callers wait;
+//! restarted after a crash; stopped when idle or when memory runs short; told of every change on disk.
+
+mod housekeeping;
+mod launch;
+mod roots;
+mod slot;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use dashmap::DashMap;
+use tokio::sync::{Mutex, mpsc};
+use tokio::time::Instant;
+
+use super::process::Spawner;
+use super::progress::ProgressEvent;
+use super::session::Session;
+use super::wire::Trace;
+use crate::config::{Catalogue, Settings, spec};
+use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
+
+use slot::Slot;
+
+/// Why no session can be had right now.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Unavailable {
+    /// No such server in the catalogue.
+    #[error("no server is called {server}")]
+    Unknown {
+        /// The name that was given.
+        server: String,
+    },
+    /// The server is not installed.
+    #[error("{server} is not installed ({searched})")]
+    Missing {
+        /// The server's key.
+        server: String,
+        /// Where it was looked for.
+        searched: String,
+    },
+    /// Settings or missing trust forbid it.
+    #[error("{reason}")]
+    Disabled {
+        /// Why, and how to allow it.
+        reason: String,
+    },
+    /// It is still starting when the caller's time is up.
+    #[error("{server} is still starting after {} ms", waited.as_millis())]
+    Starting {
+        /// The server's key.
+        server: String,
+        /// How long the caller waited.
+        waited: Duration,
+    },
+    /// It could not be started, or ended and may not be started again yet.
+    #[error("{server} failed: {detail}")]
+    Failed {
+        /// The server's key.
+        server: String,
+        /// Exit status, last words, when it is tried again.
+        detail: String,
+    },
+    /// The manager is shutting down.
+    #[error("language servers are being stopped")]
+    Stopping,
+}
+
+/// What a manager works with.
+#[derive(Debug)]
+pub struct ManagerSetup {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The catalogue in force.
+    pub catalogue: Arc<Catalogue>,
+    /// The settings in force.
+    pub settings: Arc<Settings>,
+    /// Where `lsp-tools install` puts servers.
+    pub data: PathBuf,
+    /// Starts processes.
+    pub spawner: Spawner,
+    /// Whether what the project brings may be run.
+    pub trusted: bool,
+    /// Where every message is recorded.
+    pub trace: Option<Arc<Trace>>,
+    /// Who is told of slow starts.
+    pub progress: Option<mpsc::UnboundedSender<ProgressEvent>>,
+}
+
+/// All language servers of one workspace.
+#[derive(Debug)]
+pub struct Manager {
+    shared: Arc<Shared>,
+    housekeeper: tokio::task::JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    setup: ManagerSetup,
+    slots: DashMap<Key, Arc<Slot>>,
+    feed: OnceLock<ChangeFeed>,
+    /// One caller at a time hands out what changed on disk; the others wait until their servers know.
+    refreshing: Mutex<()>,
+    stopping: std::sync::atomic::AtomicBool,
+}
+
+/// One server for one root.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Key {
+    server: String,
+    root: WorkspacePath,
+}
+
+/// What is known of one (server, root) right now.
+#[derive(Debug, Clone)]
+pub struct SlotStatus {
+    /// The server's key.
+    pub server: String,
+    /// The root.
+    pub root: WorkspacePath,
+    /// The session, while there is one.
+    pub session: Option<Arc<Session>>,
+    /// Why there is none, where that is a failure.
+    pub failure: Option<String>,
+    /// It is being started.
+    pub starting: bool,
+    /// How often it was started.
+    pub starts: u32,
+}
+
+impl Manager {
+    /// A manager without any server yet. Must be called within a tokio runtime.
+    pub fn new(setup: ManagerSetup) -> Self {
+        let shared = Arc::new(Shared {
+            setup,
+            slots: DashMap::new(),
+            feed: OnceLock::new(),
+            refreshing: Mutex::new(()),
+            stopping: false.into(),
+        });
+        let housekeeper = tokio::spawn(housekeeping::run(Arc::downgrade(&shared)));
+        Self { shared, housekeeper }
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.shared.setup.workspace
+    }
+
+    /// The catalogue in force.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.shared.setup.catalogue
+    }
+
+    /// The session of `server` for `path`, started if need be; waits for the start at most until `deadline`.
+    pub async fn session(
+        &self,
+        server: &str,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<Arc<Session>, Unavailable> {
+        let shared = &self.shared;
+        if shared.stopping.load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(Unavailable::Stopping);
+        }
+        let spec = shared.spec(server)?;
+        let root = roots::root_of(&shared.setup.workspace, &spec, path).ok_or_else(|| Unavailable::Disabled {
+            reason: format!(
+                "{server} only works in a project with {}, and there is none around {}",
+                spec.root_markers.join(" or "),
+                path.display()
+            ),
+        })?;
+        shared.feed.get_or_init(|| ChangeFeed::start(&shared.setup.workspace));
+        if let Some(session) = shared.session_with_room(server, &root) {
+            return Ok(session);
+        }
+        let key = Key { server: server.to_owned(), root };
+        let slot = shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(Slot::new(key))).clone();
+        slot.session(shared, deadline).await
+    }
+
+    /// Lets every running server know what changed on disk since the last call, by whomever.
+    pub async fn refresh(&self) {
+        let _one_at_a_time = self.shared.refreshing.lock().await;
+        let Some(changes) = self.shared.drain().await else { return };
+        if changes.changes.is_empty() && !changes.overflowed {
+            return;
+        }
+        for session in self.shared.running() {
+            session.files_changed(&changes.changes).await;
+            if changes.overflowed {
+                session.rescan().await;
+            }
+        }
+    }
+
+    /// What is known of each server that was asked for.
+    pub fn status(&self) -> Vec<SlotStatus> {
+        let slots: Vec<Arc<Slot>> = self.shared.slots.iter().map(|entry| entry.value().clone()).collect();
+        let ordered: BTreeMap<Key, SlotStatus> =
+            slots.iter().map(|slot| (slot.key.clone(), slot.status())).collect();
+        ordered.into_values().collect()
+    }
+
+    /// Ends every server, all at once; returns when they are gone.
+    pub async fn shutdown(&self) {
+        self.shared.stopping.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.housekeeper.abort();
+        let slots: Vec<Arc<Slot>> = self.shared.slots.iter().map(|entry| entry.value().clone()).collect();
+        futures::future::join_all(slots.iter().map(|slot| slot.stop())).await;
+    }
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        self.housekeeper.abort();
+    }
+}
+
+impl Shared {
+    fn spec(&self, server: &str) -> Result<Arc<spec::Server>, Unavailable> {
+        let known = self.setup.catalogue.servers.get(server);
+        let spec = known.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?;
+        if self.setup.settings.is_disabled(server) {
+            let reason = format!("{server} is switched off in the settings (`disabled`)");
+            return Err(Unavailable::Disabled { reason });
+        }
+        Ok(Arc::new(spec.clone()))
+    }
+
+    fn running(&self) -> Vec<Arc<Session>> {
+        self.slots.iter().filter_map(|slot| slot.running()).collect()
+    }
+
+    /// A running session of `server` for another root that can take `root` as one more workspace folder.
+    fn session_with_room(&self, server: &str, root: &WorkspacePath) -> Option<Arc<Session>> {
+        let mut others = self.slots.iter().filter(|slot| slot.key().server == server);
+        if let Some(own) = self.slots.get(&Key { server: server.to_owned(), root: root.clone() }) {
+            return own.running();
+        }
+        let session = others.find_map(|slot| slot.running().filter(|session| session.takes_more_folders()))?;
+        // A Python server works with one environment; another root may have another.
+        if launch::environment_key(&self.setup, &session.root) != launch::environment_key(&self.setup, root) {
+            return None;
+        }
+        session.add_folder(root);
+        Some(session)
+    }
+
+    /// What changed on disk since the last call; `None` while nothing is watched.
+    async fn drain(self: &Arc<Self>) -> Option<Changes> {
+        let feed = self.feed.get()?;
+        if feed.is_ready() {
+            return Some(feed.drain());
+        }
+        // Waits for the watches to be in place, off the async threads.
+        let shared = self.clone();
+        let drained = tokio::task::spawn_blocking(move || shared.feed.get().map(ChangeFeed::drain)).await;
+        drained.unwrap_or(None)
+    }
+}

@@ -1,0 +1,264 @@
+//! One server for one root: started once for all who wait, restarted after a crash, with growing pauses.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::{Key, Shared, SlotStatus, Unavailable, launch};
+use crate::lsp::session::Session;
+use crate::workspace::WorkspacePath;
+
+/// Crashes within this time count together.
+const WINDOW: Duration = Duration::from_secs(180);
+/// After so many crashes within the window the server stays down until the window has passed.
+const MOST_CRASHES: usize = 5;
+
+type Started = Option<Result<Arc<Session>, Unavailable>>;
+
+/// One server for one root.
+#[derive(Debug)]
+pub struct Slot {
+    pub key: Key,
+    state: Mutex<SlotState>,
+}
+
+#[derive(Debug, Default)]
+struct SlotState {
+    phase: Phase,
+    /// When it crashed or failed to start, within the window.
+    crashes: Vec<Instant>,
+    /// Documents to open again after a restart.
+    reopen: Vec<WorkspacePath>,
+    starts: u32,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    #[default]
+    Idle,
+    Starting(watch::Receiver<Started>),
+    Running(Arc<Session>),
+    Down { until: Instant, why: Unavailable },
+}
+
+/// What a caller does next, decided under the lock.
+enum Next {
+    Have(Arc<Session>),
+    Wait(watch::Receiver<Started>),
+    Refused(Unavailable),
+    Bury(Arc<Session>),
+}
+
+impl Slot {
+    pub fn new(key: Key) -> Self {
+        Self { key, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, SlotState> {
+        // Nothing is left half done under this lock, so a panicking holder has not broken it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The running session, if there is one.
+    pub fn running(&self) -> Option<Arc<Session>> {
+        match &self.state().phase {
+            Phase::Running(session) if !session.is_closed() => Some(session.clone()),
+            _ => None,
+        }
+    }
+
+    /// The session; it is started if need be, and waited for until `deadline`.
+    pub async fn session(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        deadline: Instant,
+    ) -> Result<Arc<Session>, Unavailable> {
+        let began = Instant::now();
+        loop {
+            match self.next(shared) {
+                Next::Have(session) => return Ok(session),
+                Next::Refused(why) => return Err(why),
+                Next::Bury(session) => self.bury(&session).await,
+                Next::Wait(mut started) => {
+                    let outcome = tokio::time::timeout_at(deadline, started.wait_for(Option::is_some)).await;
+                    return match outcome {
+                        Ok(Ok(result)) => result.clone().unwrap_or(Err(Unavailable::Stopping)),
+                        Ok(Err(_)) => Err(Unavailable::Stopping),
+                        Err(_) => {
+                            Err(Unavailable::Starting { server: self.key.server.clone(), waited: began.elapsed() })
+                        }
+                    };
+                }
+            }
+        }
+    }
+
+    fn next(self: &Arc<Self>, shared: &Arc<Shared>) -> Next {
+        let mut state = self.state();
+        match &state.phase {
+            Phase::Running(session) if session.is_closed() => Next::Bury(session.clone()),
+            Phase::Running(session) => Next::Have(session.clone()),
+            Phase::Starting(started) => Next::Wait(started.clone()),
+            Phase::Down { until, why } if Instant::now() < *until => Next::Refused(why.clone()),
+            Phase::Idle | Phase::Down { .. } => {
+                let (sender, receiver) = watch::channel(None);
+                state.phase = Phase::Starting(receiver.clone());
+                state.starts += 1;
+                let reopen = std::mem::take(&mut state.reopen);
+                // The start goes on when its first caller goes away: others may wait for it.
+                tokio::spawn(self.clone().start(shared.clone(), reopen, sender));
+                Next::Wait(receiver)
+            }
+        }
+    }
+
+    async fn start(self: Arc<Self>, shared: Arc<Shared>, reopen: Vec<WorkspacePath>, sender: watch::Sender<Started>) {
+        let result = launch::launch(&shared.setup, &self.key.server, &self.key.root).await.map(Arc::new);
+        let mut abandoned = None;
+        {
+            let mut state = self.state();
+            match &result {
+                Ok(session) if matches!(state.phase, Phase::Starting(_)) => {
+                    state.phase = Phase::Running(session.clone());
+                }
+                // It was stopped while it started.
+                Ok(session) => abandoned = Some(session.clone()),
+                Err(why) => state.fail(why.clone()),
+            }
+        }
+        if let Some(session) = abandoned {
+            session.stop().await;
+            sender.send_replace(Some(Err(Unavailable::Stopping)));
+            return;
+        }
+        if let Ok(session) = &result {
+            for path in reopen {
+                if let Err(error) = session.sync(&path).await.map(drop) {
+                    tracing::debug!(path = %path.display(), "not opened again: {error}");
+                }
+            }
+        }
+        sender.send_replace(Some(result));
+    }
+
+    /// Notes the crash of `session` and decides when the server may be started again.
+    async fn bury(&self, session: &Arc<Session>) {
+        let detail = session.obituary().await;
+        session.stop().await;
+        tracing::warn!(server = self.key.server, "{detail}");
+        let mut state = self.state();
+        if !matches!(&state.phase, Phase::Running(current) if Arc::ptr_eq(current, session)) {
+            return;
+        }
+        state.reopen = session.open_paths();
+        let why = Unavailable::Failed { server: self.key.server.clone(), detail };
+        state.crash(why);
+    }
+
+    pub fn status(&self) -> SlotStatus {
+        let state = self.state();
+        let (session, failure, starting) = match &state.phase {
+            Phase::Idle => (None, None, false),
+            Phase::Starting(_) => (None, None, true),
+            Phase::Running(session) => (Some(session.clone()), session.closed_reason(), false),
+            Phase::Down { why, .. } => (None, Some(why.to_string()), false),
+        };
+        let (server, root) = (self.key.server.clone(), self.key.root.clone());
+        SlotStatus { server, root, session, failure, starting, starts: state.starts }
+    }
+
+    /// Takes the session out if it has been idle for `longest`; whoever asks next starts a new one.
+    pub fn take_idle(&self, longest: Duration) -> Option<Arc<Session>> {
+        let mut state = self.state();
+        match &state.phase {
+            Phase::Running(session) if session.idle_for() >= longest && Arc::strong_count(session) == 1 => {
+                match std::mem::take(&mut state.phase) {
+                    Phase::Running(session) => Some(session),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Ends the server; waits for a start in progress to notice.
+    pub async fn stop(&self) {
+        let phase = std::mem::take(&mut self.state().phase);
+        match phase {
+            Phase::Running(session) => session.stop().await,
+            Phase::Starting(mut started) => {
+                if let Ok(result) = started.wait_for(Option::is_some).await
+                    && let Some(Ok(session)) = result.clone()
+                {
+                    session.stop().await;
+                }
+            }
+            Phase::Idle | Phase::Down { .. } => {}
+        }
+    }
+}
+
+impl SlotState {
+    /// The first crash in the window is forgiven at once; later ones cost 1, 2, 4 … seconds, then the whole window.
+    fn crash(&mut self, why: Unavailable) {
+        let pause = match self.count() {
+            1 => Duration::ZERO,
+            count => pause_after(count - 1),
+        };
+        self.go_down(why, pause);
+    }
+
+    fn fail(&mut self, why: Unavailable) {
+        // What is missing may be installed at any moment, and looking for it costs little.
+        let pause = match why {
+            Unavailable::Failed { .. } => pause_after(self.count()),
+            _ => Duration::ZERO,
+        };
+        self.go_down(why, pause);
+    }
+
+    fn count(&mut self) -> usize {
+        let now = Instant::now();
+        self.crashes.retain(|crash| now.duration_since(*crash) < WINDOW);
+        self.crashes.push(now);
+        self.crashes.len()
+    }
+
+    fn go_down(&mut self, why: Unavailable, pause: Duration) {
+        let why = match why {
+            Unavailable::Failed { server, detail } if !pause.is_zero() => Unavailable::Failed {
+                server,
+                detail: format!("{detail}; it is tried again in {} s", pause.as_secs().max(1)),
+            },
+            other => other,
+        };
+        self.phase = Phase::Down { until: Instant::now() + pause, why };
+    }
+}
+
+fn pause_after(crashes: usize) -> Duration {
+    if crashes >= MOST_CRASHES { WINDOW } else { Duration::from_secs(1 << (crashes.max(1) - 1)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn crashes_are_forgiven_once_then_cost_more_and_more() {
+        let why = || Unavailable::Failed { server: "s".into(), detail: "d".into() };
+        let mut state = SlotState::default();
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            state.crash(why());
+            let Phase::Down { until, .. } = &state.phase else { panic!("not down") };
+            pauses.push(until.duration_since(Instant::now()).as_secs());
+        }
+        assert_eq!(pauses, [0, 1, 2, 4, 8, 180]);
+        tokio::time::advance(WINDOW).await;
+        state.crash(why());
+        assert!(matches!(&state.phase, Phase::Down { until, .. } if *until <= Instant::now()));
+    }
+}

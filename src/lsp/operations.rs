@@ -1,0 +1,221 @@
+//! What a session can be asked, in our own words. Positions go in and come out as [`Position`]s.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::decode::{Texts, elements, kind, markup};
+use super::documents::Snapshot;
+use super::model::{Completion, Hover, Location, Signature, Symbol, WorkspaceSymbol};
+use super::session::{AskError, Asked, Scope, Session};
+use crate::text::{Encoding, Position};
+use crate::workspace::WorkspacePath;
+
+/// The kinds of "where is it".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Navigation {
+    /// `textDocument/definition`
+    Definition,
+    /// `textDocument/declaration`
+    Declaration,
+    /// `textDocument/typeDefinition`
+    TypeDefinition,
+    /// `textDocument/implementation`
+    Implementation,
+    /// `textDocument/references`, the declaration included.
+    References,
+}
+
+impl Navigation {
+    /// The request's method.
+    pub fn method(self) -> &'static str {
+        match self {
+            Self::Definition => "textDocument/definition",
+            Self::Declaration => "textDocument/declaration",
+            Self::TypeDefinition => "textDocument/typeDefinition",
+            Self::Implementation => "textDocument/implementation",
+            Self::References => "textDocument/references",
+        }
+    }
+
+    fn scope(self) -> Scope {
+        match self {
+            Self::Implementation | Self::References => Scope::Project,
+            Self::Definition | Self::Declaration | Self::TypeDefinition => Scope::File,
+        }
+    }
+}
+
+/// LSP 3.17 *TextDocumentPositionParams*.
+pub fn at(snapshot: &Snapshot, position: Position, encoding: Encoding) -> Value {
+    let position = snapshot.buffer.encode(position, encoding);
+    json!({
+        "textDocument": { "uri": snapshot.uri },
+        "position": { "line": position.line, "character": position.unit }
+    })
+}
+
+impl Session {
+    /// Asks about a file; an empty answer while the server is at work is asked for again when it is at rest, since
+    /// many servers answer "nothing" about what they have not read yet.
+    pub(super) async fn ask_twice(
+        &self,
+        path: &WorkspacePath,
+        method: &str,
+        scope: Scope,
+        deadline: Instant,
+        params: impl Fn(&Snapshot, Encoding) -> Value,
+    ) -> Result<Asked<Value>, AskError> {
+        let asked: Asked<Value> = self.ask(path, method, scope, deadline, &params).await?;
+        let empty = match &asked.value {
+            Value::Null => true,
+            Value::Array(found) => found.is_empty(),
+            _ => false,
+        };
+        if empty && scope == Scope::File && asked.working.is_some() {
+            return self.ask(path, method, Scope::Project, deadline, &params).await;
+        }
+        Ok(asked)
+    }
+
+    /// `textDocument/hover`.
+    pub async fn hover(
+        &self,
+        path: &WorkspacePath,
+        position: Position,
+        deadline: Instant,
+    ) -> Result<Asked<Option<Hover>>, AskError> {
+        let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
+        let asked = self.ask_twice(path, "textDocument/hover", Scope::File, deadline, params).await?;
+        let value = Texts::new(self, &asked.snapshot).hover(&asked.value);
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+    }
+
+    /// One of the "where is it" requests.
+    pub async fn navigate(
+        &self,
+        navigation: Navigation,
+        path: &WorkspacePath,
+        position: Position,
+        deadline: Instant,
+    ) -> Result<Asked<Vec<Location>>, AskError> {
+        let params = |snapshot: &Snapshot, encoding| {
+            let mut params = at(snapshot, position, encoding);
+            if navigation == Navigation::References {
+                params["context"] = json!({ "includeDeclaration": true });
+            }
+            params
+        };
+        let asked = self.ask_twice(path, navigation.method(), navigation.scope(), deadline, params).await?;
+        let value = Texts::new(self, &asked.snapshot).locations(&asked.value);
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+    }
+
+    /// `textDocument/documentSymbol` as a tree.
+    pub async fn document_symbols(
+        &self,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<Asked<Vec<Symbol>>, AskError> {
+        let params = |snapshot: &Snapshot, _| json!({ "textDocument": { "uri": snapshot.uri } });
+        let asked = self.ask_twice(path, "textDocument/documentSymbol", Scope::File, deadline, params).await?;
+        let value = Texts::new(self, &asked.snapshot).symbols(&asked.value);
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+    }
+
+    /// `workspace/symbol`; also says what the server was still doing.
+    pub async fn workspace_symbols(
+        &self,
+        query: &str,
+        deadline: Instant,
+    ) -> Result<(Vec<WorkspaceSymbol>, Option<String>), AskError> {
+        let (found, working): (Value, _) =
+            self.ask_workspace("workspace/symbol", &json!({ "query": query }), deadline).await?;
+        let mut texts = Texts::of_workspace(self);
+        let symbol = |element: &Value| {
+            Some(WorkspaceSymbol {
+                name: element["name"].as_str()?.to_owned(),
+                kind: kind(&element["kind"]),
+                container: element["containerName"].as_str().filter(|name| !name.is_empty()).map(str::to_owned),
+                location: texts.location(&element["location"])?,
+            })
+        };
+        Ok((elements(&found).filter_map(symbol).collect(), working))
+    }
+
+    /// `textDocument/signatureHelp`.
+    pub async fn signatures(
+        &self,
+        path: &WorkspacePath,
+        position: Position,
+        deadline: Instant,
+    ) -> Result<Asked<Vec<Signature>>, AskError> {
+        let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
+        let asked = self.ask_twice(path, "textDocument/signatureHelp", Scope::File, deadline, params).await?;
+        let help = &asked.value;
+        let active = help["activeSignature"].as_u64().unwrap_or(0) as usize;
+        let value = elements(&help["signatures"]).enumerate();
+        let value = value.filter_map(|(index, one)| signature(one, help, index == active)).collect();
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+    }
+
+    /// `textDocument/completion`, in the server's order of preference; also whether the server left some out.
+    pub async fn completions(
+        &self,
+        path: &WorkspacePath,
+        position: Position,
+        deadline: Instant,
+    ) -> Result<Asked<(Vec<Completion>, bool)>, AskError> {
+        let params = |snapshot: &Snapshot, encoding| {
+            let mut params = at(snapshot, position, encoding);
+            params["context"] = json!({ "triggerKind": 1 });
+            params
+        };
+        let asked = self.ask_twice(path, "textDocument/completion", Scope::File, deadline, params).await?;
+        let list = if asked.value.is_object() { &asked.value["items"] } else { &asked.value };
+        let mut items: Vec<&Value> = elements(list).collect();
+        items.sort_by_key(|item| item["sortText"].as_str().or(item["label"].as_str()).unwrap_or_default());
+        let found = items.into_iter().filter_map(completion).collect();
+        let value = (found, asked.value["isIncomplete"] == true);
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+    }
+}
+
+/// LSP 3.17 *SignatureInformation*.
+fn signature(value: &Value, help: &Value, active: bool) -> Option<Signature> {
+    let label = value["label"].as_str()?.to_owned();
+    let parameters = elements(&value["parameters"]).filter_map(|parameter| match &parameter["label"] {
+        Value::String(name) => Some(name.clone()),
+        // Offsets into the label count UTF-16 code units.
+        Value::Array(span) => {
+            let (start, end) = (span.first()?.as_u64()? as usize, span.get(1)?.as_u64()? as usize);
+            let units: Vec<u16> = label.encode_utf16().collect();
+            String::from_utf16(units.get(start..end)?).ok()
+        }
+        _ => None,
+    });
+    let parameters = parameters.collect();
+    let number = value["activeParameter"].as_u64().or(help["activeParameter"].as_u64());
+    let active_parameter = number.filter(|_| active).and_then(|number| u32::try_from(number).ok());
+    Some(Signature { label, documentation: markup(&value["documentation"]), parameters, active_parameter, active })
+}
+
+/// LSP 3.17 *CompletionItem*.
+fn completion(value: &Value) -> Option<Completion> {
+    const KINDS: [&str; 25] = [
+        "text", "method", "function", "constructor", "field", "variable", "class", "interface", "module", "property",
+        "unit", "value", "enum", "keyword", "snippet", "color", "file", "reference", "folder", "enum member",
+        "constant", "struct", "event", "operator", "type parameter",
+    ];
+    let label = value["label"].as_str()?.to_owned();
+    let kind = value["kind"].as_u64().and_then(|kind| KINDS.get((kind as usize).checked_sub(1)?).copied());
+    let typed = value["textEdit"]["newText"].as_str().or(value["insertText"].as_str());
+    let detail = value["detail"].as_str().or(value["labelDetails"]["description"].as_str());
+    Some(Completion {
+        kind,
+        detail: detail.filter(|detail| !detail.is_empty()).map(str::to_owned),
+        documentation: markup(&value["documentation"]).filter(|text| !text.trim().is_empty()),
+        insert: typed.filter(|typed| *typed != label).map(str::to_owned),
+        deprecated: value["deprecated"] == true || elements(&value["tags"]).any(|tag| tag == 1),
+        label,
+    })
+}

@@ -1,0 +1,490 @@
+//! One running, initialized server for one root: asking it about documents that are in step with the disk.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::capabilities::{self, ServerCapabilities};
+use super::connection::{Connection, RequestError};
+use super::documents::{Documents, Snapshot};
+use super::process::{Exit, ServerProcess};
+use super::readiness::Ready;
+use super::state::{Ears, State, folder_value};
+use super::uri;
+use super::wire::Trace;
+use crate::config::Catalogue;
+use crate::workspace::{ChangeKind, ReadError, Workspace, WorkspacePath};
+
+/// How long `shutdown` may take before the server is ended without it.
+const SHUTDOWN: Duration = Duration::from_secs(2);
+/// How long a server has to leave after `exit`, before its input is closed, and after that before it is killed.
+const LEAVE: Duration = Duration::from_millis(400);
+/// How often a query is repeated because its file changed meanwhile.
+const MOVING_FILE_TRIES: usize = 4;
+
+/// Why a question to a session has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The server did not answer.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// The file went on changing while it was asked about.
+    #[error("{path} kept changing while it was asked about; ask again when it is at rest")]
+    Moving {
+        /// The file.
+        path: String,
+    },
+}
+
+impl AskError {
+    /// Whether the server is gone.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Request(RequestError::Closed { .. }))
+    }
+}
+
+/// How much of the project an answer depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The file and what it imports: asked as soon as the server can answer at all.
+    File,
+    /// The whole project: asked when the index is at rest, as far as the deadline allows.
+    Project,
+}
+
+/// An answer, the text it is about, and what the server was still doing.
+#[derive(Debug, Clone)]
+pub struct Asked<T> {
+    /// The answer.
+    pub value: T,
+    /// The text it is about.
+    pub snapshot: Snapshot,
+    /// Work that was going on when it was given: it may be incomplete.
+    pub working: Option<String>,
+}
+
+/// Limits of a session, from the settings.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionLimits {
+    /// Larger files are refused, in bytes.
+    pub max_file_bytes: u64,
+    /// More open documents are closed, least recently used first.
+    pub max_open_documents: usize,
+}
+
+/// What a session is started with.
+#[derive(Debug)]
+pub struct SessionSetup {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The catalogue in force.
+    pub catalogue: Arc<Catalogue>,
+    /// The session's root.
+    pub root: WorkspacePath,
+    /// Limits in force.
+    pub limits: SessionLimits,
+    /// Where every message is recorded.
+    pub trace: Option<Arc<Trace>>,
+}
+
+/// One running, initialized server.
+#[derive(Debug)]
+pub struct Session {
+    pub(super) state: Arc<State>,
+    pub(super) connection: Connection,
+    pub(super) capabilities: ServerCapabilities,
+    pub(super) documents: Documents,
+    pub(super) workspace: Workspace,
+    pub(super) catalogue: Arc<Catalogue>,
+    pub(super) limits: SessionLimits,
+    process: ServerProcess,
+    /// The server's name and version, as it gave them.
+    pub info: Option<String>,
+    /// The root it was started for.
+    pub root: WorkspacePath,
+    last_used: Mutex<Instant>,
+    in_use: AtomicUsize,
+    latencies: Mutex<super::latency::Latencies>,
+}
+
+/// Keeps a session from being taken for idle.
+pub struct InUse<'a>(&'a Session);
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        self.0.in_use.fetch_sub(1, Ordering::Relaxed);
+        *self.0.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+impl Session {
+    /// Talks `process` through `initialize` and `initialized` (LSP 3.17, *Server lifecycle*).
+    pub async fn start(
+        setup: SessionSetup,
+        state: Arc<State>,
+        mut process: ServerProcess,
+        deadline: Instant,
+    ) -> Result<Self, StartFailure> {
+        use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+        let (Some(stdout), Some(stdin)) = (process.take_stdout(), process.take_stdin()) else {
+            return Err(StartFailure { reason: "its pipes are gone".into(), exit: None, stderr: Vec::new() });
+        };
+        let ears = Ears(state.clone());
+        let connection =
+            Connection::open(&state.server, stdout.compat(), stdin.compat_write(), ears, setup.trace.clone());
+        let params = initialize_params(&setup, &state);
+        let result: Value = match connection.request("initialize", &params, deadline).await {
+            Ok(result) => result,
+            Err(error) => return Err(failure(process, connection, &error).await),
+        };
+        connection.notify("initialized", &json!({}));
+        if state.settings().as_object().is_some_and(|settings| !settings.is_empty()) {
+            connection.notify("workspace/didChangeConfiguration", &json!({ "settings": state.settings() }));
+        }
+        let info = &result["serverInfo"];
+        let info = info["name"].as_str().map(|name| match info["version"].as_str() {
+            Some(version) => format!("{name} {version}"),
+            None => name.to_owned(),
+        });
+        let capabilities = ServerCapabilities::from_initialize(&result, &state.spec);
+        Ok(Self {
+            state,
+            connection,
+            capabilities,
+            documents: Documents::default(),
+            workspace: setup.workspace,
+            catalogue: setup.catalogue,
+            limits: setup.limits,
+            process,
+            info,
+            root: setup.root,
+            last_used: Mutex::new(Instant::now()),
+            in_use: AtomicUsize::new(0),
+            latencies: Mutex::default(),
+        })
+    }
+
+    /// The server's key in the catalogue.
+    pub fn server(&self) -> &str {
+        &self.state.server
+    }
+
+    /// Marks the session as used until the returned value is dropped.
+    pub fn use_now(&self) -> InUse<'_> {
+        self.in_use.fetch_add(1, Ordering::Relaxed);
+        InUse(self)
+    }
+
+    /// How long nobody has used it; zero while somebody does.
+    pub fn idle_for(&self) -> Duration {
+        if self.in_use.load(Ordering::Relaxed) > 0 {
+            return Duration::ZERO;
+        }
+        self.last_used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    /// The process id to show: the server's own.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.pid()
+    }
+
+    /// Resident memory of the server and all its descendants, in bytes.
+    pub fn resident_bytes(&self) -> Option<u64> {
+        self.process.tree_rss()
+    }
+
+    /// The last lines of its standard error.
+    pub fn stderr_tail(&self) -> Vec<String> {
+        self.process.stderr_tail()
+    }
+
+    /// How many documents it has open.
+    pub fn open_documents(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Median and 99th percentile of its answers' times.
+    pub fn latency(&self) -> Option<(Duration, Duration)> {
+        self.latencies.lock().unwrap_or_else(PoisonError::into_inner).median_and_p99()
+    }
+
+    /// What it is busy with, if it is.
+    pub fn working(&self) -> Option<String> {
+        match self.readiness() {
+            Ready::Yes => None,
+            Ready::Working(work) | Ready::No(work) => Some(work),
+        }
+    }
+
+    /// Its own word on its health, when that is not "ok".
+    pub fn health(&self) -> Option<String> {
+        self.state.readiness(|readiness| readiness.health.clone())
+    }
+
+    /// Whether the conversation is over.
+    pub fn is_closed(&self) -> bool {
+        self.connection.closed().is_some()
+    }
+
+    /// Why the conversation is over: exit status and the last lines of standard error, where there are any.
+    pub async fn obituary(&self) -> String {
+        let reason = self.connection.closed();
+        let exit = tokio::time::timeout(LEAVE, self.process.wait()).await.ok();
+        describe_end(reason.as_deref(), exit.as_ref(), &self.process.stderr_tail())
+    }
+
+    /// Whether the server offers `method` for `path`, announced or registered.
+    pub fn offers(&self, method: &str, path: &WorkspacePath, language_id: &str) -> bool {
+        let absolute = self.workspace.absolute(path);
+        self.capabilities.announces(method)
+            || self.state.registrations(|known| known.covers(method, language_id, &absolute))
+    }
+
+    /// The same for requests that concern no document.
+    pub fn offers_anywhere(&self, method: &str) -> bool {
+        self.capabilities.announces(method) || self.state.registrations(|known| known.has(method))
+    }
+
+    fn readiness(&self) -> Ready {
+        self.state.readiness(|readiness| readiness.state(&self.state.spec.readiness))
+    }
+
+    /// Waits until answers of `scope` are whole, at most until `deadline`; returns what is still going on.
+    pub async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<String> {
+        let mut bell = self.state.listen();
+        loop {
+            let work = match (self.readiness(), scope) {
+                (Ready::Yes, _) => return None,
+                (Ready::Working(work), Scope::File) => return Some(work),
+                (Ready::Working(work) | Ready::No(work), _) => work,
+            };
+            let rule = &self.state.spec.readiness;
+            let change = self.state.readiness(|readiness| readiness.next_change(rule)).map(Instant::from_std);
+            let until = change.filter(|change| *change > Instant::now()).map_or(deadline, |at| at.min(deadline));
+            tokio::select! {
+                rung = bell.changed() => if rung.is_err() { return Some(work) },
+                _ = self.connection.wait_closed() => return Some(work),
+                () = tokio::time::sleep_until(until) => if Instant::now() >= deadline { return Some(work) },
+            }
+        }
+    }
+
+    /// Asks `method` about `path`, in step with the disk, and again when the file changed meanwhile or the server says
+    /// that its content was modified. `params` makes the request from the text as it is sent.
+    pub async fn ask<T: DeserializeOwned>(
+        &self,
+        path: &WorkspacePath,
+        method: &str,
+        scope: Scope,
+        deadline: Instant,
+        params: impl Fn(&Snapshot, super::super::text::Encoding) -> Value,
+    ) -> Result<Asked<T>, AskError> {
+        let _in_use = self.use_now();
+        // The first document makes servers load the project, so it is opened before readiness is looked at.
+        let (synced, _) = self.sync(path).await?;
+        drop(synced);
+        let working = self.wait_ready(scope, before(deadline)).await;
+        let mut pause = Duration::from_millis(5);
+        let mut tries = 0;
+        loop {
+            let started = Instant::now();
+            let (synced, snapshot) = self.sync(path).await?;
+            let pending = self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
+            drop(synced);
+            match pending.answer::<T>(deadline).await {
+                Ok(value) if self.is_current(&snapshot) => {
+                    self.note_latency(started.elapsed());
+                    return Ok(Asked { value, snapshot, working });
+                }
+                Ok(_) if tries == MOVING_FILE_TRIES => return Err(AskError::Moving { path: path.display() }),
+                Ok(_) => tries += 1,
+                Err(error) if error.is_transient() && Instant::now() + pause < deadline => {
+                    // The server has just seen a change and names no moment at which it is done with it.
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_millis(200));
+                }
+                Err(error) => {
+                    self.give_up_if_stuck(&error);
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+
+    /// Asks `method`, which concerns no document.
+    pub async fn ask_workspace<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+    ) -> Result<(T, Option<String>), AskError> {
+        let _in_use = self.use_now();
+        let working = self.wait_ready(Scope::Project, before(deadline)).await;
+        let started = Instant::now();
+        let mut pause = Duration::from_millis(5);
+        loop {
+            match self.connection.request(method, params, deadline).await {
+                Ok(value) => {
+                    self.note_latency(started.elapsed());
+                    return Ok((value, working));
+                }
+                Err(error) if error.is_transient() && Instant::now() + pause < deadline => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_millis(200));
+                }
+                Err(error) => {
+                    self.give_up_if_stuck(&error);
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+
+    pub(super) fn note_latency(&self, time: Duration) {
+        self.latencies.lock().unwrap_or_else(PoisonError::into_inner).add(time);
+    }
+
+    /// A server that stops in the middle of a message will never be understood again.
+    pub(super) fn give_up_if_stuck(&self, error: &RequestError) {
+        let missing = self.connection.missing_bytes();
+        if missing > 0 && matches!(error, RequestError::Timeout { .. }) {
+            tracing::warn!(server = self.server(), missing, "ended: its last message was cut short");
+            self.connection.close();
+        }
+    }
+
+    /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and
+    /// brings its open documents in step.
+    pub async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+        // First, so that documents synced below count as checked after these changes.
+        if changes.iter().any(|(path, _)| self.concerns(path)) {
+            self.state.advance_epoch();
+        }
+        let mut events = Vec::new();
+        for (path, kind) in changes {
+            if self.documents.contains(path)
+                && let Err(error) = self.sync(path).await.map(drop)
+            {
+                tracing::debug!(path = %path.display(), "closed: {error}");
+            }
+            let (number, bit) = match kind {
+                ChangeKind::Created => (1, 1),
+                ChangeKind::Changed => (2, 2),
+                ChangeKind::Deleted => (3, 4),
+            };
+            let absolute = self.workspace.absolute(path);
+            if self.state.registrations(|known| known.watches(&absolute, bit)) {
+                events.push(json!({ "uri": uri::from_path(&absolute), "type": number }));
+            }
+        }
+        if !events.is_empty() {
+            self.connection.notify("workspace/didChangeWatchedFiles", &json!({ "changes": events }));
+        }
+    }
+
+    /// Whether a change of `path` may change what this server says about other files.
+    fn concerns(&self, path: &WorkspacePath) -> bool {
+        let name = path.file_name().unwrap_or_default();
+        let spec = &self.state.spec;
+        let speaks = self.catalogue.language_of(name, None).is_some_and(|key| spec.languages.iter().any(|own| own == key));
+        let absolute = self.workspace.absolute(path);
+        speaks
+            || spec.root_markers.iter().any(|marker| marker == name)
+            || self.state.registrations(|known| known.watches(&absolute, 7))
+    }
+
+    /// Whether `root` can be served beside the roots it has.
+    pub fn takes_more_folders(&self) -> bool {
+        self.capabilities.more_folders
+    }
+
+    /// Adds a workspace folder (LSP 3.17, *DidChangeWorkspaceFolders*) if it is new.
+    pub fn add_folder(&self, folder: &WorkspacePath) {
+        if self.state.add_folder(folder.clone()) {
+            let event = json!({ "added": [folder_value(&self.workspace, folder)], "removed": [] });
+            self.connection.notify("workspace/didChangeWorkspaceFolders", &json!({ "event": event }));
+        }
+    }
+
+    /// Ends the server: `shutdown`, `exit`, its input closed, then signals; returns when it is gone.
+    pub async fn stop(&self) {
+        self.state.stop();
+        if !self.is_closed() {
+            let deadline = Instant::now() + SHUTDOWN;
+            if let Err(error) = self.connection.request::<Value>("shutdown", &Value::Null, deadline).await {
+                tracing::debug!(server = self.server(), "no clean shutdown: {error}");
+            }
+            self.connection.notify("exit", &Value::Null);
+            // Some servers stay until their standard input closes; the others are gone before.
+            let _left = tokio::time::timeout(LEAVE, self.process.wait()).await;
+            self.connection.close();
+        }
+        self.process.terminate(LEAVE).await;
+    }
+}
+
+/// Leaves time for the request itself within `deadline` when readiness is waited for.
+fn before(deadline: Instant) -> Instant {
+    let left = deadline.saturating_duration_since(Instant::now());
+    deadline - (left / 5).min(Duration::from_secs(2))
+}
+
+fn initialize_params(setup: &SessionSetup, state: &State) -> Value {
+    let root = setup.workspace.absolute(&setup.root);
+    let options = serde_json::to_value(&state.spec.initialization_options).unwrap_or_default();
+    json!({
+        "processId": std::process::id(),
+        "clientInfo": { "name": "lsp-tools", "version": env!("CARGO_PKG_VERSION") },
+        "locale": "en",
+        "rootPath": root,
+        "rootUri": uri::from_path(&root),
+        "workspaceFolders": [folder_value(&setup.workspace, &setup.root)],
+        "initializationOptions": options,
+        "capabilities": capabilities::client(),
+        "trace": "off"
+    })
+}
+
+/// A server that did not come up.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{}", describe_end(Some(reason), exit.as_ref(), stderr))]
+pub struct StartFailure {
+    /// What went wrong.
+    pub reason: String,
+    /// How its process ended, if it did.
+    pub exit: Option<Exit>,
+    /// The last lines of its standard error.
+    pub stderr: Vec<String>,
+}
+
+async fn failure(process: ServerProcess, connection: Connection, error: &RequestError) -> StartFailure {
+    // A server that dies at once closes its pipe a moment before its status and its last words are there.
+    let exit = match error {
+        RequestError::Closed { .. } => tokio::time::timeout(LEAVE, process.wait()).await.ok(),
+        _ => None,
+    };
+    drop(connection);
+    process.terminate(Duration::ZERO).await;
+    StartFailure { reason: error.to_string(), exit, stderr: process.stderr_tail() }
+}
+
+fn describe_end(reason: Option<&str>, exit: Option<&Exit>, stderr: &[String]) -> String {
+    let mut text = match (exit, reason) {
+        (Some(exit), _) => format!("it ended with {exit}"),
+        (None, Some(reason)) => reason.to_owned(),
+        (None, None) => "it ended".to_owned(),
+    };
+    let tail: Vec<&str> = stderr.iter().rev().take(5).rev().map(String::as_str).collect();
+    if !tail.is_empty() {
+        text.push_str("; last words: ");
+        text.push_str(&tail.join(" | "));
+    }
+    text
+}

@@ -1,0 +1,304 @@
+//! What a session knows of its server beside the documents: written by the connection's task as the server speaks,
+//! read by everyone who waits for something.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+
+use super::capabilities::Registrations;
+use super::connection::{Incoming, Refusal};
+use super::progress::ProgressEvent;
+use super::readiness::Readiness;
+use super::uri;
+use crate::config::spec;
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// How many of the server's own messages are kept for explanations.
+const KEPT_MESSAGES: usize = 8;
+
+/// Everything the server said of one document's diagnostics.
+#[derive(Debug, Clone, Default)]
+pub struct Pushes {
+    /// How many `textDocument/publishDiagnostics` have come for it.
+    pub count: u64,
+    /// The `version` of the last one.
+    pub version: Option<i32>,
+    /// The `diagnostics` of the last one, undecoded.
+    pub items: Arc<Vec<Value>>,
+    /// How many times the server has said that it is done with the document (the catalogue's idle sign).
+    pub idle: u64,
+}
+
+/// State shared between a session and its connection.
+#[derive(Debug)]
+pub struct State {
+    /// The server's key in the catalogue.
+    pub server: String,
+    /// What the catalogue says of it.
+    pub spec: Arc<spec::Server>,
+    workspace: Workspace,
+    settings: Value,
+    inner: Mutex<Inner>,
+    /// Rung at every word of the server that someone may wait for.
+    bell: watch::Sender<u64>,
+    progress: Option<mpsc::UnboundedSender<ProgressEvent>>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    registrations: Registrations,
+    readiness: Readiness,
+    pushes: HashMap<WorkspacePath, Pushes>,
+    folders: Vec<WorkspacePath>,
+    messages: VecDeque<String>,
+    stopping: bool,
+    /// Counts what makes earlier diagnostics doubtful: other files' changes, the server's own refresh requests.
+    epoch: u64,
+}
+
+impl State {
+    /// State of a server that was just started with `folders`.
+    pub fn new(
+        server: &str,
+        spec: Arc<spec::Server>,
+        workspace: Workspace,
+        settings: Value,
+        folders: Vec<WorkspacePath>,
+        progress: Option<mpsc::UnboundedSender<ProgressEvent>>,
+    ) -> Self {
+        let inner = Mutex::new(Inner { folders, ..Inner::default() });
+        let server = server.to_owned();
+        Self { server, spec, workspace, settings, inner, bell: watch::channel(0).0, progress }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // Nothing is left half done under this lock, so a panicking holder has not broken it.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self) {
+        self.bell.send_modify(|rings| *rings = rings.wrapping_add(1));
+    }
+
+    /// Something that wakes at every word of the server; look at the state after subscribing, then wait.
+    pub fn listen(&self) -> watch::Receiver<u64> {
+        self.bell.subscribe()
+    }
+
+    /// Looks at what was registered.
+    pub fn registrations<T>(&self, look: impl FnOnce(&Registrations) -> T) -> T {
+        look(&self.inner().registrations)
+    }
+
+    /// Looks at (or notes something in) the readiness.
+    pub fn readiness<T>(&self, look: impl FnOnce(&mut Readiness) -> T) -> T {
+        look(&mut self.inner().readiness)
+    }
+
+    /// What was pushed for a document.
+    pub fn pushes(&self, path: &WorkspacePath) -> Pushes {
+        self.inner().pushes.get(path).cloned().unwrap_or_default()
+    }
+
+    /// How many pushes have come for a document.
+    pub fn push_count(&self, path: &WorkspacePath) -> u64 {
+        self.inner().pushes.get(path).map_or(0, |pushes| pushes.count)
+    }
+
+    /// Forgets what was pushed for a document that is closed.
+    pub fn forget_pushes(&self, path: &WorkspacePath) {
+        self.inner().pushes.remove(path);
+    }
+
+    /// Counts what makes earlier diagnostics doubtful.
+    pub fn epoch(&self) -> u64 {
+        self.inner().epoch
+    }
+
+    /// Something outside a document changed that its diagnostics may depend on.
+    pub fn advance_epoch(&self) {
+        self.inner().epoch += 1;
+        self.ring();
+    }
+
+    /// The workspace folders the server was told of.
+    pub fn folders(&self) -> Vec<WorkspacePath> {
+        self.inner().folders.clone()
+    }
+
+    /// Notes one more folder; false if it was known.
+    pub fn add_folder(&self, folder: WorkspacePath) -> bool {
+        let mut inner = self.inner();
+        let new = !inner.folders.contains(&folder);
+        if new {
+            inner.folders.push(folder);
+        }
+        new
+    }
+
+    /// From now on the server's requests are answered with null: errors make some servers abort their shutdown.
+    pub fn stop(&self) {
+        self.inner().stopping = true;
+    }
+
+    /// The server's last errors and warnings for the user, oldest first.
+    pub fn messages(&self) -> Vec<String> {
+        self.inner().messages.iter().cloned().collect()
+    }
+
+    /// The settings under a dotted `section`; everything for none.
+    fn configuration(&self, section: Option<&str>) -> Value {
+        let mut value = &self.settings;
+        for part in section.unwrap_or_default().split('.').filter(|part| !part.is_empty()) {
+            match value.get(part) {
+                Some(inner) => value = inner,
+                None => return Value::Null,
+            }
+        }
+        value.clone()
+    }
+
+    /// The settings as `workspace/didChangeConfiguration` carries them.
+    pub fn settings(&self) -> &Value {
+        &self.settings
+    }
+
+    fn publish(&self, params: &RawValue) {
+        #[derive(serde::Deserialize)]
+        struct Publish {
+            uri: String,
+            version: Option<i32>,
+            #[serde(default)]
+            diagnostics: Vec<Value>,
+        }
+        let Ok(publish) = serde_json::from_str::<Publish>(params.get()) else {
+            tracing::warn!(server = %self.server, "diagnostics that cannot be understood");
+            return;
+        };
+        let Some(path) = uri::to_path(&publish.uri).and_then(|path| self.workspace.inside(&path)) else { return };
+        {
+            let mut inner = self.inner();
+            let pushes = inner.pushes.entry(path).or_default();
+            pushes.count += 1;
+            pushes.version = publish.version;
+            pushes.items = Arc::new(publish.diagnostics);
+        }
+        self.ring();
+    }
+
+    fn other(&self, method: &str, params: &Value) {
+        let rule = &self.spec.readiness;
+        let idle = self.spec.diagnostics.idle.as_ref().filter(|sign| sign.method == method);
+        let mut inner = self.inner();
+        match method {
+            "experimental/serverStatus" => inner.readiness.server_status(params),
+            "window/showMessage" | "window/logMessage" => {
+                self.note_message(&mut inner, method, params);
+                return;
+            }
+            _ => inner.readiness.notification(rule, method, params),
+        }
+        if let Some(sign) = idle
+            && params[&sign.field].as_str().is_some_and(|said| said.starts_with(sign.value.as_str()))
+            && let Some(path) = params["uri"].as_str().and_then(uri::to_path)
+            && let Some(path) = self.workspace.inside(&path)
+        {
+            inner.pushes.entry(path).or_default().idle += 1;
+        }
+        drop(inner);
+        self.ring();
+    }
+
+    fn note_message(&self, inner: &mut Inner, method: &str, params: &Value) {
+        let text = params["message"].as_str().unwrap_or_default();
+        let text: String = text.chars().take(500).collect();
+        tracing::debug!(server = %self.server, method, text);
+        // LSP 3.17 MessageType: 1 error, 2 warning.
+        if matches!(params["type"].as_u64(), Some(1 | 2)) {
+            if inner.messages.len() == KEPT_MESSAGES {
+                inner.messages.pop_front();
+            }
+            inner.messages.push_back(text);
+        }
+    }
+
+    fn note_progress(&self, params: &Value) {
+        let work = self.inner().readiness.progress(&self.spec.readiness, params);
+        self.ring();
+        if let (Some(work), Some(progress)) = (work, &self.progress) {
+            // Nobody may be watching any more; the work goes on all the same.
+            let _unwatched = progress.send(ProgressEvent::ServerProgress {
+                server: self.server.clone(),
+                title: work.title,
+                message: work.message,
+                percentage: work.percentage,
+            });
+        }
+    }
+
+    fn workspace_folders(&self) -> Value {
+        self.folders().iter().map(|folder| folder_value(&self.workspace, folder)).collect()
+    }
+
+    /// What a server's request is answered with (LSP 3.17; requests we do not support are refused as it says).
+    fn answer(&self, method: &str, params: &Value) -> Result<Value, Refusal> {
+        if self.inner().stopping {
+            return Ok(Value::Null);
+        }
+        match method {
+            "workspace/configuration" => {
+                let items = params["items"].as_array().ok_or(Refusal::InvalidParams("`items` is missing".into()))?;
+                Ok(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
+            }
+            "client/registerCapability" => {
+                self.inner().registrations.register(params);
+                self.ring();
+                Ok(Value::Null)
+            }
+            "client/unregisterCapability" => {
+                self.inner().registrations.unregister(params);
+                self.ring();
+                Ok(Value::Null)
+            }
+            "workspace/workspaceFolders" => Ok(self.workspace_folders()),
+            "window/workDoneProgress/create" | "window/showMessageRequest" => Ok(Value::Null),
+            "window/showDocument" => Ok(json!({ "success": false })),
+            "workspace/applyEdit" => {
+                Ok(json!({ "applied": false, "failureReason": "edits are only applied when they were asked for" }))
+            }
+            "workspace/diagnostic/refresh" => {
+                self.advance_epoch();
+                Ok(Value::Null)
+            }
+            refresh if refresh.starts_with("workspace/") && refresh.ends_with("/refresh") => Ok(Value::Null),
+            _ => Err(Refusal::MethodNotFound),
+        }
+    }
+}
+
+/// LSP 3.17 *WorkspaceFolder*.
+pub fn folder_value(workspace: &Workspace, folder: &WorkspacePath) -> Value {
+    let absolute = workspace.absolute(folder);
+    let name = absolute.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
+    json!({ "uri": uri::from_path(&absolute), "name": name })
+}
+
+/// The connection's ears.
+pub struct Ears(pub Arc<State>);
+
+impl Incoming for Ears {
+    fn request(&mut self, method: &str, params: Value) -> Result<Value, Refusal> {
+        self.0.answer(method, &params)
+    }
+
+    fn notification(&mut self, method: &str, params: &RawValue) {
+        if method == "textDocument/publishDiagnostics" {
+            return self.0.publish(params);
+        }
+        let Ok(params) = serde_json::from_str::<Value>(params.get()) else { return };
+        if method == "$/progress" { self.0.note_progress(&params) } else { self.0.other(method, &params) }
+    }
+}

@@ -1,0 +1,55 @@
+//! Between paths and the URIs of the protocol.
+
+use std::path::{Path, PathBuf};
+
+use url::Url;
+
+use super::model::FileRef;
+use crate::workspace::Workspace;
+
+/// The `file:` URI of an absolute path.
+///
+/// `[` and `]` are percent-encoded, which RFC 3986 demands and strict servers check; names that are not UTF-8 keep
+/// their bytes, percent-encoded.
+pub fn from_path(path: &Path) -> String {
+    match Url::from_file_path(path) {
+        Ok(url) => url.as_str().replace('[', "%5B").replace(']', "%5D"),
+        // Only a relative path gets here, and none is passed; a URI that names nothing is the safe answer.
+        Err(()) => "file:///".to_owned(),
+    }
+}
+
+/// The absolute path that a `file:` URI names, however the server escaped it; `None` for other schemes and hosts.
+pub fn to_path(uri: &str) -> Option<PathBuf> {
+    let url = Url::parse(uri).ok()?;
+    (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten()
+}
+
+/// The file a server means by `uri`.
+pub fn file_ref(workspace: &Workspace, uri: &str) -> FileRef {
+    match to_path(uri) {
+        None => FileRef::Virtual(uri.to_owned()),
+        Some(path) => match workspace.inside(&path) {
+            Some(inside) => FileRef::Inside(inside),
+            None => FileRef::Outside(path),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_survive_the_trip_and_other_spellings_mean_the_same() {
+        for path in ["/a/[id].py", "/a b/ü🦀.rs", "/x/a+b@c(1).py", "/c:d.py", "/100%.txt"] {
+            let uri = from_path(Path::new(path));
+            assert!(!uri.contains(['[', ']', ' ']), "{uri}");
+            assert_eq!(to_path(&uri).as_deref(), Some(Path::new(path)));
+        }
+        assert_eq!(to_path("file:///x/a%2Bb%40c%281%29.py").as_deref(), Some(Path::new("/x/a+b@c(1).py")));
+        assert_eq!(to_path("jdt://contents/java.base/x.class"), None);
+        assert_eq!(to_path("file://host/share/x"), None);
+        assert_eq!(to_path("not a uri"), None);
+    }
+}
