@@ -1,1 +1,21 @@
+//! What is known before anything runs: the catalogue of languages and servers, the settings, and whom to trust.
+//!
+//! What lives here: [`Catalogue`] (`servers.toml`), the user's [`Folders`].
+//! May use: `text`, `workspace`. Starts no process and speaks to no server.
+//!
+//! How data passes: a [`Layer`] is one TOML text with its origin. Every layer is checked on its own against the words of
+//! [`spec`], so that an error can name file, line and key; then the layers are merged key by key, later ones win, and the
+//! whole is read into the types of [`spec`]. What an untrusted project says about running programs is taken out of its
+//! layer before the merge, and named in [`Loaded::left_out`].
+
+mod catalogue;
+mod error;
+mod index;
+mod layer;
+mod schema;
 pub mod spec;
+mod words;
+
+pub use catalogue::{Catalogue, Loaded};
+pub use error::{ConfigError, Problem};
+pub use layer::{Layer, Origin};
