@@ -9,7 +9,7 @@ use toml::Table;
 use super::error::{ConfigError, Problem, listed, suggestion};
 use super::index::Index;
 use super::layer::{Layer, Origin, merge};
-use super::schema::take_launch_fields;
+use super::schema::{leave_out, untrusted};
 use super::spec::{Language, Server};
 use super::words::CATALOGUE;
 
@@ -79,7 +79,7 @@ impl Catalogue {
         for layer in layers {
             let mut table = layer.read(CATALOGUE)?;
             if layer.origin == (Origin::Project { trusted: false }) {
-                left_out.extend(leave_out(layer, &mut table, &merged));
+                left_out.extend(distrust(layer, &mut table, &merged));
             }
             merge(&mut merged, table);
         }
@@ -136,19 +136,14 @@ impl Catalogue {
 }
 
 /// Takes out of an untrusted project's table what says what to run, and servers that are left without a command.
-fn leave_out(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
-    let why = "because this project is not trusted (`lsp-tools trust` changes that)";
-    let mut sentences = take_launch_fields(table, CATALOGUE)
-        .into_iter()
-        .filter_map(|(path, _)| path.split_last().map(|(key, place)| (key.clone(), place.join("."))))
-        .map(|(key, place)| format!("`{key}` of [{place}] in `{}` does not count, {why}", layer.file))
-        .collect::<Vec<_>>();
+fn distrust(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
+    let mut sentences = leave_out(table, CATALOGUE, &layer.file);
     let known = |key: &str| section(below, "server").is_some_and(|servers| servers.contains_key(key));
     let unknown = section(table, "server")
         .map(|servers| servers.keys().filter(|key| !known(key)).cloned().collect::<Vec<_>>())
         .unwrap_or_default();
     for key in &unknown {
-        sentences.push(format!("server `{key}` of `{}` does not count, {why}", layer.file));
+        sentences.push(untrusted(&format!("`server.{key}` of `{}`", layer.file)));
         if let Some(toml::Value::Table(servers)) = table.get_mut("server") {
             servers.remove(key);
         }
@@ -221,7 +216,7 @@ fn crossed(merged: &Table, layers: &[Layer]) -> Vec<Problem> {
 }
 
 /// The problem at the place where the strongest layer speaks of `path`.
-fn located(layers: &[Layer], path: &[&str], message: String) -> Option<Problem> {
+pub(super) fn located(layers: &[Layer], path: &[&str], message: String) -> Option<Problem> {
     let (layer, line) = (1..=path.len()).rev().find_map(|steps| {
         layers.iter().rev().find_map(|layer| Some((layer, layer.line_of(&path[..steps])?)))
     })?;

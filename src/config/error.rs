@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::trust::TrustError;
+
 /// One thing that is wrong with one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -33,6 +35,9 @@ pub enum ConfigError {
         /// Why, and what to do.
         reason: String,
     },
+    /// Whether the project is trusted cannot be told.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
 }
 
 fn joined(problems: &[Problem]) -> String {

@@ -195,3 +195,14 @@ fn take_from_record(
         path.pop();
     }
 }
+
+/// Takes the launch fields out of an untrusted project's table, and says so, one sentence each.
+pub(super) fn leave_out(table: &mut Table, fields: &[Field], file: &str) -> Vec<String> {
+    let taken = take_launch_fields(table, fields).into_iter();
+    taken.map(|(path, _)| untrusted(&format!("`{}` of `{file}`", path.join(".")))).collect()
+}
+
+/// The sentence for something that does not count for want of trust.
+pub(super) fn untrusted(what: &str) -> String {
+    format!("{what} does not count, because this project is not trusted; `lsp-tools trust` changes that")
+}
