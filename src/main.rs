@@ -1,1 +1,3 @@
-fn main(){}
+//! The binary: parse the command line, open one door.
+
+fn main() {}
