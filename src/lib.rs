@@ -1,4 +1,5 @@
 //! lsp-tools: real language servers on demand.
+pub mod cli;
 pub mod config;
 pub mod lsp;
 pub mod text;

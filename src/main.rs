@@ -1,1 +1,3 @@
+//! The binary: parse the command line, open one door.
+
 fn main() {}

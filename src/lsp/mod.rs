@@ -20,6 +20,7 @@ pub mod hierarchy;
 mod latency;
 pub mod manager;
 pub mod model;
+<<<<<<< HEAD
 pub mod operations;
 pub mod process;
 pub mod progress;
@@ -28,3 +29,6 @@ pub mod session;
 mod state;
 mod uri;
 pub mod wire;
+=======
+pub mod progress;
+>>>>>>> cli

@@ -1,0 +1,292 @@
+//! Addresses: how a person names a place on the command line.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::text::LineColumn;
+use crate::tools::target::Target;
+
+/// Why an address means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AddressError {
+    /// Nothing was given.
+    #[error("the address is empty; give FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME")]
+    Empty,
+    /// A line or a column is 0.
+    #[error("{address}: lines and columns start at 1")]
+    Zero {
+        /// What was given.
+        address: String,
+    },
+    /// A number beyond any text.
+    #[error("{address}: {number} is too large for a line or column")]
+    TooLarge {
+        /// What was given.
+        address: String,
+        /// The number in it.
+        number: String,
+    },
+    /// A line and nothing on it.
+    #[error("{address}: say what on that line, a column or a name: {address}:COL or {address}:NAME")]
+    LineOnly {
+        /// What was given.
+        address: String,
+    },
+    /// Nothing after the last colon.
+    #[error(
+        "{address}: nothing stands after the last colon; give a column or a name there, or leave the colon out"
+    )]
+    NoName {
+        /// What was given.
+        address: String,
+    },
+    /// A name that is not UTF-8.
+    #[error("{address}: the name after the file is not valid UTF-8")]
+    NotUtf8 {
+        /// What was given, with the odd bytes replaced.
+        address: String,
+    },
+}
+
+/// What follows the file in an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Tail {
+    LineColumn(u32, u32),
+    LineName(u32, String),
+    Line,
+    Name(String),
+}
+
+/// The target that `address` names: `FILE:LINE:COL`, `FILE:LINE:NAME` (1-based), `FILE:NAME`, `FILE` or `NAME`.
+///
+/// File names may contain colons: where several readings are possible, the one whose file exists wins, the longest
+/// file name first; `exists` says whether a path is there. A word that is no existing file and has no `/` is a name.
+pub fn parse(address: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Target, AddressError> {
+    let bytes = address.as_bytes();
+    if bytes.is_empty() {
+        return Err(AddressError::Empty);
+    }
+    if exists(Path::new(address)) {
+        return Ok(Target::File(PathBuf::from(address)));
+    }
+    let colons: Vec<usize> = (1..bytes.len()).filter(|&at| bytes[at] == b':').rev().collect();
+    if let Some(target) = existing_file(address, &colons, &exists)? {
+        return Ok(target);
+    }
+    no_such_file(address, &colons)
+}
+
+/// The reading whose file exists. A bare line is taken only where no shorter file name gives more.
+fn existing_file(
+    address: &OsStr,
+    colons: &[usize],
+    exists: &impl Fn(&Path) -> bool,
+) -> Result<Option<Target>, AddressError> {
+    let mut refused = None;
+    for &at in colons {
+        let (file, rest) = split(address, at);
+        if !exists(&file) {
+            continue;
+        }
+        match tail(address, rest).and_then(|tail| target(address, file, tail)) {
+            Ok(target) => return Ok(Some(target)),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    refused.map_or(Ok(None), Err)
+}
+
+/// The reading of an address none of whose files exists: the lookup will say what is missing.
+fn no_such_file(address: &OsStr, colons: &[usize]) -> Result<Target, AddressError> {
+    let bytes = address.as_bytes();
+    let readings = colons.iter().map(|&at| (at, tail(address, &bytes[at + 1..])));
+    // `a:3:4` splits at `:4`, `:3`; the split with a line in front of something is what was meant.
+    let with_line = readings
+        .clone()
+        .filter(|(_, tail)| {
+            !matches!(tail, Ok(Tail::Name(_) | Tail::Line) | Err(AddressError::NoName { .. }))
+        })
+        .last();
+    let bare_line = || {
+        readings.clone().find(|(_, tail)| matches!(tail, Ok(Tail::Line) | Err(AddressError::NoName { .. })))
+    };
+    if let Some((at, tail)) = with_line.or_else(bare_line) {
+        return target(address, split(address, at).0, tail?);
+    }
+    let Some((at, name)) = readings.last() else { return bare(address) };
+    let (file, rest) = split(address, at);
+    // `module::name` and `Type::method` are names; `dir/file:name` and `file.py:name` are not.
+    let qualified =
+        rest.starts_with(b":") && !file.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b'/' | b'.'));
+    if qualified { bare(address) } else { target(address, file, name?) }
+}
+
+fn bare(address: &OsStr) -> Result<Target, AddressError> {
+    match address.to_str() {
+        Some(name) if !name.contains('/') => Ok(Target::Name(name.to_owned())),
+        _ => Ok(Target::File(PathBuf::from(address))),
+    }
+}
+
+fn split(address: &OsStr, at: usize) -> (PathBuf, &[u8]) {
+    let bytes = address.as_bytes();
+    (PathBuf::from(OsString::from_vec(bytes[..at].to_vec())), &bytes[at + 1..])
+}
+
+fn target(address: &OsStr, path: PathBuf, tail: Tail) -> Result<Target, AddressError> {
+    let shown = || address.to_string_lossy().into_owned();
+    let zero = || AddressError::Zero { address: shown() };
+    match tail {
+        Tail::LineColumn(line, column) => {
+            let position = LineColumn { line, column }.position().ok_or_else(zero)?;
+            Ok(Target::Position { path, position })
+        }
+        Tail::LineName(line, name) => {
+            Ok(Target::NameOnLine { path, line0: line.checked_sub(1).ok_or_else(zero)?, name })
+        }
+        Tail::Line => Err(AddressError::LineOnly { address: shown() }),
+        Tail::Name(name) => Ok(Target::NameInFile { path, name }),
+    }
+}
+
+fn tail(address: &OsStr, rest: &[u8]) -> Result<Tail, AddressError> {
+    let shown = || address.to_string_lossy().into_owned();
+    let rest = std::str::from_utf8(rest).map_err(|_| AddressError::NotUtf8 { address: shown() })?;
+    let number = |digits: &str| {
+        digits.parse().map_err(|_| AddressError::TooLarge { address: shown(), number: digits.to_owned() })
+    };
+    let (first, second) = match rest.split_once(':') {
+        Some((first, second)) => (first, Some(second)),
+        None => (rest, None),
+    };
+    if first.is_empty() && second.is_none() {
+        return Err(AddressError::NoName { address: shown() });
+    }
+    if !is_number(first) {
+        return Ok(Tail::Name(rest.to_owned()));
+    }
+    match second {
+        None => number(first).map(|_: u32| Tail::Line),
+        Some("") => Err(AddressError::NoName { address: shown() }),
+        Some(column) if is_number(column) => Ok(Tail::LineColumn(number(first)?, number(column)?)),
+        Some(name) => Ok(Tail::LineName(number(first)?, name.to_owned())),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Position;
+
+    const FILES: [&str; 9] =
+        ["app.py", "src/a b.py", "a:b.py", "[id].ts", "名.py", "odd:3", "odd", "Makefile", "x:1:2"];
+
+    fn read(address: &str) -> Result<Target, AddressError> {
+        parse(OsStr::new(address), |path| FILES.iter().any(|file| Path::new(file) == path))
+    }
+
+    fn at(path: &str, line: u32, character: u32) -> Target {
+        Target::Position { path: path.into(), position: Position { line, character } }
+    }
+
+    fn on(path: &str, line0: u32, name: &str) -> Target {
+        Target::NameOnLine { path: path.into(), line0, name: name.into() }
+    }
+
+    fn named(path: &str, name: &str) -> Target {
+        Target::NameInFile { path: path.into(), name: name.into() }
+    }
+
+    #[test]
+    fn every_form_is_read() {
+        let cases = [
+            ("app.py:3:5", at("app.py", 2, 4)),
+            ("app.py:3:greet", on("app.py", 2, "greet")),
+            ("app.py:3:Foo::bar", on("app.py", 2, "Foo::bar")),
+            ("app.py:greet", named("app.py", "greet")),
+            ("app.py:Greeter.greet", named("app.py", "Greeter.greet")),
+            ("app.py:Foo::bar", named("app.py", "Foo::bar")),
+            ("app.py", Target::File("app.py".into())),
+            ("Makefile", Target::File("Makefile".into())),
+            ("greet", Target::Name("greet".into())),
+            ("Greeter.greet", Target::Name("Greeter.greet".into())),
+            ("std::vector", Target::Name("std::vector".into())),
+            ("src/a b.py:1:1", at("src/a b.py", 0, 0)),
+            ("a:b.py:1:1", at("a:b.py", 0, 0)),
+            ("a:b.py:greet", named("a:b.py", "greet")),
+            ("[id].ts:10:2", at("[id].ts", 9, 1)),
+            ("名.py:2:名", on("名.py", 1, "名")),
+            ("x:1:2", Target::File("x:1:2".into())),
+            ("x:1:2:3:4", at("x:1:2", 2, 3)),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(read(address), Ok(expected), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_longer_file_name_wins_only_where_the_rest_means_something() {
+        assert_eq!(read("odd:3:4:5"), Ok(at("odd:3", 3, 4)));
+        assert_eq!(read("odd:3:4"), Ok(at("odd", 2, 3)));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_still_read_as_meant() {
+        let cases = [
+            ("no.py:3:5", at("no.py", 2, 4)),
+            ("no.py:3:greet", on("no.py", 2, "greet")),
+            ("no.py:greet", named("no.py", "greet")),
+            ("dir/no:greet", named("dir/no", "greet")),
+            ("dir/no.py", Target::File("dir/no.py".into())),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(read(address), Ok(expected), "{address}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_told() {
+        let cases = [
+            ("", "the address is empty; give FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME"),
+            ("app.py:0:5", "app.py:0:5: lines and columns start at 1"),
+            ("app.py:3:0", "app.py:3:0: lines and columns start at 1"),
+            ("app.py:0:greet", "app.py:0:greet: lines and columns start at 1"),
+            ("no.py:0:1", "no.py:0:1: lines and columns start at 1"),
+            ("app.py:99999999999:1", "app.py:99999999999:1: 99999999999 is too large for a line or column"),
+            ("no.py:1:99999999999", "no.py:1:99999999999: 99999999999 is too large for a line or column"),
+            (
+                "app.py:3",
+                "app.py:3: say what on that line, a column or a name: app.py:3:COL or app.py:3:NAME",
+            ),
+            ("no.py:3", "no.py:3: say what on that line, a column or a name: no.py:3:COL or no.py:3:NAME"),
+            (
+                "app.py:",
+                "app.py:: nothing stands after the last colon; give a column or a name there, or leave the colon out",
+            ),
+            (
+                "app.py:3:",
+                "app.py:3:: nothing stands after the last colon; give a column or a name there, or leave the colon out",
+            ),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(read(address).unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn file_names_need_not_be_utf8_and_names_must() {
+        let there = |path: &Path| path.as_os_str().as_bytes() == b"a\xff.py";
+        let parsed = parse(OsStr::from_bytes(b"a\xff.py:2:3"), there);
+        let path = PathBuf::from(OsStr::from_bytes(b"a\xff.py"));
+        assert_eq!(parsed, Ok(Target::Position { path, position: Position { line: 1, character: 2 } }));
+        let refused = parse(OsStr::from_bytes(b"a\xff.py:na\xffme"), there);
+        assert!(matches!(refused, Err(AddressError::NotUtf8 { .. })), "{refused:?}");
+    }
+}

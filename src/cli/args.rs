@@ -1,0 +1,391 @@
+//! The words of the command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use crate::lsp::model::Severity;
+
+const ABOUT: &str = "Ask real language servers about code";
+
+const LONG_ABOUT: &str = "Ask real language servers about code: what something is, where it is defined and used, what is \
+wrong with it. The server of a language is started when it is needed, and only if it is installed; without it the answer \
+comes from text search, says so, and names the command that installs the server.
+
+An ADDRESS names a place, all numbers counted from 1:
+  FILE:LINE:COL    a column, counted in characters          src/app.py:12:8
+  FILE:LINE:NAME   a name on a line                         src/app.py:12:greet
+  FILE:NAME        a symbol of the file                     src/app.py:Greeter.greet
+  NAME             a symbol of the whole workspace          Greeter";
+
+const EXIT: &str = "Exit status:
+  0  answered
+  1  answered: problems were found, or there is nothing
+  2  wrong usage
+  3  answered from text search, because the server is missing
+  4  the server failed or did not answer in time
+  5  denied
+
+Examples:
+  lsp-tools hover src/app.py:12:greet
+  lsp-tools references src/app.py:Greeter
+  lsp-tools check src --format github
+  lsp-tools doctor";
+
+/// The whole command line.
+#[derive(Debug, Clone, PartialEq, Parser)]
+#[command(name = "lsp-tools", version, about = ABOUT, long_about = LONG_ABOUT, after_long_help = EXIT, max_term_width = 100)]
+pub struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What holds for every command.
+#[derive(Debug, Clone, PartialEq, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// The workspace [default: the nearest folder above with .git or .lsp-tools]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub workspace: Option<PathBuf>,
+    /// How the answer is written; sarif and github are for `check`
+    #[arg(long, global = true, value_enum, default_value_t, hide_possible_values = false)]
+    pub format: Format,
+    /// Install a missing server first, into the private prefix
+    #[arg(long = "install", id = "install-missing", global = true)]
+    pub install: bool,
+    /// How long to wait for an answer: seconds (10, 1.5) or milliseconds (500ms)
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// More on stderr: -v what happens, -vv everything
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub verbose: u8,
+    /// Colour in the output
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: Color,
+    /// Record every message between us and the servers in FILE
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+}
+
+/// How answers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people; plain lines where stdout is no terminal
+    #[default]
+    Text,
+    /// The answer itself, as one JSON object
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR says otherwise
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// A place to ask about.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct At {
+    /// FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME, counted from 1
+    #[arg(value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
+    pub address: OsString,
+}
+
+/// A place to ask about, and how much to show.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct AtMany {
+    /// Where.
+    #[command(flatten)]
+    pub at: At,
+    /// Show at most so many
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = at_least_one)]
+    pub limit: usize,
+}
+
+/// The commands.
+#[derive(Debug, Clone, PartialEq, Subcommand)]
+pub enum Command {
+    /// What something is: its type, signature and documentation
+    #[command(after_help = "Example: lsp-tools hover src/app.py:12:greet")]
+    Hover(At),
+    /// Where something is defined
+    #[command(after_help = "Example: lsp-tools definition src/app.py:12:8")]
+    Definition(At),
+    /// Where something is declared (a header, an interface), where that is not its definition
+    #[command(after_help = "Example: lsp-tools declaration src/main.c:40:parse")]
+    Declaration(At),
+    /// Where the type of something is defined
+    #[command(after_help = "Example: lsp-tools type-definition src/app.ts:7:session")]
+    TypeDefinition(At),
+    /// What implements an interface, or overrides a method
+    #[command(after_help = "Example: lsp-tools implementation src/shape.ts:Shape.area")]
+    Implementation(At),
+    /// Where something is used
+    #[command(after_help = "Example: lsp-tools references src/app.py:Greeter.greet --limit 50")]
+    References(AtMany),
+    /// The outline of a file, or the symbols of the workspace that match a name
+    #[command(after_help = "Examples:\n  lsp-tools symbols src/app.py     the outline of a file\n  \
+                            lsp-tools symbols Greeter        symbols anywhere in the workspace")]
+    Symbols(Symbols),
+    /// Who calls a function, or what it calls, as a tree
+    #[command(after_help = "Example: lsp-tools calls --incoming --depth 3 src/app.py:greet")]
+    Calls(Calls),
+    /// Supertypes or subtypes, as a tree
+    #[command(after_help = "Example: lsp-tools types --sub src/shape.ts:Shape")]
+    Types(Types),
+    /// The signatures of the call around a place, and the parameter that stands there
+    #[command(after_help = "Example: lsp-tools signature src/app.py:20:15")]
+    Signature(At),
+    /// What could be typed at a place
+    #[command(after_help = "Example: lsp-tools completion src/app.py:20:9 --limit 20")]
+    Completion(Completion),
+    /// What is wrong with files, folders or the whole workspace
+    #[command(after_help = "Examples:\n  lsp-tools check                      the whole workspace\n  \
+                            lsp-tools check src tests/a.py       some of it\n  \
+                            lsp-tools check --severity error     errors only\n  \
+                            lsp-tools check --format sarif > report.sarif\n\n\
+                            Exit status: 0 nothing found, 1 problems found, 3 no server, 4 not everything was answered.")]
+    Check(Check),
+    /// Every language of the workspace and its servers: what runs, what is missing
+    #[command(after_help = "Example: lsp-tools servers --format json")]
+    Servers,
+    /// What keeps answers from being good, and how to mend it; ends in a real query per language
+    #[command(after_help = "Example: lsp-tools doctor\n\nExit status: 0 only when all is well.")]
+    Doctor,
+    /// Install language servers, pinned, into a private prefix; the system is left alone
+    #[command(
+        after_help = "Examples:\n  lsp-tools install python            the default servers of a language\n  \
+                            lsp-tools install pyright ruff      these servers"
+    )]
+    Install(Install),
+    /// Allow what this project's own settings want to run
+    #[command(
+        after_help = "Examples:\n  lsp-tools trust            show what the project would run, and ask\n  \
+                            lsp-tools trust --yes      allow it without asking\n  \
+                            lsp-tools trust --revoke   allow it no longer"
+    )]
+    Trust(Trust),
+    /// Print completions for a shell
+    #[command(
+        after_help = "Example: lsp-tools completions bash > ~/.local/share/bash-completion/completions/lsp-tools"
+    )]
+    Completions(Completions),
+    /// Print the manual page, or write one page per command into a folder
+    #[command(after_help = "Example: lsp-tools man ~/.local/share/man/man1")]
+    Man(Man),
+}
+
+/// `symbols`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Symbols {
+    /// A file for its outline, or a name to look for in the workspace
+    #[arg(value_name = "FILE|NAME", value_hint = ValueHint::FilePath)]
+    pub address: OsString,
+    /// Show at most so many
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
+    pub limit: usize,
+}
+
+/// `calls`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Calls {
+    /// Where.
+    #[command(flatten)]
+    pub at: At,
+    /// Who calls it (default)
+    #[arg(long, conflicts_with = "outgoing")]
+    pub incoming: bool,
+    /// What it calls
+    #[arg(long)]
+    pub outgoing: bool,
+    /// How many levels
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub depth: u32,
+}
+
+/// `types`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Types {
+    /// Where.
+    #[command(flatten)]
+    pub at: At,
+    /// What it is derived from (default)
+    #[arg(long = "super", id = "super", conflicts_with = "sub")]
+    pub supertypes: bool,
+    /// What is derived from it
+    #[arg(long = "sub", id = "sub")]
+    pub subtypes: bool,
+    /// How many levels
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub depth: u32,
+}
+
+/// `completion`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Completion {
+    /// Where.
+    #[command(flatten)]
+    pub at: At,
+    /// Show at most so many
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+    pub limit: usize,
+}
+
+/// `check`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Check {
+    /// Files and folders [default: the whole workspace]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+    /// Leave out what is less severe
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub severity: Option<SeverityName>,
+    /// Show at most so many [default: all]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub limit: Option<usize>,
+}
+
+/// A severity, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SeverityName {
+    /// Errors only
+    Error,
+    /// Errors and warnings
+    Warning,
+    /// All but hints
+    #[value(alias = "info")]
+    Information,
+    /// Everything
+    Hint,
+}
+
+impl From<SeverityName> for Severity {
+    fn from(name: SeverityName) -> Self {
+        match name {
+            SeverityName::Error => Self::Error,
+            SeverityName::Warning => Self::Warning,
+            SeverityName::Information => Self::Information,
+            SeverityName::Hint => Self::Hint,
+        }
+    }
+}
+
+/// `install`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Install {
+    /// Languages (their default servers) or servers
+    #[arg(value_name = "LANG|SERVER", required = true)]
+    pub names: Vec<String>,
+}
+
+/// `trust`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Trust {
+    /// Do not ask
+    #[arg(long, short = 'y', conflicts_with = "revoke")]
+    pub yes: bool,
+    /// Take back what was allowed
+    #[arg(long)]
+    pub revoke: bool,
+}
+
+/// `completions`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `man`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Man {
+    /// Where to write the pages; without it the main page goes to stdout
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub folder: Option<PathBuf>,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("it must be at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("it must be a whole number, at least 1".to_owned()),
+    }
+}
+
+/// The longest wait that can be asked for: a day.
+const LONGEST: f64 = 86_400.0;
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 0.001),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+    };
+    let seconds = number.parse::<f64>().map_err(|_| "give seconds (10, 1.5) or milliseconds (500ms)")? * unit;
+    if seconds > 0.0 && seconds <= LONGEST {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("it must be more than 0 and at most a day (86400)".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_are_seconds_unless_they_say_otherwise() {
+        let cases = [("10", 10_000), ("1.5", 1_500), ("500ms", 500), ("2s", 2_000)];
+        for (text, milliseconds) in cases {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for text in ["", "0", "-1", "nan", "inf", "1e9", "ten", "5m"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn global_flags_stand_before_and_after_the_command() {
+        let before = Cli::try_parse_from(["lsp-tools", "--install", "hover", "a.py:1:1"]);
+        let after = Cli::try_parse_from(["lsp-tools", "hover", "a.py:1:1", "--install"]);
+        assert!(before.as_ref().is_ok_and(|cli| cli.global.install), "{before:?}");
+        assert!(after.is_ok_and(|cli| cli.global.install));
+    }
+
+    #[test]
+    fn contradictions_and_zeros_are_refused() {
+        for words in [
+            &["lsp-tools", "calls", "--incoming", "--outgoing", "f"][..],
+            &["lsp-tools", "types", "--super", "--sub", "f"],
+            &["lsp-tools", "calls", "--depth", "0", "f"],
+            &["lsp-tools", "references", "--limit", "0", "f"],
+            &["lsp-tools", "install"],
+            &["lsp-tools", "hover"],
+            &["lsp-tools", "check", "--severity", "fatal"],
+        ] {
+            assert!(Cli::try_parse_from(words).is_err(), "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Nothing that a file, a name or a server says moves the cursor or lies about its order.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Whether `character` must not reach a terminal as it is: control characters (C0, C1), line and paragraph separators,
+/// controls of writing direction, invisible tags, and noncharacters.
+pub fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+            | '\u{FDD0}'..='\u{FDEF}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}
+
+/// How an unsafe character is shown: `\t`, `\n`, `\r`, or its number.
+pub fn push_escaped(out: &mut String, character: char) {
+    match character {
+        '\t' => out.push_str("\\t"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        _ => {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "\\u{{{:x}}}", character as u32);
+        }
+    }
+}
+
+fn replace(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let bad = |character: char| is_unsafe(character) && !keep(character);
+    if !text.contains(bad) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if bad(character) {
+            push_escaped(&mut out, character);
+        } else {
+            out.push(character);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// `text` for one line: every unsafe character is shown by its number, line breaks and tabs too.
+pub fn line(text: &str) -> Cow<'_, str> {
+    replace(text, |_| false)
+}
+
+/// `text` for several lines: line breaks stay (CRLF as LF), tabs become four spaces, the rest is as in [`line`].
+pub fn block(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\t', "    ");
+    replace(&text, |character| character == '\n').into_owned()
+}
+
+/// `text` as one line of words: line breaks and runs of blanks become one space, the rest is as in [`line`].
+pub fn words(text: &str) -> String {
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line(&joined).into_owned()
+}
+
+/// JSON whose strings hold no character that a terminal would act on; the value is the same.
+///
+/// `json` must be valid JSON: outside of strings it has none of these characters but line breaks, which stay.
+pub fn json(json: &str) -> Cow<'_, str> {
+    let bad = |character: char| is_unsafe(character) && character != '\n';
+    if !json.contains(bad) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        if bad(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_and_invisible_characters_are_shown() {
+        assert_eq!(line("\x1b]52;c;eA==\x07"), "\\u{1b}]52;c;eA==\\u{7}");
+        assert_eq!(line("a\u{202E}b\u{9b}31m\u{E0041}"), "a\\u{202e}b\\u{9b}31m\\u{e0041}");
+        assert_eq!(line("one\ntwo\t\r"), "one\\ntwo\\t\\r");
+        assert_eq!(line("naïve 名 👩‍👩‍👧"), "naïve 名 👩‍👩‍👧");
+    }
+
+    #[test]
+    fn blocks_keep_their_lines() {
+        assert_eq!(block("a\r\n\tb\x1b[2J\n"), "a\n    b\\u{1b}[2J\n");
+        assert_eq!(words("  two\n  lines\x07 "), "two lines\\u{7}");
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let value = serde_json::json!({"name": "a\u{9b}\u{202e}\u{7f}\u{E0041}\u{1b}名"});
+        let written = value.to_string();
+        let escaped = json(&written);
+        assert!(escaped.chars().all(|character| !is_unsafe(character)), "{escaped}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).ok(), Some(value));
+    }
+}

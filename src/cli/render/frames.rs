@@ -1,0 +1,238 @@
+//! One diagnostic as a code frame, as compilers draw them.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use crate::lsp::model::Severity;
+use crate::text::{LineColumn, Range};
+use crate::tools::answer::DiagnosticItem;
+
+use super::source::Shown;
+use super::{Look, escape};
+
+/// Ranges over more lines show only their first line.
+const MOST_LINES: u32 = 6;
+
+/// Stands for a path until the frame is drawn: the place that the crate derives from the shown line would be off where
+/// tabs or escapes take several columns. No text in a frame can hold it, since it counts as unsafe.
+const PATH: char = '\u{FDD0}';
+
+/// The frame of `item`, its last line ended. `read_line` gives the 0-based line of a file of the answer; where it
+/// gives none, the frame is its heading and its place.
+pub fn render(
+    item: &DiagnosticItem,
+    look: &Look,
+    read_line: &impl Fn(&str, u32) -> Option<String>,
+) -> String {
+    let mut title = level(item.severity).primary_title(headline(item));
+    if let Some(code) = &item.code {
+        title = title.id(escape::words(code));
+    }
+    let mut report = vec![place(Group::with_title(title), &item.path, &item.range, true, read_line)];
+    let mut places = vec![address(&item.path, &item.range)];
+    for related in &item.related {
+        let (path, range) = (&related.place.path, &related.place.range);
+        let title = Level::NOTE.secondary_title(escape::block(&related.message));
+        report.push(place(Group::with_title(title), path, range, false, read_line));
+        places.push(address(path, range));
+    }
+    let renderer = if look.color { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Unicode).term_width(look.width.max(40));
+    let frame = with_places(&renderer.render(&report), &places);
+    frame.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+}
+
+/// `frame` with each stand-in and the line and column after it replaced by the next of `places`.
+fn with_places(frame: &str, places: &[String]) -> String {
+    let mut parts = frame.split(PATH);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for (part, place) in parts.zip(places) {
+        out.push_str(place);
+        out.push_str(
+            part.trim_start_matches(|character: char| character == ':' || character.is_ascii_digit()),
+        );
+    }
+    out
+}
+
+fn address(path: &str, range: &Range) -> String {
+    format!("{}:{}", escape::line(path), LineColumn::from(range.start))
+}
+
+fn headline(item: &DiagnosticItem) -> String {
+    let message = escape::block(item.message.trim());
+    let Some(source) = &item.source else { return message };
+    let source = escape::words(source);
+    match message.split_once('\n') {
+        Some((first, rest)) => format!("{first} ({source})\n{rest}"),
+        None => format!("{message} ({source})"),
+    }
+}
+
+fn level(severity: Severity) -> Level<'static> {
+    match severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Information => Level::INFO,
+        Severity::Hint => Level::HELP.with_name("hint"),
+    }
+}
+
+/// `group` with where it is and, where the source can be had, the lines.
+fn place<'a>(
+    group: Group<'a>,
+    path: &str,
+    range: &Range,
+    primary: bool,
+    read_line: &impl Fn(&str, u32) -> Option<String>,
+) -> Group<'a> {
+    match snippet(range, primary, path, read_line) {
+        Some(snippet) => group.element(snippet),
+        None => group.element(Origin::path(PATH.to_string())),
+    }
+}
+
+fn snippet(
+    range: &Range,
+    primary: bool,
+    path: &str,
+    read_line: &impl Fn(&str, u32) -> Option<String>,
+) -> Option<Snippet<'static, Annotation<'static>>> {
+    let first = Shown::new(&read_line(path, range.start.line)?, range.start.character..range.end.character);
+    let one_line = range.end.line == range.start.line;
+    let start = first.span(range.start.character..range.start.character).start;
+    let mut source = first.text.clone();
+    // An empty range is shown as one character, as editors do.
+    let mut end = match one_line {
+        true => first.span(range.start.character..range.end.character.max(range.start.character + 1)).end,
+        false => source.len(),
+    };
+    if !one_line && range.end.line - range.start.line < MOST_LINES {
+        for line in range.start.line + 1..=range.end.line {
+            // A range that ends before the first character of a line does not touch it.
+            if line == range.end.line && range.end.character == 0 {
+                break;
+            }
+            let Some(text) = read_line(path, line) else { break };
+            let shown = Shown::new(&text, 0..0);
+            let covered = if line == range.end.line { range.end.character } else { u32::MAX };
+            source.push('\n');
+            end = source.len() + shown.span(0..covered).end;
+            source.push_str(&shown.text);
+        }
+    }
+    let kind = if primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+    let snippet = Snippet::source(source).path(PATH.to_string()).line_start(range.start.line as usize + 1);
+    Some(snippet.annotation(kind.span(start..end)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Position;
+    use crate::tools::answer::{Place, RelatedItem};
+
+    const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
+
+    fn item(start: (u32, u32), end: (u32, u32)) -> DiagnosticItem {
+        DiagnosticItem {
+            path: "src/app.py".into(),
+            range: Range::new(Position::new(start.0, start.1), Position::new(end.0, end.1)),
+            severity: Severity::Error,
+            code: Some("E1".into()),
+            source: Some("pyflakes".into()),
+            server: "pylsp".into(),
+            message: "undefined name 'nme'".into(),
+            related: Vec::new(),
+        }
+    }
+
+    fn shown(item: &DiagnosticItem, lines: &[&str]) -> String {
+        render(item, &TERMINAL, &|_, line| lines.get(line as usize).map(|line| (*line).to_owned()))
+    }
+
+    #[test]
+    fn a_name_on_a_line() {
+        let expected = "\
+error[E1]: undefined name 'nme' (pyflakes)
+  ╭▸ src/app.py:2:12
+  │
+2 │     return nme
+  ╰╴           ━━━
+";
+        assert_eq!(shown(&item((1, 11), (1, 14)), &["def f():", "    return nme"]), expected);
+    }
+
+    #[test]
+    fn tabs_and_wide_characters_keep_the_marks_in_place() {
+        let expected = "\
+error[E1]: undefined name 'nme' (pyflakes)
+  ╭▸ src/app.py:1:6
+  │
+1 │     名 = 名前
+  ╰╴         ━━━━
+";
+        assert_eq!(shown(&item((0, 5), (0, 7)), &["\t名 = 名前"]), expected);
+    }
+
+    #[test]
+    fn several_lines_and_what_explains_them() {
+        let mut item = item((0, 4), (2, 1));
+        item.message = "first\nsecond".into();
+        item.related = vec![RelatedItem {
+            place: Place {
+                path: "b.py".into(),
+                uri: "file:///w/b.py".into(),
+                range: Range::new(Position::new(1, 0), Position::new(1, 1)),
+                text: None,
+                why: None,
+            },
+            message: "see here".into(),
+        }];
+        let expected = "\
+error[E1]: first (pyflakes)
+           second
+  ╭▸ src/app.py:1:5
+  │
+1 │   x = f(
+  │ ┏━━━━━┛
+2 │ ┃   1,
+3 │ ┃ )
+  │ ┗━┛
+  ╰╴
+note: see here
+  ╭▸ b.py:2:1
+  │
+2 │   1,
+  ╰╴─
+";
+        assert_eq!(shown(&item, &["x = f(", "  1,", ")"]), expected);
+    }
+
+    #[test]
+    fn without_its_source_the_place_stays() {
+        let expected = "error[E1]: undefined name 'nme' (pyflakes)\n ─▸ src/app.py:5:3\n";
+        assert_eq!(render(&item((4, 2), (4, 3)), &TERMINAL, &|_, _| None), expected);
+    }
+
+    #[test]
+    fn odd_ranges_do_not_break_it() {
+        for (start, end) in
+            [((0, 900), (0, 901)), ((0, 2), (0, 2)), ((0, 0), (900, 0)), ((7, 0), (7, 1)), ((0, 1), (1, 0))]
+        {
+            let frame = shown(&item(start, end), &["a = 1", ""]);
+            assert!(frame.contains(&format!("src/app.py:{}:{}\n", start.0 + 1, start.1 + 1)), "{frame}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_it_reaches_the_terminal_as_an_escape() {
+        let mut item = item((0, 0), (0, 1));
+        item.path = "\x1b]52;c;eA==\x07.py".into();
+        item.message = "\x1b[31mred\u{FDD0}:9:9".into();
+        item.code = Some("\x1b[0m".into());
+        let frame = shown(&item, &["\x1b[2Jx\u{202e}"]);
+        assert!(!frame.contains(['\x1b', '\x07', '\u{202e}', '\u{FDD0}']), "{frame:?}");
+        assert!(frame.contains("\\u{1b}]52;c;eA==\\u{7}.py:1:1"), "{frame}");
+    }
+}

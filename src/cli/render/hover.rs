@@ -1,0 +1,46 @@
+//! Hover: what something is.
+
+use crate::tools::answer::HoverOutput;
+
+use super::look::BOLD;
+use super::{Look, locations, markdown};
+
+/// The hover's Markdown as text, and, where no server answered, where the likely definition is.
+pub fn render(output: &HoverOutput, look: &Look) -> String {
+    let mut out = markdown::render(&output.contents, look);
+    if !output.candidates.is_empty() {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&look.paint(BOLD, "Likely defined here, best first:"));
+        out.push('\n');
+        for place in &output.candidates {
+            out.push_str(&locations::plain_line(place, look));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Position, Range};
+    use crate::tools::answer::Place;
+
+    #[test]
+    fn candidates_follow_the_text() {
+        let range = Range::new(Position::new(2, 4), Position::new(2, 9));
+        let place = Place {
+            path: "src/app.py".into(),
+            uri: "file:///w/src/app.py".into(),
+            range,
+            text: Some("def greet(name):".into()),
+            why: Some("defined in this file".into()),
+        };
+        let output = HoverOutput { contents: "Greets.".into(), range: None, candidates: vec![place] };
+        assert_eq!(
+            render(&output, &Look::PLAIN),
+            "Greets.\n\nLikely defined here, best first:\nsrc/app.py:3:5: def greet(name):  (defined in this file)\n"
+        );
+    }
+}

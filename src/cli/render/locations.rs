@@ -1,0 +1,169 @@
+//! Places with their source lines: definitions, references, and their kin.
+
+use crate::text::{LineColumn, Range};
+use crate::tools::answer::{LocationsOutput, Place};
+
+use super::look::{BOLD, DIM, MATCH, PLACE, count};
+use super::source::Shown;
+use super::{Look, escape};
+
+/// The places: in a pipe `path:line:col: source line`, one per line; on a terminal grouped by file, with counts.
+/// Nothing at all where there are none.
+pub fn render(output: &LocationsOutput, what: &str, look: &Look) -> String {
+    if output.locations.is_empty() {
+        return String::new();
+    }
+    let ranked = output.locations.iter().any(|place| place.why.is_some());
+    if !look.terminal || ranked {
+        return output.locations.iter().map(|place| plain_line(place, look)).collect();
+    }
+    if let [only] = output.locations.as_slice() {
+        return alone(only, look);
+    }
+    let mut out = String::new();
+    let mut files = 0;
+    for group in output.locations.chunk_by(|one, other| one.path == other.path) {
+        if files > 0 {
+            out.push('\n');
+        }
+        files += 1;
+        out.push_str(&group_lines(group, look));
+    }
+    let more = if output.has_more { format!(", {} shown", output.locations.len()) } else { String::new() };
+    let total = format!("\n{} in {}{more}\n", count(output.count, what), count(files, "file"));
+    out.push_str(&look.paint(DIM, &total));
+    out
+}
+
+/// `path:line:col: source line  (why it ranks)`.
+pub fn plain_line(place: &Place, look: &Look) -> String {
+    let mut line = address(&place.path, &place.range, look);
+    if let Some(text) = &place.text {
+        line.push_str(": ");
+        line.push_str(&source_line(text, &place.range, look));
+    }
+    if let Some(why) = &place.why {
+        line.push_str(&look.paint(DIM, &format!("  ({})", escape::words(why))));
+    }
+    line.push('\n');
+    line
+}
+
+/// `path:line:col`, 1-based, in the colour of places.
+pub fn address(path: &str, range: &Range, look: &Look) -> String {
+    look.paint(PLACE, &format!("{}:{}", escape::line(path), LineColumn::from(range.start)))
+}
+
+/// The source line without its indentation, what `range` covers of it made visible.
+pub fn source_line(text: &str, range: &Range, look: &Look) -> String {
+    let end = if range.end.line == range.start.line { range.end.character } else { u32::MAX };
+    let covered = range.start.character..end;
+    let shown = Shown::new(text, covered.clone()).trimmed();
+    let span = shown.span(covered);
+    let (before, rest) = shown.text.split_at(span.start);
+    let (inside, after) = rest.split_at(span.end - span.start);
+    format!("{before}{}{after}", look.paint(MATCH, inside))
+}
+
+fn alone(place: &Place, look: &Look) -> String {
+    let mut out = address(&place.path, &place.range, look);
+    out.push('\n');
+    if let Some(text) = &place.text {
+        out.push_str(&format!("    {}\n", source_line(text, &place.range, look)));
+    }
+    out
+}
+
+fn group_lines(group: &[Place], look: &Look) -> String {
+    let path = group.first().map_or("", |place| place.path.as_str());
+    let mut out = look.paint(BOLD, &escape::line(path));
+    out.push_str(&look.paint(DIM, &format!("  {}", group.len())));
+    out.push('\n');
+    let places: Vec<String> =
+        group.iter().map(|place| LineColumn::from(place.range.start).to_string()).collect();
+    let widest = places.iter().map(String::len).max().unwrap_or(0);
+    for (place, at) in group.iter().zip(places) {
+        out.push_str(&look.paint(PLACE, &format!("{at:>width$}", width = widest + 2)));
+        if let Some(text) = &place.text {
+            out.push_str("  ");
+            out.push_str(&source_line(text, &place.range, look));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Position;
+
+    const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
+
+    fn place(path: &str, line: u32, from: u32, to: u32, text: &str) -> Place {
+        Place {
+            path: path.into(),
+            uri: format!("file:///w/{path}"),
+            range: Range::new(Position::new(line, from), Position::new(line, to)),
+            text: Some(text.into()),
+            why: None,
+        }
+    }
+
+    fn output(locations: Vec<Place>) -> LocationsOutput {
+        LocationsOutput {
+            location: locations.first().cloned(),
+            count: locations.len(),
+            has_more: false,
+            locations,
+        }
+    }
+
+    fn three() -> LocationsOutput {
+        output(vec![
+            place("src/app.py", 2, 4, 9, "def greet(name):"),
+            place("src/app.py", 99, 7, 12, "\tprint(greet('名'))"),
+            place("src/b.py", 0, 16, 21, "from app import greet"),
+        ])
+    }
+
+    #[test]
+    fn in_a_pipe_each_is_one_line() {
+        let expected = "src/app.py:3:5: def greet(name):\nsrc/app.py:100:8: print(greet('名'))\n\
+                        src/b.py:1:17: from app import greet\n";
+        assert_eq!(render(&three(), "reference", &Look::PLAIN), expected);
+    }
+
+    #[test]
+    fn on_a_terminal_they_are_grouped() {
+        let expected = "src/app.py  2\n    3:5  def greet(name):\n  100:8  print(greet('名'))\n\n\
+                        src/b.py  1\n  1:17  from app import greet\n\n3 references in 2 files\n";
+        assert_eq!(render(&three(), "reference", &TERMINAL), expected);
+    }
+
+    #[test]
+    fn the_name_is_made_visible() {
+        let one = output(vec![place("a.py", 2, 5, 10, "\tdef greet(name):")]);
+        let look = Look { color: true, ..TERMINAL };
+        let expected = "\x1b[35ma.py:3:6\x1b[0m\n    def \x1b[1m\x1b[4m\x1b[32mgreet\x1b[0m(name):\n";
+        assert_eq!(render(&one, "definition", &look), expected);
+    }
+
+    #[test]
+    fn hostile_names_and_lines_are_shown() {
+        let one = output(vec![place("\x1b]52;c;eA==\x07.py", 0, 0, 1, "a\x1b[2J\u{202e}")]);
+        assert_eq!(
+            render(&one, "definition", &Look::PLAIN),
+            "\\u{1b}]52;c;eA==\\u{7}.py:1:1: a\\u{1b}[2J\\u{202e}\n"
+        );
+    }
+
+    #[test]
+    fn a_place_without_text_or_with_an_odd_range_is_still_shown() {
+        let mut odd = place("a.py", 0, 500, 900, "short");
+        let shown = render(&output(vec![odd.clone()]), "definition", &Look::PLAIN);
+        assert_eq!(shown, "a.py:1:501: short\n");
+        odd.text = None;
+        assert_eq!(render(&output(vec![odd]), "definition", &Look::PLAIN), "a.py:1:501\n");
+    }
+}

@@ -1,0 +1,62 @@
+//! Where the output goes, and what may be used there.
+
+use anstyle::{AnsiColor, Style};
+
+/// What the output's reader can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// It is a terminal, made for eyes; otherwise plain lines, made for other programs and agents.
+    pub terminal: bool,
+    /// Colours and weights are wanted.
+    pub color: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+/// Headings, names.
+pub const BOLD: Style = Style::new().bold();
+/// What matters less.
+pub const DIM: Style = Style::new().dimmed();
+/// Paths and places.
+pub const PLACE: Style = AnsiColor::Magenta.on_default();
+/// The name that was asked about, in its line.
+pub const MATCH: Style = AnsiColor::Green.on_default().bold().underline();
+/// Code.
+pub const CODE: Style = AnsiColor::Cyan.on_default();
+/// Kinds of symbols.
+pub const KIND: Style = AnsiColor::Blue.on_default();
+/// All is well.
+pub const GOOD: Style = AnsiColor::Green.on_default().bold();
+/// Suspicious.
+pub const WARN: Style = AnsiColor::Yellow.on_default().bold();
+/// Wrong.
+pub const BAD: Style = AnsiColor::Red.on_default().bold();
+/// Good to know.
+pub const INFO: Style = AnsiColor::Cyan.on_default().bold();
+
+impl Look {
+    /// Plain lines for a pipe.
+    pub const PLAIN: Self = Self { terminal: false, color: false, width: 80 };
+
+    /// `text` in `style`, where colour is wanted.
+    pub fn paint(&self, style: Style, text: &str) -> String {
+        if self.color && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    /// `text`, which leads to `url` where terminals know links (OSC 8). `url` must be free of control characters.
+    pub fn link(&self, text: &str, url: &str) -> String {
+        if self.terminal && self.color && !url.chars().any(char::is_control) {
+            format!("\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// `1 file`, `2 files`.
+pub fn count(number: usize, singular: &str) -> String {
+    match number {
+        1 => format!("1 {singular}"),
+        _ => format!("{number} {singular}s"),
+    }
+}

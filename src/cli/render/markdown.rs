@@ -1,0 +1,423 @@
+//! Markdown as text: what servers write for hovers and documentation.
+
+use anstyle::Style;
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use unicode_width::UnicodeWidthStr;
+
+use super::look::{BOLD, CODE, DIM};
+use super::table::{Cell, table};
+use super::{Look, escape};
+
+/// Text is wrapped at most here: longer lines are hard to read.
+const WIDEST: usize = 100;
+
+/// `markdown` as lines, each ended, none with blanks at its end; wrapped to the terminal, never wrapped in a pipe.
+///
+/// Line breaks of the source stay: servers pass documentation on as its author laid it out. Links lead somewhere only
+/// where they are `http`, `https` or `mailto`; editors' own (`command:`) are their text.
+pub fn render(markdown: &str, look: &Look) -> String {
+    let mut page = Page::new(look);
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+        page.event(event);
+    }
+    page.flush();
+    page.out
+}
+
+/// A stretch of text in one style.
+#[derive(Debug, Clone)]
+struct Piece {
+    text: String,
+    style: Style,
+    url: Option<String>,
+}
+
+/// What stands in front of the lines of a block inside another.
+#[derive(Debug, Clone)]
+struct Prefix {
+    /// In front of the block's first line only (a bullet), until it is used.
+    first: Option<String>,
+    rest: String,
+}
+
+struct Page<'a> {
+    look: &'a Look,
+    width: usize,
+    out: String,
+    /// A blank line is due before the next line.
+    gap: bool,
+    /// The text of the block under way.
+    inline: Vec<Piece>,
+    styles: Vec<Style>,
+    url: Option<String>,
+    prefixes: Vec<Prefix>,
+    lists: Vec<Option<u64>>,
+    code: Option<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl<'a> Page<'a> {
+    fn new(look: &'a Look) -> Self {
+        let width = if look.terminal { look.width.clamp(20, WIDEST) } else { usize::MAX };
+        Self {
+            look,
+            width,
+            out: String::new(),
+            gap: false,
+            inline: Vec::new(),
+            styles: vec![Style::new()],
+            url: None,
+            prefixes: Vec::new(),
+            lists: Vec::new(),
+            code: None,
+            rows: Vec::new(),
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => match &mut self.code {
+                Some(code) => code.push_str(&text),
+                None => self.push(&text),
+            },
+            Event::Code(code) => self.inline_code(&code),
+            Event::InlineHtml(tag) | Event::Html(tag) if is_break(&tag) => self.push("\n"),
+            Event::InlineHtml(text) | Event::Html(text) => self.push(&text),
+            Event::SoftBreak | Event::HardBreak => self.push("\n"),
+            Event::Rule => self.rule(),
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
+                self.push(&text)
+            }
+            Event::TaskListMarker(done) => self.push(if done { "[x] " } else { "[ ] " }),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Heading { .. } => self.styled(Style::bold),
+            Tag::Strong => self.styled(Style::bold),
+            Tag::Emphasis => self.styled(Style::italic),
+            Tag::Strikethrough => self.styled(Style::strikethrough),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                self.url = leads_somewhere(&dest_url).then(|| dest_url.to_string());
+                self.styled(if self.url.is_some() { Style::underline } else { |style| style });
+            }
+            Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented) => {
+                self.flush();
+                self.code = Some(String::new());
+            }
+            Tag::BlockQuote(_) => {
+                self.flush();
+                self.settle_gap();
+                let bar = self.look.paint(DIM, if self.look.terminal { "│" } else { ">" });
+                self.prefixes.push(Prefix { first: None, rest: format!("{bar} ") });
+            }
+            Tag::List(first) => {
+                self.flush();
+                self.lists.push(first);
+            }
+            Tag::Item => self.item(),
+            Tag::Table(_) => {
+                self.flush();
+                self.rows.clear();
+            }
+            Tag::TableHead | Tag::TableRow => self.rows.push(Vec::new()),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph | TagEnd::HtmlBlock => {
+                self.flush();
+                self.gap = true;
+            }
+            TagEnd::Heading(_) => {
+                self.unstyled();
+                self.flush();
+                self.gap = true;
+            }
+            TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough => self.unstyled(),
+            TagEnd::Link | TagEnd::Image => self.end_link(),
+            TagEnd::CodeBlock => self.end_code(),
+            TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.prefixes.pop();
+                self.gap = true;
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+                self.gap |= self.lists.is_empty();
+            }
+            TagEnd::Item => {
+                self.flush();
+                self.prefixes.pop();
+            }
+            TagEnd::TableCell => {
+                let cell = self.inline.drain(..).map(|piece| piece.text).collect::<String>();
+                if let Some(row) = self.rows.last_mut() {
+                    row.push(escape::words(&cell));
+                }
+            }
+            TagEnd::Table => self.end_table(),
+            _ => {}
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or_default()
+    }
+
+    fn styled(&mut self, change: impl Fn(Style) -> Style) {
+        self.styles.push(change(self.style()));
+    }
+
+    fn unstyled(&mut self) {
+        if self.styles.len() > 1 {
+            self.styles.pop();
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        let piece = Piece { text: escape::block(text), style: self.style(), url: self.url.clone() };
+        self.inline.push(piece);
+    }
+
+    fn inline_code(&mut self, code: &str) {
+        if self.look.color {
+            self.styles.push(CODE);
+            self.push(code);
+            self.unstyled();
+        } else {
+            self.push(&format!("`{code}`"));
+        }
+    }
+
+    fn end_link(&mut self) {
+        self.unstyled();
+        let Some(url) = self.url.take() else { return };
+        let clickable = self.look.terminal && self.look.color;
+        let text: String = self
+            .inline
+            .iter()
+            .rev()
+            .take_while(|piece| piece.url.is_some())
+            .map(|piece| piece.text.as_str())
+            .collect();
+        if !clickable && !url.ends_with(text.as_str()) {
+            self.push(&format!(" ({url})"));
+        }
+    }
+
+    fn item(&mut self) {
+        self.flush();
+        let bullet = match self.lists.last_mut() {
+            Some(Some(number)) => {
+                let bullet = format!("{number}. ");
+                *number += 1;
+                bullet
+            }
+            _ if self.look.terminal => "• ".to_owned(),
+            _ => "- ".to_owned(),
+        };
+        let rest = " ".repeat(bullet.width());
+        self.prefixes.push(Prefix { first: Some(bullet), rest });
+    }
+
+    fn rule(&mut self) {
+        self.flush();
+        self.gap = true;
+        let rule = if self.look.terminal { "─".repeat(self.width.min(40)) } else { "---".to_owned() };
+        let rule = self.look.paint(DIM, &rule);
+        self.line(&rule);
+        self.gap = true;
+    }
+
+    fn end_code(&mut self) {
+        let Some(code) = self.code.take() else { return };
+        self.gap |= !self.out.is_empty() && self.prefixes.is_empty();
+        for line in escape::block(code.trim_matches('\n')).lines() {
+            let line = line.trim_end();
+            let shown =
+                if line.is_empty() { String::new() } else { format!("    {}", self.look.paint(CODE, line)) };
+            self.line(&shown);
+        }
+        self.gap = true;
+    }
+
+    fn end_table(&mut self) {
+        let mut rows = std::mem::take(&mut self.rows).into_iter();
+        let header = rows.next().unwrap_or_default();
+        let styled = std::iter::once(header.into_iter().map(|cell| Cell::new(cell, BOLD)).collect());
+        let rows: Vec<Vec<Cell>> =
+            styled.chain(rows.map(|row| row.into_iter().map(Cell::plain).collect())).collect();
+        for line in table(&[], &rows, self.look).lines() {
+            self.line(line);
+        }
+        self.gap = true;
+    }
+
+    /// Writes the block under way.
+    fn flush(&mut self) {
+        let pieces = std::mem::take(&mut self.inline);
+        if pieces.iter().all(|piece| piece.text.trim().is_empty()) {
+            return;
+        }
+        let width = self.width.saturating_sub(self.prefixes.iter().map(|prefix| visible(&prefix.rest)).sum());
+        for line in wrap(&pieces, width.max(10), self.look) {
+            self.line(&line);
+        }
+    }
+
+    fn settle_gap(&mut self) {
+        if self.gap && !self.out.is_empty() {
+            let blank: String = self.prefixes.iter().map(|prefix| prefix.rest.as_str()).collect();
+            self.out.push_str(blank.trim_end());
+            self.out.push('\n');
+        }
+        self.gap = false;
+    }
+
+    fn line(&mut self, text: &str) {
+        self.settle_gap();
+        let from = self.out.len();
+        for prefix in &mut self.prefixes {
+            self.out.push_str(&prefix.first.take().unwrap_or_else(|| prefix.rest.clone()));
+        }
+        self.out.push_str(text);
+        let end = self.out.trim_end().len().max(from);
+        self.out.truncate(end);
+        self.out.push('\n');
+    }
+}
+
+/// Columns of a prefix: its styles take none.
+fn visible(prefix: &str) -> usize {
+    anstream::adapter::strip_str(prefix).to_string().width()
+}
+
+fn is_break(tag: &str) -> bool {
+    let tag = tag.trim().trim_start_matches('<').trim_end_matches('>').trim_end_matches('/');
+    tag.trim().eq_ignore_ascii_case("br")
+}
+
+fn leads_somewhere(url: &str) -> bool {
+    ["http://", "https://", "mailto:"].iter().any(|scheme| url.starts_with(scheme))
+        && !url.chars().any(|character| character == ' ' || escape::is_unsafe(character))
+}
+
+/// A word: what stands between blanks, in one or several styles.
+type Word = Vec<Piece>;
+
+/// The lines of `pieces`, none wider than `width` where its words allow.
+fn wrap(pieces: &[Piece], width: usize, look: &Look) -> Vec<String> {
+    let mut lines = Vec::new();
+    for words in logical_lines(pieces) {
+        let mut line = String::new();
+        let mut used = 0;
+        for (blanks, word) in words {
+            let wide: usize = word.iter().map(|piece| piece.text.width()).sum();
+            if used > 0 && used + blanks + wide > width {
+                lines.push(std::mem::take(&mut line));
+                used = 0;
+            } else {
+                line.extend(std::iter::repeat_n(' ', blanks));
+                used += blanks;
+            }
+            used += wide;
+            for piece in &word {
+                let text = look.paint(piece.style, &piece.text);
+                line.push_str(&piece.url.as_ref().map_or(text.clone(), |url| look.link(&text, url)));
+            }
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// The lines of the source, each as words with the number of blanks before them.
+fn logical_lines(pieces: &[Piece]) -> Vec<Vec<(usize, Word)>> {
+    let mut lines: Vec<Vec<(usize, Word)>> = vec![Vec::new()];
+    let mut blanks = 0;
+    let mut joined = false;
+    for piece in pieces {
+        for part in piece.text.split_inclusive([' ', '\n']) {
+            let word = part.trim_end_matches([' ', '\n']);
+            if !word.is_empty() {
+                let piece = Piece { text: word.to_owned(), ..piece.clone() };
+                match lines.last_mut() {
+                    Some(line) if joined && !line.is_empty() => {
+                        if let Some((_, last)) = line.last_mut() {
+                            last.push(piece);
+                        }
+                    }
+                    Some(line) => line.push((std::mem::take(&mut blanks), vec![piece])),
+                    None => {}
+                }
+                joined = true;
+            }
+            match part.as_bytes().last() {
+                Some(b' ') => (blanks, joined) = (blanks + 1, false),
+                Some(b'\n') => {
+                    lines.push(Vec::new());
+                    (blanks, joined) = (0, false);
+                }
+                _ => {}
+            }
+        }
+    }
+    while lines.last().is_some_and(Vec::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMINAL: Look = Look { terminal: true, color: true, width: 30 };
+
+    const PAGE: &str = "```python\ndef greet(name: str) -> str\n```\n\n---\n# Greets\n\nSays *hello* to **`name`**, \
+see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep\n\n> quoted\n\n| a | b |\n|---|---|\n| 名前 | c |\n";
+
+    #[test]
+    fn a_page_in_a_pipe_is_plain_text() {
+        let expected = "    def greet(name: str) -> str\n\n---\n\nGreets\n\nSays hello to `name`, see docs \
+(https://example.org/a) or go.\n\n- one\n- two\n  1. deep\n\n> quoted\n\na     b\n名前  c\n";
+        assert_eq!(render(PAGE, &Look::PLAIN), expected);
+    }
+
+    #[test]
+    fn a_page_on_a_terminal_is_wrapped_and_styled() {
+        let expected = concat!(
+            "    \x1b[36mdef greet(name: str) -> str\x1b[0m\n\n",
+            "\x1b[2m──────────────────────────────\x1b[0m\n\n",
+            "\x1b[1mGreets\x1b[0m\n\n",
+            "Says \x1b[3mhello\x1b[0m to \x1b[36mname\x1b[0m, see \x1b]8;;https://example.org/a\x1b\\\x1b[4mdocs\x1b[0m\x1b]8;;\x1b\\\n",
+            "or go.\n\n",
+            "• one\n• two\n  1. deep\n\n",
+            "\x1b[2m│\x1b[0m quoted\n\n",
+            "\x1b[1ma\x1b[0m     \x1b[1mb\x1b[0m\n名前  c\n",
+        );
+        assert_eq!(render(PAGE, &TERMINAL), expected);
+    }
+
+    #[test]
+    fn nothing_in_it_reaches_the_terminal_as_an_escape() {
+        let hostile =
+            "\x1b]52;c;eA==\x07 [x](https://a/\x1b[2J) `\x1b[31m`\n\n```\n\x1b]0;t\x07\n```\n<b\x1b>";
+        let shown = render(hostile, &Look { terminal: true, color: false, width: 80 });
+        assert!(!shown.contains(['\x1b', '\x07']), "{shown:?}");
+        assert!(shown.contains("\\u{1b}]52;c;eA==\\u{7}"), "{shown}");
+    }
+
+    #[test]
+    fn lines_of_the_source_stay_and_blanks_at_ends_go() {
+        assert_eq!(render("one  \ntwo\nthree<br>four", &Look::PLAIN), "one\ntwo\nthree\nfour\n");
+        assert_eq!(render("", &Look::PLAIN), "");
+        assert_eq!(render("```\n\na\n\n  b\n\n```", &Look::PLAIN), "    a\n\n      b\n");
+    }
+}

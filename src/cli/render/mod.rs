@@ -1,0 +1,18 @@
+//! How answers look.
+//!
+//! What lives here: one file per kind of answer, each a pure function from the answer and a [`Look`] to text; and what
+//! they share: [`escape`] (nothing from files, names or servers reaches a terminal unescaped), [`source`] (source lines
+//! as they are shown), [`markdown`], [`table`], [`tree`]. May use: `text`, and the shapes of answers of `tools`. Nothing
+//! here reads files or writes anywhere: source lines come through a function that the caller gives.
+
+pub mod diagnostics;
+pub mod escape;
+pub mod frames;
+pub mod hover;
+pub mod locations;
+pub mod look;
+pub mod markdown;
+pub mod source;
+pub mod table;
+
+pub use look::Look;

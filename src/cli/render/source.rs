@@ -1,0 +1,131 @@
+//! Source lines as they are shown: tabs as blanks, unsafe characters by their numbers, long lines cut to what matters.
+
+use std::ops::Range;
+
+use super::escape;
+
+/// Lines beyond so many characters are cut.
+const LONGEST: usize = 240;
+/// So much is kept before what matters.
+const BEFORE: usize = 60;
+/// Tab stops, in columns of the terminal.
+const TAB: usize = 4;
+
+/// A source line as it is shown, and where its characters went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// What is shown.
+    pub text: String,
+    /// For each character of the source line and for its end, its byte offset in `text`.
+    offsets: Vec<usize>,
+}
+
+impl Shown {
+    /// `line` as it is shown; where it is long, the part around `focus` (0-based characters) is.
+    pub fn new(line: &str, focus: Range<u32>) -> Self {
+        let line = line.trim_end_matches(['\n', '\r']);
+        let length = line.chars().count();
+        let window = window(length, focus);
+        let mut shown =
+            Self { text: String::with_capacity(line.len()), offsets: Vec::with_capacity(length + 1) };
+        if window.start > 0 {
+            shown.text.push('…');
+        }
+        let mut column = unicode_width::UnicodeWidthStr::width(shown.text.as_str());
+        for (index, character) in line.chars().enumerate() {
+            shown.offsets.push(shown.text.len());
+            if window.contains(&index) {
+                shown.push(character, &mut column);
+            }
+        }
+        shown.offsets.push(shown.text.len());
+        if window.end < length {
+            shown.text.push('…');
+        }
+        shown
+    }
+
+    fn push(&mut self, character: char, column: &mut usize) {
+        let from = self.text.len();
+        if character == '\t' {
+            self.text.extend(std::iter::repeat_n(' ', TAB - *column % TAB));
+        } else if escape::is_unsafe(character) {
+            escape::push_escaped(&mut self.text, character);
+        } else {
+            self.text.push(character);
+        }
+        *column += unicode_width::UnicodeWidthStr::width(&self.text[from..]);
+    }
+
+    /// The bytes of `text` that show the 0-based `characters` of the source line, cut at its end.
+    pub fn span(&self, characters: Range<u32>) -> Range<usize> {
+        let at = |character: u32| {
+            let index = (character as usize).min(self.offsets.len().saturating_sub(1));
+            self.offsets.get(index).copied().unwrap_or(0)
+        };
+        at(characters.start)..at(characters.end).max(at(characters.start))
+    }
+
+    /// Without the blanks in front.
+    pub fn trimmed(mut self) -> Self {
+        let blanks = self.text.len() - self.text.trim_start().len();
+        self.text.drain(..blanks);
+        for offset in &mut self.offsets {
+            *offset = offset.saturating_sub(blanks);
+        }
+        let end = self.text.trim_end().len();
+        self.text.truncate(end);
+        for offset in &mut self.offsets {
+            *offset = (*offset).min(end);
+        }
+        self
+    }
+}
+
+fn window(length: usize, focus: Range<u32>) -> Range<usize> {
+    if length <= LONGEST {
+        return 0..length;
+    }
+    let start = (focus.start as usize).min(length).saturating_sub(BEFORE);
+    start..(start + LONGEST).min(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spanned(line: &str, characters: Range<u32>) -> (String, String) {
+        let shown = Shown::new(line, characters.clone());
+        let span = shown.span(characters);
+        (shown.text.clone(), shown.text[span].to_owned())
+    }
+
+    #[test]
+    fn tabs_wide_and_unsafe_characters_keep_their_place() {
+        assert_eq!(spanned("\tname = 1", 1..5), ("    name = 1".into(), "name".into()));
+        assert_eq!(spanned("a\tname", 2..6), ("a   name".into(), "name".into()));
+        assert_eq!(spanned("名\t名前", 2..4), ("名  名前".into(), "名前".into()));
+        assert_eq!(spanned("\x1b[2Jname", 4..8), ("\\u{1b}[2Jname".into(), "name".into()));
+    }
+
+    #[test]
+    fn a_range_past_the_end_is_cut() {
+        assert_eq!(spanned("ab", 1..900), ("ab".into(), "b".into()));
+        assert_eq!(spanned("", 5..9), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn long_lines_show_what_matters() {
+        let line = format!("{}name{}", "x".repeat(100_000), "y".repeat(100_000));
+        let (text, name) = spanned(&line, 100_000..100_004);
+        assert_eq!(name, "name");
+        assert_eq!(text, format!("…{}name{}…", "x".repeat(60), "y".repeat(176)));
+    }
+
+    #[test]
+    fn trimming_moves_the_span() {
+        let shown = Shown::new("\t\tdef name():  ", 6..10).trimmed();
+        assert_eq!(shown.text, "def name():");
+        assert_eq!(&shown.text[shown.span(6..10)], "name");
+    }
+}

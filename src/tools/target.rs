@@ -1,0 +1,38 @@
+//! What a question is about: a place, a name, or a file.
+
+use std::path::PathBuf;
+
+use crate::text::Position;
+
+/// The thing asked about, before it is looked up. Paths are as the caller gave them: absolute, or relative to the
+/// caller's own directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A place in a file.
+    Position {
+        /// The file.
+        path: PathBuf,
+        /// 0-based, in Unicode scalar values.
+        position: Position,
+    },
+    /// A name on a line: its occurrence on that line, or the nearest to it.
+    NameOnLine {
+        /// The file.
+        path: PathBuf,
+        /// 0-based line.
+        line0: u32,
+        /// The name.
+        name: String,
+    },
+    /// A symbol of a file, by its name; qualified where that is needed (`Class.method`).
+    NameInFile {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
+    /// A symbol of the workspace, by its name.
+    Name(String),
+    /// A whole file.
+    File(PathBuf),
+}
