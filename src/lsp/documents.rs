@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime};
 
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -15,8 +15,6 @@ use crate::config::spec;
 use crate::text::{Buffer, Change, EncodedPosition};
 use crate::workspace::{ReadError, Stamp, WorkspacePath};
 
-/// Files changed this shortly before they were read may change again without a trace in their times.
-const RACY: Duration = Duration::from_millis(25);
 /// Above this size reading moves off the async threads.
 const READ_INLINE: u64 = 256 * 1024;
 
@@ -334,8 +332,7 @@ fn wire(position: EncodedPosition) -> Value {
     json!({ "line": position.line, "character": position.unit })
 }
 
+/// A file that was changed just before it was read may change again and keep its stamp.
 fn is_racy(stamp: Stamp) -> bool {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
-    let changed = u128::try_from(stamp.mtime_ns.max(stamp.ctime_ns)).unwrap_or(0);
-    now.saturating_sub(changed) < RACY.as_nanos()
+    !stamp.is_settled(SystemTime::now())
 }

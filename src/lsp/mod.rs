@@ -3,8 +3,8 @@
 //! What lives here, from the pipe upwards: [`wire`] (tolerant frames), [`connection`] (requests, cancellation; the only
 //! file that names async-lsp), [`process`] (spawning, supervising, ending), `session` (one initialized server),
 //! `documents` (what it has open), [`readiness`] and `diagnostics` (how far its answers can be relied on), `operations` and
-//! [`hierarchy`] (what it can be asked), and the [`manager`] over all of them. [`locate`], [`install`] and [`health`] find,
-//! fetch and examine servers. May use: `text`, `workspace`, `config`. Nothing above names a type of an LSP crate: answers
+//! [`hierarchy`] (what it can be asked), and the [`manager`] over all of them. [`locate`] finds
+//! servers. May use: `text`, `workspace`, `config`. Nothing above names a type of an LSP crate: answers
 //! are in the words of [`model`].
 //!
 //! How data passes: a tool asks the manager for a session and the session for an answer. The session compares the file
@@ -18,9 +18,9 @@ pub mod diagnostics;
 mod documents;
 pub mod hierarchy;
 mod latency;
+pub mod locate;
 pub mod manager;
 pub mod model;
-<<<<<<< HEAD
 pub mod operations;
 pub mod process;
 pub mod progress;
@@ -29,6 +29,3 @@ pub mod session;
 mod state;
 mod uri;
 pub mod wire;
-=======
-pub mod progress;
->>>>>>> cli

@@ -75,8 +75,6 @@ pub struct Asked<T> {
 pub struct SessionLimits {
     /// Larger files are refused, in bytes.
     pub max_file_bytes: u64,
-    /// More open documents are closed, least recently used first.
-    pub max_open_documents: usize,
 }
 
 /// What a session is started with.
@@ -231,6 +229,26 @@ impl Session {
     /// Whether the conversation is over.
     pub fn is_closed(&self) -> bool {
         self.connection.closed().is_some()
+    }
+
+    /// Why the conversation is over, once it is.
+    pub fn closed_reason(&self) -> Option<String> {
+        self.connection.closed()
+    }
+
+    /// The documents it has open.
+    pub fn open_paths(&self) -> Vec<WorkspacePath> {
+        self.documents.paths()
+    }
+
+    /// Compares every open document with the disk, after changes that nobody could list.
+    pub async fn rescan(&self) {
+        self.state.advance_epoch();
+        for path in self.documents.paths() {
+            if let Err(error) = self.sync(&path).await.map(drop) {
+                tracing::debug!(path = %path.display(), "closed: {error}");
+            }
+        }
     }
 
     /// Why the conversation is over: exit status and the last lines of standard error, where there are any.

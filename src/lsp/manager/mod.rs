@@ -224,7 +224,7 @@ impl Shared {
     fn spec(&self, server: &str) -> Result<Arc<spec::Server>, Unavailable> {
         let known = self.setup.catalogue.servers.get(server);
         let spec = known.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?;
-        if self.setup.settings.is_disabled(server) {
+        if spec.disabled && self.setup.settings.disabled.iter().any(|key| key == server) {
             let reason = format!("{server} is switched off in the settings (`disabled`)");
             return Err(Unavailable::Disabled { reason });
         }

@@ -1,0 +1,152 @@
+//! From a server's entry in the catalogue to an initialized session.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::{ManagerSetup, Unavailable};
+use crate::config::spec::Server;
+use crate::lsp::locate::{self, Located, Places, PythonEnvironment};
+use crate::lsp::process::Spawn;
+use crate::lsp::progress::ProgressEvent;
+use crate::lsp::session::{Session, SessionLimits, SessionSetup};
+use crate::lsp::state::State;
+use crate::workspace::WorkspacePath;
+
+/// Finds, starts and initializes `server` for `root`.
+pub async fn launch(setup: &ManagerSetup, server: &str, root: &WorkspacePath) -> Result<Session, Unavailable> {
+    let spec = setup.catalogue.servers.get(server);
+    let spec = Arc::new(spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?.clone());
+    let located = find(setup, server, &spec, root)?;
+    if spec.runs_project_code && !setup.trusted {
+        let reason = format!("{server} runs code of this project when it starts; to allow that, run: lsp-tools trust");
+        return Err(Unavailable::Disabled { reason });
+    }
+    let environment = python(setup, &spec, root);
+    let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
+    tell(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
+    let spawn = Spawn {
+        name: server.to_owned(),
+        program: located.program.clone(),
+        args: spec.command.iter().skip(1).map(OsString::from).collect(),
+        env: variables(&spec, &located, environment.as_ref()),
+        cwd: setup.workspace.absolute(root),
+    };
+    let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
+    let settings = settings(&spec, environment.as_ref());
+    let state = State::new(
+        server,
+        spec.clone(),
+        setup.workspace.clone(),
+        settings,
+        vec![root.clone()],
+        setup.progress.clone(),
+    );
+    let session = SessionSetup {
+        workspace: setup.workspace.clone(),
+        catalogue: setup.catalogue.clone(),
+        root: root.clone(),
+        limits: SessionLimits { max_file_bytes: setup.settings.limits.max_file_bytes },
+        trace: setup.trace.clone(),
+    };
+    let longest = spec.start_timeout.map_or(setup.settings.deadlines.start, Duration::from_secs);
+    let started = Session::start(session, Arc::new(state), process, Instant::now() + longest).await;
+    let session = started.map_err(|failure| failed(failure.to_string()))?;
+    tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });
+    Ok(session)
+}
+
+/// Where the server's program is for `root`.
+pub fn find(
+    setup: &ManagerSetup,
+    server: &str,
+    spec: &Server,
+    root: &WorkspacePath,
+) -> Result<Located, Unavailable> {
+    let places = Places {
+        workspace: &setup.workspace,
+        root,
+        data: &setup.data,
+        trusted: setup.trusted,
+        path: std::env::var_os("PATH"),
+    };
+    locate::locate(server, spec, &places)
+        .map_err(|error| Unavailable::Missing { server: server.to_owned(), searched: error.to_string() })
+}
+
+fn tell(setup: &ManagerSetup, event: ProgressEvent) {
+    if let Some(progress) = &setup.progress {
+        // Nobody may be watching any more.
+        let _unwatched = progress.send(event);
+    }
+}
+
+fn python(setup: &ManagerSetup, spec: &Server, root: &WorkspacePath) -> Option<PythonEnvironment> {
+    let active = || std::env::var_os("VIRTUAL_ENV").or_else(|| std::env::var_os("CONDA_PREFIX")).map(PathBuf::from);
+    let wanted = spec.python_environment || spec.python_path_setting.is_some();
+    wanted.then(|| locate::python_environment(&setup.workspace, root, setup.trusted, active())).flatten()
+}
+
+/// What makes two roots need servers of their own: their Python environments.
+pub fn environment_key(setup: &ManagerSetup, root: &WorkspacePath) -> Option<PathBuf> {
+    let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
+    locate::python_environment(&setup.workspace, root, setup.trusted, active).map(|found| found.folder)
+}
+
+/// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's.
+fn variables(
+    spec: &Server,
+    located: &Located,
+    environment: Option<&PythonEnvironment>,
+) -> BTreeMap<OsString, OsString> {
+    let mut variables: BTreeMap<OsString, OsString> =
+        spec.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let mut folders: Vec<PathBuf> = located.path_folders.clone();
+    if let Some(environment) = environment.filter(|_| spec.python_environment) {
+        variables.insert("VIRTUAL_ENV".into(), environment.folder.clone().into());
+        folders.push(environment.folder.join("bin"));
+    }
+    folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    if let Ok(path) = std::env::join_paths(folders) {
+        variables.insert("PATH".into(), path);
+    }
+    variables
+}
+
+/// The catalogue's settings, with the project's Python interpreter where the server takes it by setting.
+fn settings(spec: &Server, environment: Option<&PythonEnvironment>) -> Value {
+    let mut settings = serde_json::to_value(&spec.settings).unwrap_or_default();
+    if let (Some(dotted), Some(environment)) = (&spec.python_path_setting, environment) {
+        set(&mut settings, dotted, environment.interpreter.to_string_lossy().into_owned().into());
+    }
+    settings
+}
+
+fn set(settings: &mut Value, dotted: &str, value: Value) {
+    let mut place = settings;
+    for part in dotted.split('.') {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        place = &mut place[part];
+    }
+    *place = value;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_dotted_setting_keeps_its_neighbours() {
+        let mut settings = json!({ "python": { "analysis": { "x": 1 } } });
+        set(&mut settings, "python.pythonPath", "/v/bin/python".into());
+        assert_eq!(settings, json!({ "python": { "analysis": { "x": 1 }, "pythonPath": "/v/bin/python" } }));
+    }
+}

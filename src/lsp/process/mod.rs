@@ -1,0 +1,220 @@
+//! Processes of language servers: started from one thread, supervised, measured, ended with all they started.
+//!
+//! A server must die with us however we die, and take its children along. So it is not our child: between us and it
+//! stands a supervisor, our own binary started with [`SUPERVISE`], which asks the kernel for a signal when we die and is the
+//! reaper of everything the server leaves behind ([`supervisor`]). The kernel ties that signal to the *thread* that
+//! forked, so all are forked from one thread that never ends ([`Spawner`]).
+
+mod environment;
+mod spawner;
+pub mod supervisor;
+mod tree;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::watch;
+
+pub use environment::inherited;
+pub use spawner::{Spawn, SpawnError, Spawner};
+
+/// The hidden first argument that makes our binary a supervisor.
+pub const SUPERVISE: &str = "__supervise";
+
+/// How many lines of standard error are kept, and how much of each.
+const KEPT_LINES: usize = 30;
+const KEPT_CHARS: usize = 500;
+/// How long a supervisor may take to end everything below it before it is killed itself.
+const SUPERVISOR_GRACE: Duration = Duration::from_secs(2);
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// With this status.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit status {code}"),
+            Self::Signal(signal) => match signal_name(*signal) {
+                Some(name) => write!(f, "signal {signal} ({name})"),
+                None => write!(f, "signal {signal}"),
+            },
+        }
+    }
+}
+
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return None,
+    })
+}
+
+impl Exit {
+    /// A supervisor reports a server's death by signal n as its own status 128 + n, as shells do.
+    fn from_status(status: std::process::ExitStatus) -> Self {
+        use std::os::unix::process::ExitStatusExt;
+        match (status.code(), status.signal()) {
+            (Some(code), _) if (129..=192).contains(&code) => Self::Signal(code - 128),
+            (Some(code), _) => Self::Code(code),
+            (None, Some(signal)) => Self::Signal(signal),
+            (None, None) => Self::Code(-1),
+        }
+    }
+}
+
+/// A running server. Dropping it ends the server and everything it started.
+#[derive(Debug)]
+pub struct ServerProcess {
+    id: Option<Pid>,
+    supervised: bool,
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Arc<Mutex<VecDeque<String>>>,
+    exit: watch::Receiver<Option<Exit>>,
+}
+
+impl ServerProcess {
+    fn new(mut child: Child, supervised: bool, name: String) -> Self {
+        let stderr: Arc<Mutex<VecDeque<String>>> = Arc::default();
+        let reader = child.stderr.take().map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name)));
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (sender, exit) = watch::channel(None);
+        // Ends when the process does, which dropping the `ServerProcess` sees to.
+        tokio::spawn(async move {
+            let status = child.wait().await;
+            if let Some(reader) = reader {
+                // The last words are in the pipe by now; a grandchild that keeps it open is not waited for.
+                let _drained = tokio::time::timeout(Duration::from_millis(100), reader).await;
+            }
+            sender.send_replace(Some(status.map_or(Exit::Code(-1), Exit::from_status)));
+        });
+        Self { id, supervised, stdin, stdout, stderr, exit }
+    }
+
+    /// The server's standard input; once.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.stdin.take()
+    }
+
+    /// The server's standard output; once.
+    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.stdout.take()
+    }
+
+    /// The last lines of its standard error, oldest first, with control characters escaped.
+    pub fn stderr_tail(&self) -> Vec<String> {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// The server's own process id, below its supervisor; `None` when it is gone.
+    pub fn pid(&self) -> Option<u32> {
+        let id = self.alive()?;
+        if !self.supervised {
+            return u32::try_from(id.as_raw_nonzero().get()).ok();
+        }
+        tree::children_of(id.as_raw_nonzero().get()).first().and_then(|pid| u32::try_from(*pid).ok())
+    }
+
+    /// Resident memory of the server and all its descendants in bytes; pages shared between them count more than once.
+    pub fn tree_rss(&self) -> Option<u64> {
+        self.alive().map(|id| tree::resident_bytes(id.as_raw_nonzero().get()))
+    }
+
+    fn alive(&self) -> Option<Pid> {
+        self.id.filter(|_| self.exit.borrow().is_none())
+    }
+
+    /// Waits until it has ended. Any number of callers may wait.
+    pub async fn wait(&self) -> Exit {
+        let mut exit = self.exit.clone();
+        match exit.wait_for(Option::is_some).await {
+            Ok(exit) => exit.unwrap_or(Exit::Code(-1)),
+            // The runtime is going down and nobody will know.
+            Err(_) => Exit::Code(-1),
+        }
+    }
+
+    /// Ends it: waits `grace` for it to leave by itself, then has everything in its tree ended.
+    pub async fn terminate(&self, grace: Duration) {
+        if tokio::time::timeout(grace, self.wait()).await.is_ok() {
+            return;
+        }
+        self.signal(Signal::TERM);
+        if tokio::time::timeout(SUPERVISOR_GRACE, self.wait()).await.is_err() {
+            self.signal(Signal::KILL);
+            let _reaped = tokio::time::timeout(SUPERVISOR_GRACE, self.wait()).await;
+        }
+    }
+
+    /// To the supervisor alone when it can still do its work, to the whole group otherwise.
+    fn signal(&self, signal: Signal) {
+        let Some(id) = self.alive() else { return };
+        let sent = match self.supervised && signal == Signal::TERM {
+            true => kill_process(id, signal),
+            false => kill_process_group(id, signal),
+        };
+        if let Err(error) = sent {
+            tracing::debug!("signal not sent: {error}");
+        }
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        self.signal(if self.supervised { Signal::TERM } else { Signal::KILL });
+    }
+}
+
+async fn keep_lines(pipe: ChildStderr, lines: Arc<Mutex<VecDeque<String>>>, name: String) {
+    let mut pipe = BufReader::new(pipe);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line without an end must not grow without end.
+        let mut limited = tokio::io::AsyncReadExt::take(&mut pipe, 16 * 1024);
+        match limited.read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text: String = text.trim_end().chars().take(KEPT_CHARS).flat_map(escaped).collect();
+        if text.is_empty() {
+            continue;
+        }
+        tracing::debug!(server = name, "{text}");
+        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == KEPT_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(text);
+    }
+}
+
+/// Control characters could play with the terminal on which the line is shown.
+fn escaped(character: char) -> impl Iterator<Item = char> {
+    let control = character.is_control() && character != '\t';
+    let (plain, escape) = if control { (None, Some(character.escape_default())) } else { (Some(character), None) };
+    plain.into_iter().chain(escape.into_iter().flatten())
+}

@@ -1,0 +1,125 @@
+//! The one thread from which servers are forked.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::OnceLock;
+use std::sync::mpsc;
+
+use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use super::{SUPERVISE, ServerProcess, environment};
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct Spawn {
+    /// The server's key, for logs.
+    pub name: String,
+    /// The program, by absolute path.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables set beside the [`inherited`](super::inherited) ones.
+    pub env: BTreeMap<OsString, OsString>,
+    /// Its working directory.
+    pub cwd: PathBuf,
+}
+
+/// A server's process could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// The system refused.
+    #[error("{} cannot be started: {source}", program.display())]
+    Refused {
+        /// What was to be started.
+        program: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The thread that starts processes is gone.
+    #[error("no process can be started any more: the starting thread has ended")]
+    NoThread,
+}
+
+/// Starts servers under a supervisor.
+#[derive(Debug, Clone)]
+pub struct Spawner {
+    supervisor: Option<PathBuf>,
+}
+
+struct Order {
+    command: Command,
+    runtime: Handle,
+    done: oneshot::Sender<io::Result<Child>>,
+}
+
+impl Spawner {
+    /// A spawner whose supervisor is the `lsp-tools` binary at `supervisor`; by default the running one, or the one beside
+    /// the running program. Without any, servers are started directly, and then only they themselves are sure to be
+    /// ended when this process is killed: [`is_supervised`](Self::is_supervised) tells.
+    pub fn new(supervisor: Option<PathBuf>) -> Self {
+        let supervisor = supervisor.or_else(own_binary);
+        if supervisor.is_none() {
+            tracing::warn!("no lsp-tools binary found: servers run without a supervisor");
+        }
+        Self { supervisor }
+    }
+
+    /// Whether servers are started under a supervisor.
+    pub fn is_supervised(&self) -> bool {
+        self.supervisor.is_some()
+    }
+
+    /// Starts a server. Must be called within a tokio runtime.
+    pub async fn spawn(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
+        let mut command = match &self.supervisor {
+            Some(supervisor) => {
+                let mut command = Command::new(supervisor);
+                command.arg(SUPERVISE).arg(std::process::id().to_string()).arg(&spawn.program);
+                command
+            }
+            None => Command::new(&spawn.program),
+        };
+        command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();
+        command.envs(environment::inherited(std::env::vars_os())).envs(&spawn.env);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let (done, started) = oneshot::channel();
+        let order = Order { command, runtime: Handle::current(), done };
+        starting_thread().and_then(|thread| thread.send(order).ok()).ok_or(SpawnError::NoThread)?;
+        let child = started.await.map_err(|_| SpawnError::NoThread)?;
+        let child = child.map_err(|source| SpawnError::Refused { program: spawn.program, source })?;
+        Ok(ServerProcess::new(child, self.supervisor.is_some(), spawn.name))
+    }
+}
+
+/// The way to the starting thread, which lives as long as the process: a supervisor is told of the death of the thread
+/// that forked it.
+fn starting_thread() -> Option<&'static mpsc::Sender<Order>> {
+    static THREAD: OnceLock<Option<mpsc::Sender<Order>>> = OnceLock::new();
+    let start = || {
+        let (sender, orders) = mpsc::channel::<Order>();
+        let work = move || {
+            for mut order in orders {
+                let _within = order.runtime.enter();
+                // A caller who went away drops the child, which ends it.
+                let _unwanted = order.done.send(order.command.spawn());
+            }
+        };
+        std::thread::Builder::new().name("server-spawner".to_owned()).spawn(work).ok().map(|_| sender)
+    };
+    THREAD.get_or_init(start).as_ref()
+}
+
+/// The running binary if it is `lsp-tools`, else the `lsp-tools` beside it or one folder up (where Cargo puts it for tests).
+fn own_binary() -> Option<PathBuf> {
+    let running = std::env::current_exe().ok()?;
+    if running.file_stem().is_some_and(|stem| stem == "lsp-tools") {
+        return Some(running);
+    }
+    let name = format!("lsp-tools{}", std::env::consts::EXE_SUFFIX);
+    running.ancestors().skip(1).take(2).map(|folder| folder.join(&name)).find(|path| path.is_file())
+}

@@ -1,0 +1,134 @@
+//! The process between us and a server: `lsp-tools __supervise PARENT PROGRAM ARGS…`.
+//!
+//! It passes its own pipes on to the server and keeps none. It ends, and everything below it with it, when the server
+//! ends, when it gets SIGTERM, and when its parent dies. As a child subreaper it inherits whatever the server leaves
+//! behind, also what moved to a session of its own. Elsewhere than on Linux it knows only the process group.
+
+use std::ffi::OsString;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process};
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
+
+use super::tree;
+
+/// How long what is below has to end after SIGTERM.
+const GRACE: Duration = Duration::from_millis(300);
+/// The status that says that the server could not be started, as shells have it.
+const NOT_STARTED: i32 = 127;
+
+/// Runs as a supervisor and returns its exit status: the server's own, or 128 + n when signal n ended it.
+pub fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
+    let parent = args.next().and_then(|parent| parent.to_str()?.parse::<i32>().ok()).and_then(Pid::from_raw);
+    let Some(program) = args.next() else { return NOT_STARTED };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(supervise(parent, program, args.collect())),
+        Err(error) => {
+            eprintln!("lsp-tools: the supervisor cannot run: {error}");
+            NOT_STARTED
+        }
+    }
+}
+
+async fn supervise(parent: Option<Pid>, program: OsString, args: Vec<OsString>) -> i32 {
+    let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child())) else {
+        return NOT_STARTED;
+    };
+    watch_parent();
+    // The parent may have died before the kernel was asked to tell.
+    if parent.is_none() || rustix::process::getppid() != parent {
+        return NOT_STARTED;
+    }
+    let spawned = Command::new(&program).args(args).stdin(Stdio::inherit()).spawn();
+    let mut child = match spawned {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!("{} cannot be started: {error}", program.display());
+            return NOT_STARTED;
+        }
+    };
+    if let Err(error) = let_go_of_pipes() {
+        eprintln!("lsp-tools: the supervisor keeps the server's pipes open: {error}");
+    }
+    let status = tokio::select! {
+        status = child.wait() => status.ok(),
+        _ = stop.recv() => ask_to_end(&mut child, &mut child_ended).await,
+    };
+    end_everything();
+    status.map_or(NOT_STARTED, status_of)
+}
+
+#[cfg(target_os = "linux")]
+fn watch_parent() {
+    let told = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+    let inherits = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    if let Err(error) = told.and(inherits) {
+        eprintln!("lsp-tools: the supervisor cannot watch its parent: {error}");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn watch_parent() {}
+
+/// The server alone holds its pipes now, so that they end when it ends.
+fn let_go_of_pipes() -> std::io::Result<()> {
+    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
+    Ok(())
+}
+
+/// SIGTERM to all below, and a short time to follow it.
+async fn ask_to_end(child: &mut Child, child_ended: &mut SignalStream) -> Option<std::process::ExitStatus> {
+    signal_all(Signal::TERM);
+    let all_ended = async {
+        let status = child.wait().await.ok();
+        while !tree::descendants_of(own_pid()).is_empty() {
+            // Each end of a child is told; those of deeper ones become ours when their parents end.
+            child_ended.recv().await;
+            while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
+        }
+        status
+    };
+    match tokio::time::timeout(GRACE, all_ended).await {
+        Ok(status) => status,
+        Err(_) => {
+            signal_all(Signal::KILL);
+            child.wait().await.ok()
+        }
+    }
+}
+
+/// SIGKILL to all below until nothing is left. Each killed process hands its children to us, so waiting for children
+/// until there are none waits for the whole tree.
+fn end_everything() {
+    loop {
+        signal_all(Signal::KILL);
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+fn signal_all(signal: Signal) {
+    for pid in tree::descendants_of(own_pid()) {
+        if let Some(pid) = Pid::from_raw(pid) {
+            // It may have ended in between.
+            let _gone = kill_process(pid, signal);
+        }
+    }
+}
+
+fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
+}
+
+fn status_of(status: std::process::ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}

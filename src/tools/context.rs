@@ -1,0 +1,165 @@
+//! What every language tool works with, and how it gets from a question to a session.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::answer::{ServerState, ServerStatus};
+use super::error::{ErrorCode, ToolError};
+use crate::config::{Catalogue, Config, spec};
+use crate::hints;
+use crate::lsp::manager::{Manager, Unavailable};
+use crate::lsp::session::Session;
+use crate::text::Buffer;
+use crate::workspace::{PathError, ReadError, Workspace, WorkspacePath};
+
+/// What every language tool works with.
+#[derive(Debug)]
+pub struct Context {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// Where relative paths of the caller begin.
+    pub cwd: PathBuf,
+    /// Catalogue, settings and trust in force.
+    pub config: Arc<Config>,
+    /// All language servers.
+    pub manager: Manager,
+    /// The caller's own limit, instead of the settings' deadlines.
+    pub timeout: Option<Duration>,
+}
+
+/// A file and the language it is in.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// The file.
+    pub path: WorkspacePath,
+    /// The language's key in the catalogue, if it is known.
+    pub language: Option<String>,
+}
+
+impl Context {
+    /// The catalogue in force.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.config.catalogue
+    }
+
+    /// When an answer that may take `usual` must be there.
+    pub fn deadline(&self, usual: Duration) -> Instant {
+        Instant::now() + self.timeout.unwrap_or(usual)
+    }
+
+    /// A path as the caller gave it, inside the workspace.
+    pub fn path(&self, given: &Path) -> Result<WorkspacePath, ToolError> {
+        self.workspace.path_from(&self.cwd, given).map_err(from_path_error)
+    }
+
+    /// The file at `path` and its language; fails where it cannot be read as text.
+    pub fn subject(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
+        let name = path.file_name().unwrap_or_default();
+        let first_line = match self.catalogue().needs_first_line(name) {
+            true => {
+                let text = self.workspace.read_text(&path).map_err(from_read_error)?.text;
+                text.lines().next().map(str::to_owned)
+            }
+            // What cannot be opened at all is told before any server is started for it.
+            false => {
+                self.workspace.stamp(&path).map_err(from_read_error)?;
+                None
+            }
+        };
+        let language = self.catalogue().language_of(name, first_line.as_deref()).map(str::to_owned);
+        Ok(Subject { path, language })
+    }
+
+    /// The text of a file as it is on disk now.
+    pub fn text(&self, path: &WorkspacePath) -> Result<Buffer, ToolError> {
+        let limit = self.config.settings.limits.max_file_bytes;
+        let file = self.workspace.read_text_up_to(path, limit).map_err(from_read_error)?;
+        Ok(Buffer::new(&file.text))
+    }
+
+    /// The servers that speak `subject`'s language and do what `wanted` says, the first one leads.
+    pub fn servers_for<'a>(
+        &'a self,
+        subject: &Subject,
+        wanted: impl Fn(&spec::Features) -> bool,
+    ) -> Vec<(&'a str, &'a spec::Server)> {
+        let Some(language) = &subject.language else { return Vec::new() };
+        let servers = self.catalogue().servers_for(language);
+        servers.into_iter().filter(|(_, server)| wanted(&server.features)).collect()
+    }
+
+    /// The session of `server` for `subject`, or the status that says why there is none.
+    pub async fn session(
+        &self,
+        server: &str,
+        subject: &Subject,
+        deadline: Instant,
+    ) -> Result<Arc<Session>, ServerStatus> {
+        let started = Instant::now();
+        let session = self.manager.session(server, &subject.path, deadline).await;
+        session.map_err(|why| self.unavailable(server, subject, &why, started))
+    }
+
+    fn unavailable(&self, server: &str, subject: &Subject, why: &Unavailable, started: Instant) -> ServerStatus {
+        let state = match why {
+            Unavailable::Missing { .. } | Unavailable::Unknown { .. } => ServerState::Missing,
+            Unavailable::Disabled { .. } => ServerState::Disabled,
+            Unavailable::Starting { .. } => ServerState::Starting,
+            Unavailable::Failed { .. } | Unavailable::Stopping => ServerState::Crashed,
+        };
+        let install = (state == ServerState::Missing).then(|| self.install_command(server)).flatten();
+        let mut status = self.status(server, subject, state, started);
+        status.detail = Some(why.to_string());
+        status.install = install;
+        status
+    }
+
+    /// The command that installs `server`.
+    pub fn install_command(&self, server: &str) -> Option<String> {
+        let spec = self.catalogue().servers.get(server)?;
+        Some(hints::advice::advice(server, spec).command)
+    }
+
+    /// A status without further detail.
+    pub fn status(&self, server: &str, subject: &Subject, state: ServerState, started: Instant) -> ServerStatus {
+        ServerStatus {
+            language: subject.language.clone().unwrap_or_else(|| "unknown".to_owned()),
+            server: server.to_owned(),
+            state,
+            detail: None,
+            install: None,
+            waited_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The status where the catalogue has no server for a file.
+    pub fn no_server(&self, subject: &Subject, started: Instant) -> ServerStatus {
+        let mut status = self.status("", subject, ServerState::Missing, started);
+        status.detail = Some(match &subject.language {
+            Some(language) => format!("no server is configured for {language}"),
+            None => format!("the language of {} is not known", subject.path.display()),
+        });
+        status
+    }
+}
+
+/// A path that leads out, in a tool's words.
+pub fn from_path_error(error: PathError) -> ToolError {
+    ToolError::new(ErrorCode::OutsideWorkspace, error.to_string())
+}
+
+/// A file that cannot be read, in a tool's words.
+pub fn from_read_error(error: ReadError) -> ToolError {
+    let code = match &error {
+        ReadError::NotFound { .. } => ErrorCode::NotFound,
+        ReadError::Outside { .. } => ErrorCode::OutsideWorkspace,
+        ReadError::TooLarge { .. } => ErrorCode::TooLarge,
+        ReadError::Changing { .. } => ErrorCode::Conflict,
+        ReadError::Denied { .. } => ErrorCode::Denied,
+        _ => ErrorCode::NotText,
+    };
+    ToolError::new(code, error.to_string())
+}
