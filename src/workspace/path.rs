@@ -1,6 +1,8 @@
 //! Paths inside the workspace.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// A path relative to the workspace's root: normalised, without `..`, never absolute; empty for the root itself.
@@ -10,13 +12,192 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(Arc<Path>);
 
+/// Why something given is not a path inside the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// It is absolute and elsewhere, or climbs above the root.
+    #[error("`{given}` lies outside the workspace; give a path below the workspace's root")]
+    Outside {
+        /// What was given, made printable.
+        given: String,
+    },
+    /// No file name can contain a NUL character.
+    #[error("`{given}` contains a NUL character, which no path can; remove it")]
+    Nul {
+        /// What was given, made printable.
+        given: String,
+    },
+}
+
 impl WorkspacePath {
+    /// The root itself.
+    pub fn root() -> Self {
+        Self(Arc::from(Path::new("")))
+    }
+
     pub(super) fn new(relative: PathBuf) -> Self {
         Self(Arc::from(relative))
     }
 
-    /// The relative path.
+    /// The relative path that `given`, itself relative, means beneath the root.
+    pub(super) fn from_relative(given: &Path) -> Result<Self, PathError> {
+        refuse_nul(given)?;
+        match normalise(given) {
+            Some(path) if !path.has_root() => Ok(Self::new(path)),
+            _ => Err(PathError::Outside { given: printable(given.as_os_str()) }),
+        }
+    }
+
+    /// The relative path; empty for the root.
     pub fn as_path(&self) -> &Path {
         &self.0
+    }
+
+    /// Whether this is the root itself.
+    pub fn is_root(&self) -> bool {
+        self.0.as_os_str().is_empty()
+    }
+
+    /// The path for people and answers: `/` between names, `.` for the root. Always printable: control characters,
+    /// characters that turn the direction of writing, and bytes that are not UTF-8 are escaped (`\n`, `\u{202e}`, `\xff`).
+    pub fn display(&self) -> String {
+        if self.is_root() {
+            return ".".to_owned();
+        }
+        let mut shown = String::with_capacity(self.0.as_os_str().len());
+        for component in self.0.components() {
+            if !shown.is_empty() {
+                shown.push('/');
+            }
+            shown.push_str(&printable(component.as_os_str()));
+        }
+        shown
+    }
+
+    /// What follows the last dot of the name (`rs` of `lib.rs`); `None` without one, or where it is not UTF-8.
+    pub fn extension(&self) -> Option<&str> {
+        self.0.extension().and_then(OsStr::to_str)
+    }
+
+    /// The last name; `None` for the root, or where it is not UTF-8.
+    pub fn file_name(&self) -> Option<&str> {
+        self.0.file_name().and_then(OsStr::to_str)
+    }
+
+    /// The folder it lies in; `None` for the root.
+    pub fn parent(&self) -> Option<WorkspacePath> {
+        self.0.parent().map(|parent| Self(Arc::from(parent)))
+    }
+
+    /// The path of `relative` below this one; `..` is resolved lexically and may not climb above the root.
+    ///
+    /// # Errors
+    /// [`PathError`] where `relative` is absolute, climbs out or contains a NUL character.
+    pub fn join(&self, relative: &str) -> Result<WorkspacePath, PathError> {
+        Self::from_relative(&self.0.join(relative))
+    }
+}
+
+/// `path` without `.` and with `..` applied to the name before it; `None` where it climbs above its start.
+///
+/// Lexical on purpose: what agents and editors write is text, and the kernel has the last word when it is opened.
+pub(super) fn normalise(path: &Path) -> Option<PathBuf> {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !normal.pop() {
+                    return None;
+                }
+            }
+            other => normal.push(other),
+        }
+    }
+    Some(normal)
+}
+
+pub(super) fn refuse_nul(given: &Path) -> Result<(), PathError> {
+    if given.as_os_str().as_encoded_bytes().contains(&0) {
+        return Err(PathError::Nul { given: printable(given.as_os_str()) });
+    }
+    Ok(())
+}
+
+/// `text` with everything escaped that a terminal could take for more than text.
+pub(super) fn printable(text: &OsStr) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for chunk in text.as_encoded_bytes().utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if character.is_control() || is_invisible_control(character) {
+                shown.extend(character.escape_default());
+            } else {
+                shown.push(character);
+            }
+        }
+        for byte in chunk.invalid() {
+            // Writing to a String cannot fail.
+            let _ = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    shown
+}
+
+/// Characters that break lines or turn the direction of writing without being `char::is_control`.
+fn is_invisible_control(character: char) -> bool {
+    matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    fn relative(given: &str) -> Result<WorkspacePath, PathError> {
+        WorkspacePath::from_relative(Path::new(given))
+    }
+
+    #[test]
+    fn normalises() {
+        for (given, expected) in [
+            ("a/b.rs", "a/b.rs"),
+            ("./a//./b.rs", "a/b.rs"),
+            ("a/../b.rs", "b.rs"),
+            ("", "."),
+            ("a/..", "."),
+            ("a/", "a"),
+        ] {
+            assert_eq!(relative(given).map(|path| path.display()), Ok(expected.to_owned()), "{given}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_climbs_out() {
+        for given in ["..", "../a", "a/../../b", "a/../..", "/etc/passwd"] {
+            assert!(matches!(relative(given), Err(PathError::Outside { .. })), "{given}");
+        }
+        assert!(matches!(relative("a\0b"), Err(PathError::Nul { .. })));
+    }
+
+    #[test]
+    fn display_is_printable_whatever_the_name() {
+        let path =
+            WorkspacePath::new(PathBuf::from(OsStr::from_bytes(b"d/a\nb\x1b[31m\xff\xe2\x80\xaex\xc3\xa9")));
+        assert_eq!(path.display(), "d/a\\nb\\u{1b}[31m\\xff\\u{202e}xé");
+    }
+
+    #[test]
+    fn parts() {
+        let path = relative("src/a.tar.gz").unwrap();
+        assert_eq!(path.extension(), Some("gz"));
+        assert_eq!(path.file_name(), Some("a.tar.gz"));
+        let parent = path.parent().unwrap();
+        assert_eq!(parent.display(), "src");
+        assert!(parent.parent().unwrap().is_root());
+        assert_eq!(WorkspacePath::root().parent(), None);
+        assert_eq!(parent.join("../x.rs").unwrap().display(), "x.rs");
+        assert!(parent.join("/etc").is_err());
+        assert!(parent.join("../../x").is_err());
     }
 }

@@ -1,0 +1,177 @@
+//! Noticing that files changed on disk, whoever changed them.
+//!
+//! One thread sets the watches up and ends; after that nothing runs in between: [`ChangeFeed::drain`] asks the
+//! kernel, which queued every event before the write that caused it returned. Events only say where to look; what
+//! changed is what differs between a remembered snapshot and the disk. So a file that was deleted and written again
+//! is changed, one that came and went is nothing, and a lost event costs a look at the tree, not an answer.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::{Workspace, WorkspacePath};
+
+mod kernel;
+mod tree;
+
+use tree::Tree;
+
+/// What happened to a file since it was last asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangeKind {
+    /// It was not there before.
+    Created,
+    /// Its content may be another.
+    Changed,
+    /// It is not there any more.
+    Deleted,
+}
+
+/// What happened since the last [`ChangeFeed::drain`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// One entry per file, sorted by path.
+    pub changes: Vec<(WorkspacePath, ChangeKind)>,
+    /// There may have been changes that are not listed: compare what matters with the disk.
+    pub overflowed: bool,
+}
+
+/// Where noticing ends. Separate from the code so that tests reach them with small trees.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Most directories to watch through the kernel; others are looked at in every drain.
+    watches: usize,
+    /// Most files to remember.
+    files: usize,
+    /// How long after the start a drain waits for the watches.
+    setup: Duration,
+    /// How long a drain looks at directories without a watch.
+    polling: Duration,
+}
+
+const LIMITS: Limits = Limits {
+    watches: usize::MAX,
+    files: 500_000,
+    setup: Duration::from_secs(2),
+    polling: Duration::from_millis(500),
+};
+
+/// Notices changes of the files in a workspace.
+///
+/// The files are those that a walk lists, and hidden files beside them (settings of tools, ignore files); links and
+/// special files are not among them. Dropping it ends the watching.
+#[derive(Debug)]
+pub struct ChangeFeed {
+    shared: Arc<Shared>,
+    setup: Option<JoinHandle<()>>,
+    started: Instant,
+    limits: Limits,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// `None` until the watches are set up.
+    tree: Mutex<Option<Tree>>,
+    ready: Condvar,
+    stop: AtomicBool,
+}
+
+impl Shared {
+    fn tree(&self) -> MutexGuard<'_, Option<Tree>> {
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChangeFeed {
+    /// Begins to notice changes. Returns at once; a large tree is set up on a thread that this owns. What changes
+    /// from now on is noticed, also where the watches are not in place yet.
+    pub fn start(workspace: &Workspace) -> Self {
+        Self::start_with(workspace, LIMITS)
+    }
+
+    fn start_with(workspace: &Workspace, limits: Limits) -> Self {
+        let since = SystemTime::now();
+        let shared =
+            Arc::new(Shared { tree: Mutex::new(None), ready: Condvar::new(), stop: AtomicBool::new(false) });
+        let set_up = {
+            let (shared, workspace) = (Arc::clone(&shared), workspace.clone());
+            move || {
+                let tree = Tree::new(&workspace, limits, since, &shared.stop);
+                *shared.tree() = Some(tree);
+                shared.ready.notify_all();
+            }
+        };
+        let thread = std::thread::Builder::new().name("workspace-watch".to_owned());
+        let setup = match thread.spawn(set_up.clone()) {
+            Ok(handle) => Some(handle),
+            // No thread to be had: then the caller pays for the setup.
+            Err(_) => {
+                set_up();
+                None
+            }
+        };
+        Self { shared, setup, started: Instant::now(), limits }
+    }
+
+    /// Whether the watches are in place, so that [`drain`](Self::drain) will not wait for them.
+    pub fn is_ready(&self) -> bool {
+        self.shared.tree().is_some()
+    }
+
+    /// What changed since the last call, or since the start: everything that was done before this call. Takes
+    /// microseconds where nothing happened. In the first two seconds after the start it waits for the watches; if
+    /// they are not in place by then, it answers at once that it may have missed something, until they are.
+    pub fn drain(&self) -> Changes {
+        let left = (self.started + self.limits.setup).saturating_duration_since(Instant::now());
+        let (mut tree, _) = self
+            .shared
+            .ready
+            .wait_timeout_while(self.shared.tree(), left, |tree| tree.is_none())
+            .unwrap_or_else(PoisonError::into_inner);
+        match tree.as_mut() {
+            Some(tree) => tree.drain(),
+            None => Changes { changes: Vec::new(), overflowed: true },
+        }
+    }
+}
+
+impl Drop for ChangeFeed {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(setup) = self.setup.take() {
+            // It only fails if the thread panicked, which it has then reported itself.
+            let _ = setup.join();
+        }
+    }
+}
+
+/// Two changes of one file, one after the other, as one; `None` if together they are nothing.
+fn merge(first: ChangeKind, second: ChangeKind) -> Option<ChangeKind> {
+    use ChangeKind::{Changed, Created, Deleted};
+    match (first, second) {
+        (Created, Deleted) => None,
+        (Created, _) => Some(Created),
+        (Deleted, Deleted) | (Changed, Deleted) => Some(Deleted),
+        (Deleted, _) | (Changed, _) => Some(Changed),
+    }
+}
+
+/// The changes of `later` on top of those of `earlier`.
+fn merge_all(earlier: &mut BTreeMap<PathBuf, ChangeKind>, later: BTreeMap<PathBuf, ChangeKind>) {
+    for (path, second) in later {
+        let merged = match earlier.get(&path) {
+            Some(first) => merge(*first, second),
+            None => Some(second),
+        };
+        match merged {
+            Some(kind) => earlier.insert(path, kind),
+            None => earlier.remove(&path),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;

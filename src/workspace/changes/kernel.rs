@@ -1,0 +1,158 @@
+//! The kernel's own notes of changes: inotify(7), one watch per directory.
+
+use std::ffi::OsString;
+
+/// What one event of the kernel says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// Something about the entry `name` of the watched directory.
+    Entry {
+        /// Which watch.
+        watch: i32,
+        /// The name in the directory.
+        name: OsString,
+        /// The entry is a directory.
+        is_dir: bool,
+        /// Its content or identity is another for sure, also if its times and size are not.
+        certain: bool,
+    },
+    /// The watched directory itself may be gone or elsewhere.
+    Gone {
+        /// Which watch.
+        watch: i32,
+    },
+    /// The kernel had to drop events.
+    Overflow,
+}
+
+/// Why a directory could not be watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It is no directory (any more).
+    NotThere,
+    /// The user's number of watches is used up, or the system does not offer them here.
+    NoWatch,
+}
+
+#[cfg(target_os = "linux")]
+pub(super) use linux::Watches;
+#[cfg(not(target_os = "linux"))]
+pub(super) use none::Watches;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::ffi::OsStr;
+    use std::mem::MaybeUninit;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+
+    use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+    use rustix::io::Errno;
+
+    use super::{Event, Refused};
+
+    /// Room for some hundred events in one read.
+    const BUFFER: usize = 64 * 1024;
+
+    /// An inotify instance.
+    #[derive(Debug)]
+    pub(in super::super) struct Watches {
+        fd: OwnedFd,
+        buffer: Box<[MaybeUninit<u8>]>,
+    }
+
+    impl Watches {
+        /// `None` where the system has no instance to give.
+        pub(in super::super) fn new() -> Option<Self> {
+            let fd = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
+            Some(Self { fd, buffer: Box::new_uninit_slice(BUFFER) })
+        }
+
+        /// Watches the directory at the absolute path `dir`; the same directory has the same watch.
+        pub(in super::super) fn add(&self, dir: &Path) -> Result<i32, Refused> {
+            let flags = WatchFlags::CREATE
+                | WatchFlags::DELETE
+                | WatchFlags::MODIFY
+                | WatchFlags::CLOSE_WRITE
+                | WatchFlags::MOVED_FROM
+                | WatchFlags::MOVED_TO
+                | WatchFlags::DELETE_SELF
+                | WatchFlags::MOVE_SELF
+                | WatchFlags::ONLYDIR
+                | WatchFlags::DONT_FOLLOW
+                | WatchFlags::EXCL_UNLINK;
+            inotify::add_watch(&self.fd, dir, flags).map_err(|errno| match errno {
+                Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Refused::NotThere,
+                _ => Refused::NoWatch,
+            })
+        }
+
+        pub(in super::super) fn remove(&self, watch: i32) {
+            // It fails only where the kernel has removed it already.
+            let _ = inotify::remove_watch(&self.fd, watch);
+        }
+
+        /// Hands every queued event to `seen`, until there is none or `seen` answers that it is enough.
+        pub(in super::super) fn read(&mut self, mut seen: impl FnMut(Event) -> bool) {
+            let mut reader = inotify::Reader::new(&self.fd, &mut self.buffer);
+            loop {
+                match reader.next() {
+                    Ok(event) => {
+                        if let Some(event) = understand(&event)
+                            && !seen(event)
+                        {
+                            return;
+                        }
+                    }
+                    Err(Errno::INTR) => {}
+                    Err(Errno::AGAIN) => return,
+                    Err(_) => {
+                        seen(Event::Overflow);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn understand(event: &inotify::Event<'_>) -> Option<Event> {
+        let flags = event.events();
+        let watch = event.wd();
+        if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
+            return Some(Event::Overflow);
+        }
+        let gone = ReadFlags::IGNORED | ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF | ReadFlags::UNMOUNT;
+        if flags.intersects(gone) {
+            return Some(Event::Gone { watch });
+        }
+        let name = OsStr::from_bytes(event.file_name()?.to_bytes()).to_owned();
+        let certain = !flags.contains(ReadFlags::CLOSE_WRITE);
+        Some(Event::Entry { watch, name, is_dir: flags.contains(ReadFlags::ISDIR), certain })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod none {
+    use std::path::Path;
+
+    use super::{Event, Refused};
+
+    /// No system-wide watches here: every directory is looked at instead.
+    #[derive(Debug)]
+    pub(in super::super) struct Watches;
+
+    impl Watches {
+        pub(in super::super) fn new() -> Option<Self> {
+            None
+        }
+
+        pub(in super::super) fn add(&self, _: &Path) -> Result<i32, Refused> {
+            Err(Refused::NoWatch)
+        }
+
+        pub(in super::super) fn remove(&self, _: i32) {}
+
+        pub(in super::super) fn read(&mut self, _: impl FnMut(Event) -> bool) {}
+    }
+}

@@ -1,0 +1,425 @@
+//! The remembered tree: which directories are watched, which files were there, and how they differ from the disk.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use ignore::IncrementalIgnore;
+
+use super::kernel::{Event, Refused, Watches};
+use super::{ChangeKind, Changes, Limits, merge_all};
+use crate::workspace::read::CLOCK_TICK;
+use crate::workspace::rules::{is_litter, watch_rules};
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// A hash of size, times and inode: enough to tell that a file is another, small enough to keep for every file.
+type Mark = u64;
+
+/// Names of files that decide which files count.
+const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// How long one drain reads events before it looks at the whole tree instead.
+const READING: Duration = Duration::from_millis(250);
+
+#[derive(Debug, Default)]
+struct Directory {
+    /// `None` where it has to be looked at.
+    watch: Option<i32>,
+    files: HashMap<OsString, Mark>,
+}
+
+/// The tree as it was when it was last looked at.
+#[derive(Debug)]
+pub(super) struct Tree {
+    workspace: Workspace,
+    limits: Limits,
+    /// Which directory the root is; `None` while there is none.
+    root: Option<(u64, u64)>,
+    watches: Option<Watches>,
+    rules: Option<IncrementalIgnore>,
+    /// By path relative to the root.
+    directories: BTreeMap<PathBuf, Directory>,
+    by_watch: HashMap<i32, PathBuf>,
+    /// Directories without a watch.
+    polled: BTreeSet<PathBuf>,
+    files: usize,
+    /// There were more files than can be remembered.
+    too_many: bool,
+    /// What changed before the watches were in place.
+    pending: BTreeMap<PathBuf, ChangeKind>,
+}
+
+/// What one drain has to look at.
+#[derive(Default)]
+struct Suspects {
+    files: BTreeMap<PathBuf, Suspect>,
+    directories: BTreeSet<PathBuf>,
+    overflowed: bool,
+}
+
+impl Suspects {
+    fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.directories.is_empty()
+    }
+}
+
+/// A file that may be another than remembered.
+struct Suspect {
+    before: Option<Mark>,
+    certain: bool,
+}
+
+impl Tree {
+    /// The tree of `workspace` with all its watches, and what in it changed after `since`. Ends early, incomplete,
+    /// when `stop` is set.
+    pub(super) fn new(workspace: &Workspace, limits: Limits, since: SystemTime, stop: &AtomicBool) -> Self {
+        let mut tree = Self {
+            workspace: workspace.clone(),
+            limits,
+            root: identity(workspace.root()),
+            watches: Watches::new(),
+            rules: watch_rules(workspace),
+            directories: BTreeMap::new(),
+            by_watch: HashMap::new(),
+            polled: BTreeSet::new(),
+            files: 0,
+            too_many: false,
+            pending: BTreeMap::new(),
+        };
+        let since = since.checked_sub(CLOCK_TICK).unwrap_or(since);
+        let mut pending = BTreeMap::new();
+        tree.enter(PathBuf::new(), &mut |path, metadata| {
+            if let Some(kind) = change_since(metadata, since) {
+                pending.insert(path, kind);
+            }
+            !stop.load(Ordering::Relaxed)
+        });
+        tree.pending = pending;
+        // What was compiled for the whole tree is seldom needed again.
+        tree.rules = watch_rules(workspace);
+        tree
+    }
+
+    /// What changed since it was last asked.
+    pub(super) fn drain(&mut self) -> Changes {
+        let mut suspects = self.read_events();
+        self.poll(&mut suspects);
+        // The root is held open by the workspace: so the kernel does not tell of its removal.
+        let root = identity(self.workspace.root());
+        if suspects.overflowed || root != self.root {
+            self.root = root;
+            self.start_over(&mut suspects);
+        }
+        let overflowed = suspects.overflowed || self.too_many;
+        let mut changes = std::mem::take(&mut self.pending);
+        if !suspects.is_empty() {
+            merge_all(&mut changes, self.look(suspects));
+        }
+        let changes = changes.into_iter().map(|(path, kind)| (WorkspacePath::new(path), kind)).collect();
+        Changes { changes, overflowed }
+    }
+
+    /// What is different about the suspects; and, where ignore files are among them, about all that they rule.
+    fn look(&mut self, mut suspects: Suspects) -> BTreeMap<PathBuf, ChangeKind> {
+        self.reconcile(&mut suspects);
+        let mut changes = self.settle(suspects.files);
+        let mut ruled = Suspects::default();
+        let ignore_files = changes.keys().filter(|path| IGNORE_FILES.iter().any(|name| path.ends_with(name)));
+        ruled.directories.extend(ignore_files.filter_map(|path| path.parent()).map(Path::to_owned));
+        if !ruled.is_empty() {
+            self.rules = watch_rules(&self.workspace);
+            self.reconcile(&mut ruled);
+            merge_all(&mut changes, self.settle(ruled.files));
+        }
+        changes
+    }
+
+    fn mark_of(&self, path: &Path) -> Option<Mark> {
+        self.directories.get(path.parent()?)?.files.get(path.file_name()?).copied()
+    }
+
+    /// What the kernel noted.
+    fn read_events(&mut self) -> Suspects {
+        let mut suspects = Suspects::default();
+        let Some(mut watches) = self.watches.take() else { return suspects };
+        let mut began = None;
+        watches.read(|event| {
+            self.note(event, &mut suspects);
+            let began = *began.get_or_insert_with(Instant::now);
+            // Whoever writes faster than this reads must not keep it reading for ever.
+            suspects.overflowed |= began.elapsed() > READING;
+            !suspects.overflowed
+        });
+        self.watches = Some(watches);
+        suspects
+    }
+
+    fn note(&mut self, event: Event, suspects: &mut Suspects) {
+        match event {
+            Event::Overflow => suspects.overflowed = true,
+            Event::Gone { watch } => {
+                // Of a watch that was removed here nothing is known any more.
+                if let Some(directory) = self.by_watch.get(&watch) {
+                    suspects.directories.insert(directory.clone());
+                }
+            }
+            Event::Entry { watch, name, is_dir, certain } => {
+                let Some(directory) = self.by_watch.get(&watch) else { return };
+                let path = directory.join(&name);
+                if is_dir {
+                    suspects.directories.insert(path);
+                } else {
+                    self.suspect(path, certain, suspects);
+                }
+            }
+        }
+    }
+
+    fn suspect(&self, path: PathBuf, certain: bool, suspects: &mut Suspects) {
+        if let Some(suspect) = suspects.files.get_mut(&path) {
+            suspect.certain |= certain;
+            return;
+        }
+        let before = self.mark_of(&path);
+        suspects.files.insert(path, Suspect { before, certain });
+    }
+
+    /// Looks at the directories that have no watch.
+    fn poll(&mut self, suspects: &mut Suspects) {
+        if self.polled.is_empty() {
+            return;
+        }
+        let deadline = Instant::now() + self.limits.polling;
+        for directory in &self.polled {
+            if Instant::now() > deadline {
+                suspects.overflowed = true;
+                return;
+            }
+            self.poll_one(directory, suspects);
+        }
+    }
+
+    fn poll_one(&self, directory: &Path, suspects: &mut Suspects) {
+        let Some(known) = self.directories.get(directory) else { return };
+        for name in known.files.keys() {
+            self.suspect(directory.join(name), false, suspects);
+        }
+        let Ok(entries) = std::fs::read_dir(self.workspace.root().join(directory)) else {
+            suspects.directories.insert(directory.to_owned());
+            return;
+        };
+        for entry in entries.flatten() {
+            let path = directory.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !self.directories.contains_key(&path) => {
+                    suspects.directories.insert(path);
+                }
+                Ok(kind) if kind.is_file() => self.suspect(path, false, suspects),
+                _ => {}
+            }
+        }
+    }
+
+    /// After lost events, or under another root: everything is looked at again, through new watches, since the old ones may stand for
+    /// directories that moved.
+    fn start_over(&mut self, suspects: &mut Suspects) {
+        self.watches = Watches::new();
+        self.by_watch.clear();
+        self.rules = watch_rules(&self.workspace);
+        suspects.directories.clear();
+        suspects.directories.insert(PathBuf::new());
+    }
+
+    /// Looks at the suspected directories as if they were new: their watches are set again, and every file that was
+    /// or is below them becomes a suspect.
+    fn reconcile(&mut self, suspects: &mut Suspects) {
+        // All are left before one is entered: a directory that moved keeps its watch, and must not lose it to its
+        // old path after it got it under the new one.
+        for directory in &suspects.directories {
+            for (path, mark) in self.leave(directory) {
+                suspects.files.entry(path).or_insert(Suspect { before: Some(mark), certain: false });
+            }
+        }
+        for directory in &suspects.directories {
+            if self.directories.contains_key(directory) || !self.counts(directory) {
+                continue;
+            }
+            let files = &mut suspects.files;
+            self.enter(directory.clone(), &mut |path, _| {
+                files.entry(path).or_insert(Suspect { before: None, certain: false });
+                true
+            });
+        }
+    }
+
+    /// Whether `directory` is one to watch: below a watched one, and not ignored.
+    fn counts(&mut self, directory: &Path) -> bool {
+        let Some(parent) = directory.parent() else { return true };
+        self.directories.contains_key(parent)
+            && !is_litter(&self.workspace.root().join(directory))
+            && !self.is_ignored(directory, true)
+    }
+
+    fn is_ignored(&mut self, path: &Path, is_dir: bool) -> bool {
+        if is_dir && is_hidden(path) {
+            return true;
+        }
+        self.rules.as_mut().is_some_and(|rules| rules.matched(path, is_dir).is_ignore())
+    }
+
+    /// Forgets `top` and what is below it; gives back the files that were known there.
+    fn leave(&mut self, top: &Path) -> Vec<(PathBuf, Mark)> {
+        let below: Vec<PathBuf> = self
+            .directories
+            .range(top.to_owned()..)
+            .map(|(path, _)| path)
+            .take_while(|path| path.starts_with(top))
+            .cloned()
+            .collect();
+        let mut files = Vec::new();
+        for path in below {
+            let Some(directory) = self.directories.remove(&path) else { continue };
+            self.polled.remove(&path);
+            if let Some(watch) = directory.watch
+                && self.by_watch.remove(&watch).is_some()
+                && let Some(watches) = &self.watches
+            {
+                watches.remove(watch);
+            }
+            self.files -= directory.files.len();
+            files.extend(directory.files.into_iter().map(|(name, mark)| (path.join(name), mark)));
+        }
+        files
+    }
+
+    /// Watches `top` and what counts below it, and remembers the files; `found` is told of each and says whether to
+    /// go on. A directory is watched before it is listed, so that nothing can slip in between.
+    fn enter(&mut self, top: PathBuf, found: &mut dyn FnMut(PathBuf, &Metadata) -> bool) {
+        let mut waiting = vec![top];
+        while let Some(path) = waiting.pop() {
+            let absolute = self.workspace.root().join(&path);
+            let Ok(watch) = self.watch(&path, &absolute) else { continue };
+            let mut directory = Directory { watch, files: HashMap::new() };
+            // A directory that may not be listed has no files for anyone.
+            for entry in std::fs::read_dir(&absolute).into_iter().flatten().flatten() {
+                let Ok(kind) = entry.file_type() else { continue };
+                let name = entry.file_name();
+                let child = path.join(&name);
+                if kind.is_dir() {
+                    if !is_litter(&absolute.join(&name)) && !self.is_ignored(&child, true) {
+                        waiting.push(child);
+                    }
+                } else if kind.is_file() && !self.is_ignored(&child, false) {
+                    if self.files >= self.limits.files {
+                        self.too_many = true;
+                        continue;
+                    }
+                    let Ok(metadata) = entry.metadata() else { continue };
+                    directory.files.insert(name, mark(&metadata));
+                    self.files += 1;
+                    if !found(child, &metadata) {
+                        return;
+                    }
+                }
+            }
+            self.directories.insert(path, directory);
+        }
+    }
+
+    /// The watch of the directory at `path`; `None` where it has to be looked at instead.
+    fn watch(&mut self, path: &Path, absolute: &Path) -> Result<Option<i32>, Refused> {
+        let added = match &self.watches {
+            Some(watches) if self.by_watch.len() < self.limits.watches => watches.add(absolute),
+            _ => Err(Refused::NoWatch),
+        };
+        match added {
+            Ok(watch) => {
+                self.by_watch.insert(watch, path.to_owned());
+                Ok(Some(watch))
+            }
+            Err(Refused::NoWatch) => {
+                self.polled.insert(path.to_owned());
+                Ok(None)
+            }
+            Err(Refused::NotThere) => Err(Refused::NotThere),
+        }
+    }
+
+    /// Compares each suspect with the disk, and remembers what is there now.
+    fn settle(&mut self, suspects: BTreeMap<PathBuf, Suspect>) -> BTreeMap<PathBuf, ChangeKind> {
+        let mut changes = BTreeMap::new();
+        for (path, suspect) in suspects {
+            let metadata = std::fs::symlink_metadata(self.workspace.root().join(&path)).ok();
+            let metadata = metadata.filter(Metadata::is_file);
+            let on_disk = metadata.is_some();
+            let now = metadata.filter(|_| self.is_watched(&path)).map(|metadata| mark(&metadata));
+            let kind = match (suspect.before, now) {
+                (None, None) => None,
+                (None, Some(_)) => Some(ChangeKind::Created),
+                // Ignored from now on: nothing happened to it, and nothing will be told of it.
+                (Some(_), None) if on_disk => None,
+                (Some(_), None) => Some(ChangeKind::Deleted),
+                (Some(before), Some(now)) => {
+                    (suspect.certain || before != now).then_some(ChangeKind::Changed)
+                }
+            };
+            self.remember(&path, now);
+            changes.extend(kind.map(|kind| (path, kind)));
+        }
+        changes
+    }
+
+    fn is_watched(&mut self, path: &Path) -> bool {
+        path.parent().is_some_and(|parent| self.directories.contains_key(parent))
+            && !self.is_ignored(path, false)
+    }
+
+    fn remember(&mut self, path: &Path, now: Option<Mark>) {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
+        let Some(directory) = self.directories.get_mut(parent) else { return };
+        let (before, after) = (directory.files.len(), {
+            match now {
+                Some(mark) => directory.files.insert(name.to_owned(), mark),
+                None => directory.files.remove(name),
+            };
+            directory.files.len()
+        });
+        self.files = self.files + after - before;
+    }
+}
+
+/// Device and number of the directory at the absolute path `dir`.
+fn identity(dir: &Path) -> Option<(u64, u64)> {
+    let metadata = std::fs::symlink_metadata(dir).ok()?;
+    metadata.is_dir().then(|| (metadata.dev(), metadata.ino()))
+}
+
+/// Hidden directories hold what tools keep for themselves, except these, which people write.
+fn is_hidden(directory: &Path) -> bool {
+    let name = directory.file_name().unwrap_or(OsStr::new(""));
+    let kept = [".github", ".cargo", ".config", ".vscode", ".lsp-tools"];
+    name.as_encoded_bytes().starts_with(b".") && !kept.iter().any(|kept| *kept == name)
+}
+
+fn mark(metadata: &Metadata) -> Mark {
+    let mut hasher = DefaultHasher::new();
+    let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
+    (metadata.len(), times, metadata.ino()).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What happened, if anything, to a file with `metadata` after `since`.
+fn change_since(metadata: &Metadata, since: SystemTime) -> Option<ChangeKind> {
+    let changed = Duration::new(metadata.ctime().max(0) as u64, metadata.ctime_nsec().max(0) as u32);
+    if UNIX_EPOCH + changed < since {
+        return None;
+    }
+    // Not every file system knows when a file was made.
+    let created = metadata.created().is_ok_and(|created| created >= since);
+    Some(if created { ChangeKind::Created } else { ChangeKind::Changed })
+}

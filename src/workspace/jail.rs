@@ -1,0 +1,206 @@
+//! Opening files beneath a directory, with the kernel as the judge of what lies beneath.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// A directory that nothing is opened outside of.
+#[derive(Debug)]
+pub(super) struct Jail {
+    fd: RwLock<Arc<OwnedFd>>,
+    /// Canonical; only for what the kernel cannot be asked, never to decide alone.
+    root: PathBuf,
+}
+
+/// What every opening for reading has: never blocks on a FIFO, never takes a terminal, never leaks into a child.
+const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+impl Jail {
+    /// The jail whose root is the canonical directory `root`.
+    pub(super) fn new(root: PathBuf) -> Result<Self, Errno> {
+        let fd = RwLock::new(Arc::new(open_root(&root)?));
+        Ok(Self { fd, root })
+    }
+
+    fn fd(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.fd.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the root was removed and made again, or replaced, since it was opened; then the new one is taken.
+    fn renew(&self) -> bool {
+        let identity = |fd: &OwnedFd| rustix::fs::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino));
+        let Ok(new) = open_root(&self.root) else { return false };
+        if identity(&new) == identity(&self.fd()) {
+            return false;
+        }
+        *self.fd.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        true
+    }
+
+    /// A handle of whatever is at `relative`, without opening it: its type and times can be asked, its content not.
+    /// Nothing happens to what is there (a device is not woken, a FIFO not joined). `EXDEV` where it leads out.
+    pub(super) fn locate(&self, relative: &Path) -> Result<OwnedFd, Errno> {
+        self.open_with(relative, location_flags())
+    }
+
+    /// Opens `relative` for reading. `EXDEV` where it leads out.
+    pub(super) fn open(&self, relative: &Path) -> Result<OwnedFd, Errno> {
+        self.open_with(relative, READ)
+    }
+
+    fn open_with(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        match self.open_now(relative, flags) {
+            Err(Errno::NOENT) if self.renew() => self.open_now(relative, flags),
+            other => other,
+        }
+    }
+
+    fn open_now(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
+        let fd = self.fd();
+        match beneath(fd.as_fd(), relative, flags) {
+            // An absolute link is refused by the kernel even where it leads back into the workspace; its target,
+            // spelled without links, is put before the kernel again.
+            Err(Errno::XDEV) => beneath(fd.as_fd(), &self.resolved(relative)?, flags),
+            Err(Errno::NOSYS) => open_checked(&self.root, relative, flags),
+            other => other,
+        }
+    }
+
+    /// `relative` without any link in it, if that is still beneath the root.
+    fn resolved(&self, relative: &Path) -> Result<PathBuf, Errno> {
+        let target = std::fs::canonicalize(self.root.join(relative)).map_err(to_errno)?;
+        match target.strip_prefix(&self.root) {
+            Ok(inside) if inside.as_os_str().is_empty() => Ok(PathBuf::from(".")),
+            Ok(inside) => Ok(inside.to_owned()),
+            Err(_) => Err(Errno::XDEV),
+        }
+    }
+}
+
+fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(root, location_flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
+}
+
+/// A handle of whatever is at the absolute `path`, as [`Jail::locate`] but anywhere.
+pub(super) fn locate_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(path, location_flags(), Mode::empty())
+}
+
+/// Opens the absolute `path` for reading, as [`Jail::open`] but anywhere.
+pub(super) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(path, READ, Mode::empty())
+}
+
+#[cfg(target_os = "linux")]
+fn location_flags() -> OFlags {
+    OFlags::PATH | OFlags::CLOEXEC
+}
+
+#[cfg(not(target_os = "linux"))]
+fn location_flags() -> OFlags {
+    READ
+}
+
+/// How often the kernel is asked again where a rename anywhere made it unsure (`EAGAIN`, see openat2(2)).
+#[cfg(target_os = "linux")]
+const UNSURE_RETRIES: usize = 16;
+
+#[cfg(target_os = "linux")]
+fn beneath(root: std::os::fd::BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    use rustix::fs::ResolveFlags;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    let mut result = Err(Errno::AGAIN);
+    for _ in 0..UNSURE_RETRIES {
+        result = rustix::fs::openat2(root, relative, flags, Mode::empty(), resolve);
+        if !matches!(result, Err(Errno::AGAIN | Errno::INTR)) {
+            break;
+        }
+    }
+    result
+}
+
+#[cfg(not(target_os = "linux"))]
+fn beneath(_: std::os::fd::BorrowedFd<'_>, _: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
+    Err(Errno::NOSYS)
+}
+
+/// Where the kernel has no openat2: every link is resolved first, the result must lie beneath the root, and what is
+/// opened then may not be a link any more. A directory swapped in between can deceive it; there is no better way there.
+fn open_checked(root: &Path, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let target = std::fs::canonicalize(root.join(relative)).map_err(to_errno)?;
+    if !target.starts_with(root) {
+        return Err(Errno::XDEV);
+    }
+    rustix::fs::open(&target, flags | OFlags::NOFOLLOW, Mode::empty())
+}
+
+fn to_errno(error: std::io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// The hostile links that both ways of opening must judge alike.
+    fn tree() -> (tempfile::TempDir, PathBuf) {
+        let outer = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(outer.path()).unwrap().join("w");
+        std::fs::create_dir_all(root.join("d")).unwrap();
+        std::fs::create_dir_all(root.with_file_name("w-evil")).unwrap();
+        std::fs::write(root.join("d/a"), "inside").unwrap();
+        std::fs::write(root.with_file_name("w-evil").join("a"), "outside").unwrap();
+        symlink("d/a", root.join("in")).unwrap();
+        symlink(root.join("d/a"), root.join("in-absolute")).unwrap();
+        symlink("../w/d/a", root.join("out-and-in")).unwrap();
+        symlink("../w-evil/a", root.join("out")).unwrap();
+        symlink(root.with_file_name("w-evil"), root.join("out-dir")).unwrap();
+        symlink("/proc/self/root/etc/passwd", root.join("magic")).unwrap();
+        symlink("loop-b", root.join("loop-a")).unwrap();
+        symlink("loop-a", root.join("loop-b")).unwrap();
+        (outer, root)
+    }
+
+    #[test]
+    fn kernel_and_fallback_judge_alike() {
+        let (_keep, root) = tree();
+        let jail = Jail::new(root.clone()).unwrap();
+        let cases = [
+            ("d/a", None),
+            ("in", None),
+            ("in-absolute", None),
+            ("out-and-in", None),
+            ("out", Some(Errno::XDEV)),
+            ("out-dir/a", Some(Errno::XDEV)),
+            ("magic", Some(Errno::XDEV)),
+            ("loop-a", Some(Errno::LOOP)),
+            ("missing", Some(Errno::NOENT)),
+            ("d/a/b", Some(Errno::NOTDIR)),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(jail.open(Path::new(path)).err(), expected, "openat2: {path}");
+            assert_eq!(open_checked(&root, Path::new(path), READ).err(), expected, "fallback: {path}");
+        }
+    }
+
+    #[test]
+    fn a_root_that_was_made_again() {
+        let (_keep, root) = tree();
+        let jail = Jail::new(root.clone()).unwrap();
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(jail.open(Path::new("d/a")).err(), Some(Errno::NOENT));
+        std::fs::create_dir_all(root.join("d")).unwrap();
+        std::fs::write(root.join("d/a"), "new").unwrap();
+        assert!(jail.open(Path::new("d/a")).is_ok());
+        // What took its place is a link: not followed, wherever it leads.
+        std::fs::remove_dir_all(&root).unwrap();
+        symlink(root.with_file_name("w-evil"), &root).unwrap();
+        assert!(jail.open(Path::new("a")).is_err());
+    }
+}

@@ -1,0 +1,310 @@
+//! Reading text: which file, at what moment, and why not.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FileType, Stat, fstat};
+use rustix::io::Errno;
+
+use super::jail::{locate_anywhere, open_anywhere};
+use super::path::printable;
+use super::{Workspace, WorkspacePath};
+
+mod decode;
+
+/// The largest file, in bytes, that [`Workspace::read_text`] reads: 64 MiB.
+pub const DEFAULT_READ_LIMIT: u64 = 64 * 1024 * 1024;
+
+/// How often a file is read again that changed while it was being read.
+const READ_ATTEMPTS: usize = 4;
+
+/// What tells one state of a file from another without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stamp {
+    /// Length in bytes.
+    pub size: u64,
+    /// When its content was last changed, in nanoseconds since 1970; can be set by programs.
+    pub mtime_ns: i64,
+    /// When the file was last changed in any way, in nanoseconds since 1970; set by the kernel alone.
+    pub ctime_ns: i64,
+    /// Which file it is; a replaced file is another one.
+    pub inode: u64,
+}
+
+/// A text file as it was at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextFile {
+    /// The text, line ends as in the file, without a byte order mark.
+    pub text: String,
+    /// The state of the file that `text` is of.
+    pub stamp: Stamp,
+    /// Whether the file begins with a UTF-8 byte order mark.
+    pub bom: bool,
+}
+
+/// In which order UTF-16 puts its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// The low byte first.
+    Little,
+    /// The high byte first.
+    Big,
+}
+
+/// Why a file could not be read as text. `path` is relative to the workspace and printable.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Nothing is there, or not any more.
+    #[error("there is no file `{path}`")]
+    NotFound {
+        /// Which.
+        path: String,
+    },
+    /// A symbolic link on the way leads elsewhere.
+    #[error("`{path}` leads out of the workspace through a symbolic link; only what lies inside can be read")]
+    Outside {
+        /// Which.
+        path: String,
+    },
+    /// Symbolic links on the way lead in a circle.
+    #[error(
+        "`{path}` cannot be followed: its symbolic links lead in a circle; remove or correct one of them"
+    )]
+    LinkLoop {
+        /// Which.
+        path: String,
+    },
+    /// It is a directory.
+    #[error("`{path}` is a directory; give a file in it")]
+    Directory {
+        /// Which.
+        path: String,
+    },
+    /// It is neither a file nor a directory.
+    #[error("`{path}` is {kind}, not a regular file, and is never opened")]
+    Special {
+        /// Which.
+        path: String,
+        /// What it is, with its article.
+        kind: &'static str,
+    },
+    /// It is larger than the limit.
+    #[error("`{path}` has {}, more than the limit of {}; raise the limit or search in it instead", decode::Bytes(*size), decode::Bytes(*limit))]
+    TooLarge {
+        /// Which.
+        path: String,
+        /// Its length in bytes; what was read so far where the system does not know.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// It is text in UTF-16.
+    #[error("`{path}` seems to be UTF-16 ({}), not UTF-8; convert it to UTF-8", match order { ByteOrder::Little => "little endian", ByteOrder::Big => "big endian" })]
+    Utf16 {
+        /// Which.
+        path: String,
+        /// In which byte order.
+        order: ByteOrder,
+    },
+    /// It contains NUL bytes.
+    #[error("`{path}` is binary (a NUL byte at offset {offset}), not text")]
+    Binary {
+        /// Which.
+        path: String,
+        /// 0-based offset of the first NUL byte.
+        offset: u64,
+    },
+    /// It contains a byte that UTF-8 does not allow there.
+    #[error(
+        "`{path}` is not UTF-8 (byte 0x{byte:02X} at line {line}, column {column}; perhaps Latin-1 or Windows-1252); convert it to UTF-8"
+    )]
+    NotUtf8 {
+        /// Which.
+        path: String,
+        /// The byte.
+        byte: u8,
+        /// 1-based line.
+        line: u64,
+        /// 1-based column in Unicode scalar values.
+        column: u64,
+    },
+    /// Someone keeps writing to it.
+    #[error(
+        "`{path}` changed each of the {READ_ATTEMPTS} times it was read; try again when whoever writes to it has finished"
+    )]
+    Changing {
+        /// Which.
+        path: String,
+    },
+    /// The user may not read it.
+    #[error("`{path}` may not be read: permission denied; change its mode or owner")]
+    Denied {
+        /// Which.
+        path: String,
+    },
+    /// The system refused otherwise.
+    #[error("`{path}` cannot be read: {source}")]
+    Io {
+        /// Which.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Stamp {
+    fn of(stat: &Stat) -> Self {
+        // Field types differ between systems; sizes and inodes are never negative.
+        #[allow(clippy::unnecessary_cast)] // a cast that one system needs is a no-op on another
+        Self {
+            size: stat.st_size as u64,
+            mtime_ns: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            ctime_ns: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            inode: stat.st_ino as u64,
+        }
+    }
+
+    /// Whether a change after `now` is sure to give another stamp. File systems count time in ticks of up to some
+    /// milliseconds: a file changed twice within one tick, its length kept, can look unchanged. A stamp that was not
+    /// settled when its text was read proves nothing by being found again; read once more.
+    pub fn is_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let changed = Duration::from_nanos(self.ctime_ns.max(self.mtime_ns).max(0) as u64);
+        changed + CLOCK_TICK < now
+    }
+}
+
+/// Longer than any tick of the clock that file systems take their times from.
+pub(super) const CLOCK_TICK: Duration = Duration::from_millis(20);
+
+fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+}
+
+impl Workspace {
+    /// The state of the regular file at `path` (links inside the workspace are followed). Takes microseconds.
+    ///
+    /// # Errors
+    /// [`ReadError`] where it is missing, leads out, or is no regular file.
+    pub fn stamp(&self, path: &WorkspacePath) -> Result<Stamp, ReadError> {
+        let handle = self.jail().locate(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;
+        stamp_of_regular(&handle, || path.display())
+    }
+
+    /// The text of the file at `path`, up to [`DEFAULT_READ_LIMIT`].
+    ///
+    /// # Errors
+    /// [`ReadError`]; its variants say what is in the way.
+    pub fn read_text(&self, path: &WorkspacePath) -> Result<TextFile, ReadError> {
+        self.read_text_up_to(path, DEFAULT_READ_LIMIT)
+    }
+
+    /// The text of the file at `path`, if it has no more than `limit` bytes.
+    ///
+    /// The stamp is of exactly this text: a file that changes while it is read is read again, a few times.
+    ///
+    /// # Errors
+    /// [`ReadError`]; its variants say what is in the way.
+    pub fn read_text_up_to(&self, path: &WorkspacePath, limit: u64) -> Result<TextFile, ReadError> {
+        let open = || {
+            self.stamp(path)?;
+            self.jail().open(path.as_path()).map_err(|errno| from_errno(path.display(), errno))
+        };
+        let (bytes, stamp) = read_stable(open, &|| path.display(), limit)?;
+        let (text, bom) = decode::decode(bytes, &|| path.display())?;
+        Ok(TextFile { text, stamp, bom })
+    }
+
+    /// Whether something, of whatever kind, is at `path` and inside the workspace.
+    pub(super) fn check_inside(&self, path: &WorkspacePath) -> Result<(), ReadError> {
+        self.jail().locate(path.as_path()).map(drop).map_err(|errno| from_errno(path.display(), errno))
+    }
+
+    /// The file at `path`, opened, if it is a regular one.
+    pub(super) fn open_regular(&self, path: &WorkspacePath) -> Result<File, ReadError> {
+        let fd = self.jail().open(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;
+        stamp_of_regular(&fd, || path.display())?;
+        Ok(File::from(fd))
+    }
+
+    /// The text of a file anywhere, such as a library's source that a language server pointed at, if it is a regular
+    /// UTF-8 file of no more than `limit` bytes; without its byte order mark. For showing lines of it, nothing else.
+    ///
+    /// # Errors
+    /// [`ReadError`], which names the file without its directories.
+    pub fn read_outside(absolute: &Path, limit: u64) -> Result<String, ReadError> {
+        let name = || printable(absolute.file_name().unwrap_or(absolute.as_os_str()));
+        let open = || {
+            let handle = locate_anywhere(absolute).map_err(|errno| from_errno(name(), errno))?;
+            stamp_of_regular(&handle, name)?;
+            open_anywhere(absolute).map_err(|errno| from_errno(name(), errno))
+        };
+        let (bytes, _) = read_stable(open, &name, limit)?;
+        Ok(decode::decode(bytes, &name)?.0)
+    }
+}
+
+/// The content of the file that `open` opens, and the stamp it had before and after it was read.
+fn read_stable(
+    open: impl Fn() -> Result<OwnedFd, ReadError>,
+    name: &dyn Fn() -> String,
+    limit: u64,
+) -> Result<(Vec<u8>, Stamp), ReadError> {
+    for _ in 0..READ_ATTEMPTS {
+        let fd = open()?;
+        let before = stamp_of_regular(&fd, name)?;
+        if before.size > limit {
+            return Err(ReadError::TooLarge { path: name(), size: before.size, limit });
+        }
+        let file = File::from(fd);
+        let mut bytes = Vec::with_capacity(before.size as usize + 1);
+        // One byte more than allowed tells a file that grew, or whose size the system does not know, from one that fits.
+        let failed = |source| ReadError::Io { path: name(), source };
+        Read::take(&file, limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+        let after = stamp_of_regular(&file, name)?;
+        if bytes.len() as u64 > limit {
+            return Err(ReadError::TooLarge {
+                path: name(),
+                size: after.size.max(bytes.len() as u64),
+                limit,
+            });
+        }
+        // A file that was replaced or removed meanwhile has another ctime, since it lost a name.
+        if before == after {
+            return Ok((bytes, after));
+        }
+    }
+    Err(ReadError::Changing { path: name() })
+}
+
+/// The stamp of what `handle` is, if that is a regular file.
+fn stamp_of_regular(handle: impl std::os::fd::AsFd, name: impl Fn() -> String) -> Result<Stamp, ReadError> {
+    let stat = fstat(handle).map_err(|errno| from_errno(name(), errno))?;
+    let special = |kind| Err(ReadError::Special { path: name(), kind });
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(Stamp::of(&stat)),
+        FileType::Directory => Err(ReadError::Directory { path: name() }),
+        FileType::Fifo => special("a named pipe (FIFO)"),
+        FileType::Socket => special("a socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => special("a device"),
+        FileType::Symlink | FileType::Unknown => special("of an unknown kind"),
+    }
+}
+
+fn from_errno(path: String, errno: Errno) -> ReadError {
+    match errno {
+        Errno::NOENT | Errno::NOTDIR => ReadError::NotFound { path },
+        Errno::XDEV => ReadError::Outside { path },
+        Errno::LOOP => ReadError::LinkLoop { path },
+        Errno::ACCESS | Errno::PERM => ReadError::Denied { path },
+        // What opening a socket, or a FIFO that nobody writes to, answers.
+        Errno::NXIO => ReadError::Special { path, kind: "a socket or a device without a driver" },
+        other => ReadError::Io { path, source: other.into() },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! From bytes to text, or to what the bytes seem to be.
+
+use std::fmt;
+
+use super::{ByteOrder, ReadError};
+
+const UTF8_BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
+/// How many bytes are looked at to tell UTF-16 without a byte order mark from binary data.
+const SAMPLE: usize = 8 * 1024;
+
+/// The text in `bytes`, without its byte order mark, and whether it had one.
+pub(super) fn decode(mut bytes: Vec<u8>, name: &dyn Fn() -> String) -> Result<(String, bool), ReadError> {
+    if let Some(order) = utf16_mark(&bytes) {
+        return Err(ReadError::Utf16 { path: name(), order });
+    }
+    // UTF-16 of plain English is valid UTF-8 full of NULs; so NULs are looked for first.
+    if bytes.contains(&0) {
+        return Err(not_text(&bytes, name()));
+    }
+    let bom = bytes.starts_with(&UTF8_BOM);
+    if bom {
+        bytes.drain(..UTF8_BOM.len());
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((text, bom)),
+        Err(error) => {
+            let valid_up_to = error.utf8_error().valid_up_to();
+            let bytes = error.into_bytes();
+            let (line, column) = place_of(&bytes[..valid_up_to]);
+            Err(ReadError::NotUtf8 { path: name(), byte: bytes[valid_up_to], line, column })
+        }
+    }
+}
+
+fn utf16_mark(bytes: &[u8]) -> Option<ByteOrder> {
+    match bytes {
+        // UTF-32, of which nobody writes sources, is left to the NUL bytes it is full of.
+        [0xFF, 0xFE, 0, 0, ..] => None,
+        [0xFF, 0xFE, ..] => Some(ByteOrder::Little),
+        [0xFE, 0xFF, ..] => Some(ByteOrder::Big),
+        _ => None,
+    }
+}
+
+/// What content with NUL bytes is: UTF-16 where nearly every second byte, and hardly another, is NUL.
+fn not_text(bytes: &[u8], path: String) -> ReadError {
+    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    let pairs = sample.len() / 2;
+    let nuls = |offset: usize| sample.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
+    let (even, odd) = (nuls(0), nuls(1));
+    let mostly = |many: usize, few: usize| pairs > 0 && many * 10 >= pairs * 7 && few * 10 <= pairs;
+    if bytes.len().is_multiple_of(2) && mostly(odd, even) {
+        return ReadError::Utf16 { path, order: ByteOrder::Little };
+    }
+    if bytes.len().is_multiple_of(2) && mostly(even, odd) {
+        return ReadError::Utf16 { path, order: ByteOrder::Big };
+    }
+    let offset = bytes.iter().position(|byte| *byte == 0).unwrap_or(0) as u64;
+    ReadError::Binary { path, offset }
+}
+
+/// 1-based line and column (Unicode scalar values) of what follows `before`, which is valid UTF-8.
+fn place_of(before: &[u8]) -> (u64, u64) {
+    let mut line = 1;
+    let mut start = 0;
+    for (index, byte) in before.iter().enumerate() {
+        let ends = *byte == b'\n' || (*byte == b'\r' && before.get(index + 1) != Some(&b'\n'));
+        if ends {
+            line += 1;
+            start = index + 1;
+        }
+    }
+    // Every scalar value has exactly one byte that is not a continuation byte.
+    let column = before[start..].iter().filter(|byte| **byte & 0xC0 != 0x80).count() as u64 + 1;
+    (line, column)
+}
+
+/// A number of bytes for people: `17 bytes`, `1.5 KiB`, `190.7 MiB`.
+pub(super) struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+        if self.0 < 1024 {
+            return write!(f, "{} bytes", self.0);
+        }
+        let mut value = self.0 as f64 / 1024.0;
+        let mut unit = 0;
+        while value >= 1024.0 && unit + 1 < UNITS.len() {
+            value /= 1024.0;
+            unit += 1;
+        }
+        write!(f, "{value:.1} {}", UNITS[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(bytes: &[u8]) -> String {
+        decode(bytes.to_vec(), &|| "f".to_owned()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn says_what_the_bytes_seem_to_be() {
+        assert_eq!(
+            refused(b"caf\xc3\xa9\r\nna\xc3\xafve \xe9t\xe9"),
+            "`f` is not UTF-8 (byte 0xE9 at line 2, column 7; perhaps Latin-1 or Windows-1252); convert it to UTF-8"
+        );
+        let utf16 = |text: &str| text.encode_utf16().collect::<Vec<_>>();
+        let little: Vec<u8> = utf16("let x = 1;\n").into_iter().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = utf16("let x = 1;\n").into_iter().flat_map(u16::to_be_bytes).collect();
+        assert!(refused(&little).contains("UTF-16 (little endian)"));
+        assert!(refused(&big).contains("UTF-16 (big endian)"));
+        assert!(refused(&[&[0xFF, 0xFE][..], &little].concat()).contains("UTF-16 (little endian)"));
+        assert!(refused(&[&[0xFE, 0xFF][..], "日本".as_bytes()].concat()).contains("UTF-16 (big endian)"));
+        assert_eq!(
+            refused(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0"),
+            "`f` is binary (a NUL byte at offset 7), not text"
+        );
+        assert!(refused(b"truncated \xe2\x82").contains("byte 0xE2 at line 1, column 11"));
+    }
+
+    #[test]
+    fn keeps_line_ends_and_takes_the_mark_off() {
+        let text = |bytes: &[u8]| decode(bytes.to_vec(), &|| "f".to_owned()).unwrap();
+        assert_eq!(text(b""), (String::new(), false));
+        assert_eq!(text(b"\xef\xbb\xbf"), (String::new(), true));
+        assert_eq!(text(b"\xef\xbb\xbfa\r\nb\nc\rd"), ("a\r\nb\nc\rd".to_owned(), true));
+    }
+
+    #[test]
+    fn sizes_for_people() {
+        assert_eq!(Bytes(1023).to_string(), "1023 bytes");
+        assert_eq!(Bytes(1536).to_string(), "1.5 KiB");
+        assert_eq!(Bytes(200_000_000).to_string(), "190.7 MiB");
+        assert_eq!(Bytes(u64::MAX).to_string(), "16777216.0 TiB");
+    }
+}

@@ -1,0 +1,264 @@
+//! The workspace: one root directory, and what is asked about paths beneath it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::jail::Jail;
+use super::path::{normalise, printable, refuse_nul};
+use super::{PathError, WorkspacePath};
+
+/// What marks a directory as the root of a project.
+const ROOT_MARKERS: [&str; 2] = [".git", ".lsp-tools"];
+
+/// A directory whose files are worked on; nothing outside of it is. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Workspace(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    root: PathBuf,
+    /// The root as it was given (absolute), where that is not the canonical spelling.
+    spelled: Option<PathBuf>,
+    jail: Jail,
+    in_git: bool,
+}
+
+/// Why a directory cannot be a workspace.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// Nothing is there.
+    #[error("there is no directory `{given}`; give an existing one as the workspace")]
+    NotFound {
+        /// What was given, made printable.
+        given: String,
+    },
+    /// Something else is there.
+    #[error("`{given}` is not a directory; give the directory it lies in as the workspace")]
+    NotADirectory {
+        /// What was given, made printable.
+        given: String,
+    },
+    /// The system refused.
+    #[error("`{given}` cannot be opened as the workspace: {source}")]
+    Io {
+        /// What was given, made printable.
+        given: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Workspace {
+    /// The workspace whose root is `dir` (absolute, or relative to the current directory).
+    ///
+    /// # Errors
+    /// [`WorkspaceError`] where `dir` is missing, not a directory, or may not be opened.
+    pub fn open(dir: &Path) -> Result<Self, WorkspaceError> {
+        let failed = |source| WorkspaceError::io(dir, source);
+        let spelled = std::path::absolute(dir).map_err(failed)?;
+        let root = std::fs::canonicalize(dir).map_err(failed)?;
+        let spelled = normalise(&spelled).filter(|spelled| *spelled != root);
+        Self::at(root, spelled).map_err(failed)
+    }
+
+    /// The workspace that `start` (a directory or a file) belongs to: the nearest directory, itself or above, that
+    /// holds `.git` (a directory, or the file of a worktree or submodule) or `.lsp-tools`; `start` itself without one.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn discover(start: &Path) -> Result<Self, WorkspaceError> {
+        let failed = |source| WorkspaceError::io(start, source);
+        let absolute = std::path::absolute(start).map_err(failed)?;
+        let mut from = std::fs::canonicalize(start).map_err(failed)?;
+        if from.is_file() {
+            from.pop();
+        }
+        let marked = |dir: &&Path| ROOT_MARKERS.iter().any(|marker| dir.join(marker).exists());
+        let root = from.ancestors().find(marked).unwrap_or(&from).to_owned();
+        let spelled = normalise(&absolute)
+            .and_then(|absolute| spelling_of(&root, &absolute).map(Path::to_owned))
+            .filter(|spelled| *spelled != root);
+        Self::at(root, spelled).map_err(failed)
+    }
+
+    fn at(root: PathBuf, spelled: Option<PathBuf>) -> Result<Self, std::io::Error> {
+        let in_git = root.ancestors().any(|dir| dir.join(".git").exists());
+        let jail = Jail::new(root.clone())?;
+        Ok(Self(Arc::new(Inner { root, spelled, jail, in_git })))
+    }
+
+    /// The root, canonical.
+    pub fn root(&self) -> &Path {
+        &self.0.root
+    }
+
+    pub(super) fn jail(&self) -> &Jail {
+        &self.0.jail
+    }
+
+    /// Whether the root lies in a git repository, be it its top or not.
+    pub(super) fn in_git(&self) -> bool {
+        self.0.in_git
+    }
+
+    /// The path that `given` means: relative to the root, or absolute, also through another spelling of the root
+    /// (a symlink to it or to a directory above it). Lexical beneath the root; no file has to exist.
+    ///
+    /// # Errors
+    /// [`PathError`] where it lies outside or contains a NUL character.
+    pub fn path(&self, given: &Path) -> Result<WorkspacePath, PathError> {
+        if given.is_relative() {
+            return WorkspacePath::from_relative(given);
+        }
+        refuse_nul(given)?;
+        normalise(given)
+            .and_then(|absolute| self.relative_of(&absolute))
+            .map(WorkspacePath::new)
+            .ok_or_else(|| PathError::Outside { given: printable(given.as_os_str()) })
+    }
+
+    /// The path that `given` means to someone in the directory `base`, such as a shell's current one; `base` is
+    /// absolute and may lie outside, as long as what is meant lies inside.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path); the error names what was given, not `base`.
+    pub fn path_from(&self, base: &Path, given: &Path) -> Result<WorkspacePath, PathError> {
+        self.path(&base.join(given)).map_err(|error| {
+            let given = printable(given.as_os_str());
+            match error {
+                PathError::Outside { .. } => PathError::Outside { given },
+                PathError::Nul { .. } => PathError::Nul { given },
+            }
+        })
+    }
+
+    /// Where `path` is on this machine: below the canonical root; it need not exist.
+    pub fn absolute(&self, path: &WorkspacePath) -> PathBuf {
+        if path.is_root() { self.0.root.clone() } else { self.0.root.join(path.as_path()) }
+    }
+
+    /// The path in the workspace that a language server named by `absolute`; `None` where it lies outside.
+    pub fn inside(&self, absolute: &Path) -> Option<WorkspacePath> {
+        if absolute.is_relative() {
+            return None;
+        }
+        self.path(absolute).ok()
+    }
+
+    /// Whether something is at `path`, of whatever kind; what lies behind a link that leads out does not count.
+    pub fn exists(&self, path: &WorkspacePath) -> bool {
+        self.0.jail.locate(path.as_path()).is_ok()
+    }
+
+    /// `absolute`, normalised, as a path relative to the root.
+    fn relative_of(&self, absolute: &Path) -> Option<PathBuf> {
+        let spellings = [Some(&self.0.root), self.0.spelled.as_ref()];
+        if let Some(inside) =
+            spellings.into_iter().flatten().find_map(|root| absolute.strip_prefix(root).ok())
+        {
+            return Some(inside.to_owned());
+        }
+        if let Some(root) = spelling_of(&self.0.root, absolute) {
+            return absolute.strip_prefix(root).ok().map(Path::to_owned);
+        }
+        // A link from elsewhere into the middle of the workspace.
+        let existing = absolute.ancestors().find(|dir| dir.exists())?;
+        let canonical = std::fs::canonicalize(existing).ok()?;
+        let inside = canonical.strip_prefix(&self.0.root).ok()?;
+        Some(inside.join(absolute.strip_prefix(existing).ok()?))
+    }
+}
+
+/// The ancestor of `absolute`, or itself, that is another spelling of `root`.
+fn spelling_of<'a>(root: &Path, absolute: &'a Path) -> Option<&'a Path> {
+    absolute.ancestors().find(|dir| std::fs::canonicalize(dir).is_ok_and(|canonical| canonical == root))
+}
+
+impl WorkspaceError {
+    fn io(given: &Path, source: std::io::Error) -> Self {
+        let given = printable(given.as_os_str());
+        match source.kind() {
+            std::io::ErrorKind::NotFound => Self::NotFound { given },
+            std::io::ErrorKind::NotADirectory => Self::NotADirectory { given },
+            _ => Self::Io { given, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn shown(path: Result<WorkspacePath, PathError>) -> Option<String> {
+        path.ok().map(|path| path.display())
+    }
+
+    #[test]
+    fn discovers_the_nearest_marked_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir_all(base.join("w/.git")).unwrap();
+        fs::create_dir_all(base.join("w/sub/.lsp-tools")).unwrap();
+        fs::create_dir_all(base.join("w/tree/deep")).unwrap();
+        fs::write(base.join("w/tree/.git"), "gitdir: elsewhere").unwrap();
+        fs::write(base.join("w/tree/deep/a.rs"), "").unwrap();
+        let root = |start: &str| Workspace::discover(&base.join(start)).unwrap().root().to_owned();
+        assert_eq!(root("w"), base.join("w"));
+        assert_eq!(root("w/sub"), base.join("w/sub"));
+        assert_eq!(root("w/tree/deep/a.rs"), base.join("w/tree"));
+        assert!(matches!(Workspace::discover(&base.join("no")), Err(WorkspaceError::NotFound { .. })));
+        let file = Workspace::open(&base.join("w/tree/.git"));
+        assert!(matches!(file, Err(WorkspaceError::NotADirectory { .. })), "{file:?}");
+    }
+
+    #[test]
+    fn every_spelling_of_the_root_is_accepted_and_no_sibling() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir_all(base.join("w/src")).unwrap();
+        fs::create_dir_all(base.join("w-evil")).unwrap();
+        symlink(base.join("w"), base.join("alias")).unwrap();
+        symlink(base.join("w/src"), base.join("into")).unwrap();
+        for opened in ["w", "alias"] {
+            let workspace = Workspace::open(&base.join(opened)).unwrap();
+            assert_eq!(workspace.root(), base.join("w"));
+            for (given, expected) in [
+                ("w/src/a.rs", Some("src/a.rs")),
+                ("alias/src/new/a.rs", Some("src/new/a.rs")),
+                ("into/a.rs", Some("src/a.rs")),
+                ("w/../w/x", Some("x")),
+                ("w", Some(".")),
+                ("w-evil/a", None),
+                ("w-evil", None),
+                ("w/../w-evil/a", None),
+                ("", None),
+            ] {
+                let absolute = base.join(given);
+                assert_eq!(shown(workspace.path(&absolute)).as_deref(), expected, "{opened}: {given}");
+                assert_eq!(workspace.inside(&absolute).map(|path| path.display()).as_deref(), expected);
+            }
+            assert_eq!(workspace.inside(Path::new("src/a.rs")), None);
+        }
+    }
+
+    #[test]
+    fn paths_from_a_shell() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir_all(base.join("w/src")).unwrap();
+        let workspace = Workspace::open(&base.join("w")).unwrap();
+        let from = |cwd: &str, given: &str| shown(workspace.path_from(&base.join(cwd), Path::new(given)));
+        assert_eq!(from("w/src", "a.rs").as_deref(), Some("src/a.rs"));
+        assert_eq!(from("w/src", "../a.rs").as_deref(), Some("a.rs"));
+        assert_eq!(from("elsewhere", "../w/a.rs").as_deref(), Some("a.rs"));
+        assert_eq!(from("elsewhere", "a.rs"), None);
+        let error = workspace.path_from(&base.join("elsewhere"), Path::new("a.rs")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`a.rs` lies outside the workspace; give a path below the workspace's root"
+        );
+    }
+}

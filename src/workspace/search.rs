@@ -1,0 +1,271 @@
+//! Searching: where a pattern occurs in the files of the workspace.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use grep_matcher::LineTerminator;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use ignore::{DirEntry, WalkState};
+
+use super::rules::walker;
+use super::walk::Start;
+use super::{ReadError, Workspace, WorkspacePath};
+use crate::text::Range;
+
+mod file;
+
+/// The most memory, in bytes, that one line may take while it is searched; a file with a longer one is left out.
+const LONGEST_LINE: usize = 64 * 1024 * 1024;
+
+/// What to look for, and where.
+#[derive(Debug, Clone)]
+pub struct SearchQuery {
+    /// Text, or a regular expression (the syntax of the crate `regex`); matches do not reach over line ends.
+    pub pattern: String,
+    /// `pattern` is plain text.
+    pub literal: bool,
+    /// Only where no word character stands before or after.
+    pub whole_word: bool,
+    /// Upper and lower case are the same.
+    pub case_insensitive: bool,
+    /// The directory to search in, or the one file; the root for everything.
+    pub under: WorkspacePath,
+    /// Only files with one of these extensions (with or without the dot, in any case); `None` for all.
+    pub extensions: Option<Vec<String>>,
+    /// At most so many hits: the first ones, by path and position.
+    pub max_hits: usize,
+    /// Not beyond this moment, also in the middle of a file.
+    pub deadline: Instant,
+}
+
+/// One occurrence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// In which file.
+    pub path: WorkspacePath,
+    /// Where: 0-based lines, 0-based characters in Unicode scalar values.
+    pub range: Range,
+    /// The line, without its line break; of a very long one a stretch around the hit, with `…` where it was cut.
+    pub line: String,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchResult {
+    /// By path, then by position; several on one line are several hits.
+    pub hits: Vec<Hit>,
+    /// There are more hits than asked for.
+    pub truncated: bool,
+    /// The deadline ended the search; there may be more hits, also before those found.
+    pub timed_out: bool,
+    /// How many files were searched to their end or to the last hit wanted; binary ones do not count.
+    pub files_searched: usize,
+}
+
+/// Why a search could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// There is nothing to look for.
+    #[error("the pattern is empty; give the text to look for")]
+    EmptyPattern,
+    /// The regular expression is wrong.
+    #[error(
+        "the pattern `{pattern}` is not a valid regular expression: {problem}; correct it, or search for it literally"
+    )]
+    BadPattern {
+        /// As given.
+        pattern: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// It asks for a line break.
+    #[error(
+        "the pattern `{pattern}` contains a line break, but lines are searched one by one; search for a part that lies on one line"
+    )]
+    LineBreak {
+        /// As given.
+        pattern: String,
+    },
+    /// There is no such place to search in.
+    #[error(transparent)]
+    Place(#[from] ReadError),
+}
+
+impl Workspace {
+    /// Where `query` occurs, in the files that [`files`](Self::files) lists, in parallel. Binary files are left out.
+    ///
+    /// # Errors
+    /// [`SearchError`] where the pattern is not usable or the place to search is missing or outside.
+    pub fn search(&self, query: &SearchQuery) -> Result<SearchResult, SearchError> {
+        let matcher = matcher(query)?;
+        let start = Start::new(self, &query.under)?;
+        let search = Search {
+            workspace: self,
+            query,
+            start,
+            found: Mutex::default(),
+            timed_out: AtomicBool::new(false),
+            files_searched: AtomicUsize::new(0),
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        walker(self, &search.start.directory).threads(threads).build_parallel().run(|| {
+            let mut searcher = searcher();
+            let matcher = matcher.clone();
+            let search = &search;
+            Box::new(move |entry| search.visit(entry, &mut searcher, &matcher))
+        });
+        Ok(search.finish())
+    }
+}
+
+/// More threads than this wait for the disk and each other.
+const MAX_THREADS: usize = 12;
+
+/// One search while it runs, shared by its threads.
+struct Search<'a> {
+    workspace: &'a Workspace,
+    query: &'a SearchQuery,
+    start: Start,
+    found: Mutex<Found>,
+    timed_out: AtomicBool,
+    files_searched: AtomicUsize,
+}
+
+/// The hits so far, of which only the first by path are kept.
+#[derive(Default)]
+struct Found {
+    hits: BTreeMap<PathBuf, Vec<Hit>>,
+    total: usize,
+}
+
+impl Found {
+    /// Adds the hits of one file, then drops files at the end as long as those before hold `wanted` hits.
+    fn add(&mut self, path: &Path, hits: Vec<Hit>, wanted: usize) {
+        self.total += hits.len();
+        self.hits.insert(path.to_owned(), hits);
+        while let Some(last) = self.hits.last_entry() {
+            if self.total - last.get().len() < wanted {
+                break;
+            }
+            self.total -= last.remove().len();
+        }
+    }
+
+    /// Whether nothing at or below `path` can be among the first `wanted` hits any more.
+    fn is_beyond(&self, path: &Path, wanted: usize) -> bool {
+        self.total >= wanted && self.hits.last_key_value().is_some_and(|(last, _)| path > last.as_path())
+    }
+}
+
+impl Search<'_> {
+    /// One more than asked for, to know whether there are more.
+    fn wanted(&self) -> usize {
+        self.query.max_hits.saturating_add(1)
+    }
+
+    fn found(&self) -> std::sync::MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn visit(
+        &self,
+        entry: Result<DirEntry, ignore::Error>,
+        searcher: &mut Searcher,
+        matcher: &RegexMatcher,
+    ) -> WalkState {
+        if self.timed_out.load(Ordering::Relaxed) || Instant::now() >= self.query.deadline {
+            self.timed_out.store(true, Ordering::Relaxed);
+            return WalkState::Quit;
+        }
+        let Ok(entry) = entry else { return WalkState::Continue };
+        if self.found().is_beyond(entry.path(), self.wanted()) {
+            return WalkState::Skip;
+        }
+        if entry.file_type().is_some_and(|kind| kind.is_file()) && self.is_wanted(entry.path()) {
+            self.search_file(entry.path(), searcher, matcher);
+        }
+        WalkState::Continue
+    }
+
+    fn is_wanted(&self, path: &Path) -> bool {
+        let Some(extensions) = &self.query.extensions else { return true };
+        let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return false };
+        extensions.iter().any(|wanted| wanted.trim_start_matches('.').eq_ignore_ascii_case(extension))
+    }
+
+    fn search_file(&self, absolute: &Path, searcher: &mut Searcher, matcher: &RegexMatcher) {
+        let Some(path) = self.start.path_of(absolute) else { return };
+        // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
+        let Ok(opened) = self.workspace.open_regular(&path) else { return };
+        match file::search(opened, &path, searcher, matcher, self.wanted(), self.query.deadline) {
+            file::Outcome::Searched(hits) => {
+                self.files_searched.fetch_add(1, Ordering::Relaxed);
+                if !hits.is_empty() {
+                    self.found().add(absolute, hits, self.wanted());
+                }
+            }
+            file::Outcome::TimedOut(hits) => {
+                self.timed_out.store(true, Ordering::Relaxed);
+                if !hits.is_empty() {
+                    self.found().add(absolute, hits, self.wanted());
+                }
+            }
+            file::Outcome::NotText => {}
+        }
+    }
+
+    fn finish(self) -> SearchResult {
+        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut hits: Vec<Hit> = found.hits.into_values().flatten().collect();
+        let truncated = hits.len() > self.query.max_hits;
+        hits.truncate(self.query.max_hits);
+        let files_searched = self.files_searched.into_inner();
+        SearchResult { hits, truncated, timed_out: self.timed_out.into_inner(), files_searched }
+    }
+}
+
+fn matcher(query: &SearchQuery) -> Result<RegexMatcher, SearchError> {
+    if query.pattern.is_empty() {
+        return Err(SearchError::EmptyPattern);
+    }
+    let pattern = || query.pattern.clone();
+    if query.literal && query.pattern.contains(['\n', '\r']) {
+        return Err(SearchError::LineBreak { pattern: pattern().escape_debug().to_string() });
+    }
+    RegexMatcherBuilder::new()
+        .fixed_strings(query.literal)
+        .word(query.whole_word)
+        .case_insensitive(query.case_insensitive)
+        .multi_line(true)
+        .crlf(true)
+        .build(&query.pattern)
+        .map_err(|error| match error.kind() {
+            grep_regex::ErrorKind::NotAllowed(_) => SearchError::LineBreak { pattern: pattern() },
+            _ => SearchError::BadPattern { pattern: pattern(), problem: problem(&error.to_string()) },
+        })
+}
+
+/// The last line of `message` without its label: what the regex crate says below its drawing of the pattern.
+fn problem(message: &str) -> String {
+    let last = message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(message).trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}
+
+fn searcher() -> Searcher {
+    SearcherBuilder::new()
+        .line_terminator(LineTerminator::crlf())
+        .line_number(true)
+        // UTF-16 is not read as text anywhere else either; its NUL bytes make it binary.
+        .bom_sniffing(false)
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(LONGEST_LINE))
+        .build()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! Walking: which files are in the workspace.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::rules::walker;
+use super::{ReadError, Workspace, WorkspacePath};
+
+/// Where a walk ends even if there is more.
+#[derive(Debug, Clone, Copy)]
+pub struct WalkLimits {
+    /// At most so many files.
+    pub max_files: usize,
+    /// Not beyond this moment.
+    pub deadline: Instant,
+}
+
+/// The files found by a walk.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Walk {
+    /// Regular files, sorted; neither links nor special files.
+    pub files: Vec<WorkspacePath>,
+    /// Whether a limit ended the walk before the tree did. With the count reached, these are the first files in
+    /// order, the same ones every time.
+    pub truncated: bool,
+}
+
+impl Workspace {
+    /// The regular files at and below `under`, within `limits`, as git sees them: what ignore files exclude, hidden
+    /// files, `node_modules` and the like are left out, unless `under` itself is such a directory. Links are not
+    /// followed, apart from `under`. Empty where `under` is missing or leads out.
+    pub fn files(&self, under: &WorkspacePath, limits: &WalkLimits) -> Walk {
+        let mut walk = Walk::default();
+        let Ok(start) = Start::new(self, under) else { return walk };
+        let mut builder = walker(self, &start.directory);
+        builder.sort_by_file_name(|a, b| a.cmp(b));
+        for entry in builder.build() {
+            if Instant::now() >= limits.deadline {
+                walk.truncated = true;
+                break;
+            }
+            // What cannot be listed (permissions, or gone since) has no files for anyone.
+            let Ok(entry) = entry else { continue };
+            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+                continue;
+            }
+            if walk.files.len() >= limits.max_files {
+                walk.truncated = true;
+                break;
+            }
+            walk.files.extend(start.path_of(entry.path()));
+        }
+        walk
+    }
+}
+
+/// Where a walk begins: what the caller called it, and where it really is.
+pub(super) struct Start {
+    under: WorkspacePath,
+    /// Absolute, without links, inside the workspace; a directory or a file.
+    pub(super) directory: PathBuf,
+}
+
+impl Start {
+    /// # Errors
+    /// [`ReadError`] where `under` is missing or leads out.
+    pub(super) fn new(workspace: &Workspace, under: &WorkspacePath) -> Result<Self, ReadError> {
+        workspace.check_inside(under)?;
+        let absolute = workspace.absolute(under);
+        let directory = std::fs::canonicalize(&absolute)
+            .map_err(|source| ReadError::Io { path: under.display(), source })?;
+        if !directory.starts_with(workspace.root()) {
+            return Err(ReadError::Outside { path: under.display() });
+        }
+        Ok(Self { under: under.clone(), directory })
+    }
+
+    /// The path of `entry`, which the walk met, as the caller would spell it.
+    pub(super) fn path_of(&self, entry: &Path) -> Option<WorkspacePath> {
+        let rest = entry.strip_prefix(&self.directory).ok()?;
+        if rest.as_os_str().is_empty() {
+            return Some(self.under.clone());
+        }
+        Some(WorkspacePath::new(self.under.as_path().join(rest)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::symlink;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn workspace() -> (tempfile::TempDir, Workspace) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("w")).unwrap();
+        let workspace = Workspace::open(&dir.path().join("w")).unwrap();
+        (dir, workspace)
+    }
+
+    fn put(workspace: &Workspace, path: &str, text: &str) {
+        let file = workspace.root().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn limits(max_files: usize) -> WalkLimits {
+        WalkLimits { max_files, deadline: Instant::now() + Duration::from_secs(60) }
+    }
+
+    fn names(walk: &Walk) -> Vec<String> {
+        walk.files.iter().map(WorkspacePath::display).collect()
+    }
+
+    #[test]
+    fn sees_what_git_sees() {
+        let (_keep, workspace) = workspace();
+        for path in [
+            "a.rs",
+            "src/b.rs",
+            "src/deep/c.rs",
+            "src/x.log",
+            ".hidden/d.rs",
+            "node_modules/p/i.js",
+            "venv/keep.py",
+            "target/out.rs",
+            "crate/Cargo.toml",
+            "crate/target/o.rs",
+            "build/e.rs",
+            "src/kept.log",
+        ] {
+            put(&workspace, path, "x");
+        }
+        put(&workspace, ".gitignore", "*.log\n/build/\n!kept.log\n");
+        let all = workspace.files(&WorkspacePath::root(), &limits(1000));
+        assert_eq!(
+            names(&all),
+            [
+                "a.rs",
+                "crate/Cargo.toml",
+                "src/b.rs",
+                "src/deep/c.rs",
+                "src/kept.log",
+                "target/out.rs",
+                "venv/keep.py",
+            ]
+        );
+        assert!(!all.truncated);
+        let mut sorted = all.files.clone();
+        sorted.sort();
+        assert_eq!(sorted, all.files);
+        let below =
+            |path: &str| names(&workspace.files(&workspace.path(Path::new(path)).unwrap(), &limits(1000)));
+        assert_eq!(below("src"), ["src/b.rs", "src/deep/c.rs", "src/kept.log"]);
+        assert_eq!(below("a.rs"), ["a.rs"]);
+        assert_eq!(below("build"), ["build/e.rs"], "asked for by name");
+        assert_eq!(below("node_modules"), ["node_modules/p/i.js"]);
+        assert!(below("nothing").is_empty());
+    }
+
+    #[test]
+    fn foreign_ignore_files_above_do_not_count() {
+        let (keep, workspace) = workspace();
+        fs::write(keep.path().join(".gitignore"), "*\n").unwrap();
+        put(&workspace, "a.rs", "");
+        assert_eq!(names(&workspace.files(&WorkspacePath::root(), &limits(9))), ["a.rs"]);
+    }
+
+    #[test]
+    fn never_leaves_the_workspace_nor_goes_in_circles() {
+        let (keep, workspace) = workspace();
+        fs::create_dir(keep.path().join("outside")).unwrap();
+        fs::write(keep.path().join("outside/secret.rs"), "").unwrap();
+        put(&workspace, "d/a.rs", "");
+        let root = workspace.root();
+        symlink("../outside", root.join("out")).unwrap();
+        symlink("../outside/secret.rs", root.join("out.rs")).unwrap();
+        symlink("..", root.join("d/up")).unwrap();
+        symlink("d", root.join("in")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, root.join("fifo"), rustix::fs::Mode::RWXU).unwrap();
+        fs::write(root.join(std::ffi::OsStr::from_bytes(b"n\xff\n.rs")), "").unwrap();
+        let walk = workspace.files(&WorkspacePath::root(), &limits(1000));
+        assert_eq!(names(&walk), ["d/a.rs", "n\\xff\\n.rs"]);
+        let path = |path: &str| workspace.path(Path::new(path)).unwrap();
+        assert_eq!(names(&workspace.files(&path("in"), &limits(9))), ["in/a.rs"]);
+        assert!(workspace.files(&path("out"), &limits(9)).files.is_empty());
+    }
+
+    #[test]
+    fn ends_at_its_limits_with_the_same_files_every_time() {
+        let (_keep, workspace) = workspace();
+        for directory in 0..100 {
+            fs::create_dir(workspace.root().join(format!("d{directory:02}"))).unwrap();
+            for file in 0..100 {
+                fs::write(workspace.root().join(format!("d{directory:02}/f{file:02}")), "").unwrap();
+            }
+        }
+        let all = workspace.files(&WorkspacePath::root(), &limits(10_000));
+        assert_eq!((all.files.len(), all.truncated), (10_000, false));
+        let some = workspace.files(&WorkspacePath::root(), &limits(777));
+        assert!(some.truncated);
+        assert_eq!(some.files, all.files[..777]);
+        let none =
+            workspace.files(&WorkspacePath::root(), &WalkLimits { max_files: 9, deadline: Instant::now() });
+        assert!(none.truncated && none.files.is_empty());
+    }
+}
