@@ -274,6 +274,11 @@ impl Settings {
         problems
     }
 
+    /// Whether a server never runs.
+    pub fn is_disabled(&self, server: &str) -> bool {
+        self.disabled.iter().any(|key| key == server)
+    }
+
     /// Makes the catalogue run the servers that these settings choose.
     pub fn choose_servers(&self, catalogue: &mut Catalogue) {
         for (language, preferred) in &self.prefer {

@@ -184,6 +184,10 @@ pub struct DiagnosticsRule {
     /// It publishes nothing when nothing changed: after a change that leaves its findings as they are, silence means
     /// that the last push still holds once a barrier request was answered and `quiet-ms` have passed.
     pub silent_when_same: bool,
+    /// It pushes findings beside the ones it answers to pulls (rust-analyzer's `cargo check`); they are added.
+    pub pushes_more: bool,
+    /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
+    pub byte_columns: Vec<String>,
 }
 
 /// Where fresh diagnostics come from.
@@ -229,6 +233,8 @@ pub struct ReadinessRule {
     pub server_status: bool,
     /// A notification that says "ready" once.
     pub notification: Option<ReadySign>,
+    /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for all.
+    pub not_indexing: Vec<String>,
 }
 
 impl ReadinessRule {

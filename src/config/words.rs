@@ -72,6 +72,8 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("idle", Record(IDLE)),
     plain("timeout-ms", Number(1, HOUR_MS)),
     plain("silent-when-same", Flag),
+    plain("pushes-more", Flag),
+    plain("byte-columns", Texts),
 ];
 
 pub(super) const IDLE: &[Field] = &[plain("method", Text), plain("field", Text), plain("value", Text)];
@@ -80,6 +82,7 @@ pub(super) const READINESS: &[Field] = &[
     plain("progress", Texts),
     plain("grace-ms", Number(1, HOUR_MS)),
     plain("server-status", Flag),
+    plain("not-indexing", Texts),
     plain("notification", Record(READY)),
 ];
 
