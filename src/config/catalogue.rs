@@ -148,15 +148,6 @@ fn distrust(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
             servers.remove(key);
         }
     }
-    if let Some(toml::Value::Table(languages)) = table.get_mut("language") {
-        for (_, language) in languages.iter_mut() {
-            if let Some(toml::Value::Array(servers)) = language.get_mut("servers") {
-                servers.retain(|server| {
-                    server.as_str().is_none_or(|key| !unknown.iter().any(|gone| gone == key))
-                });
-            }
-        }
-    }
     sentences
 }
 

@@ -3,7 +3,7 @@
 //! Launch fields are chosen with caution: a server's settings and initialization options may name programs
 //! (`python.pythonPath`, `rust-analyzer.check.overrideCommand`), so the whole of them counts as such; so does a
 //! `hollow` check, because it runs the server's command and shows a command to people, and so does every switch that
-//! turns a protection off.
+//! turns a protection off, and every choice of which servers run.
 
 use super::schema::Shape::{Choice, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts};
 use super::schema::{Field, launch, plain};
@@ -20,7 +20,7 @@ pub(super) const LANGUAGE: &[Field] = &[
     plain("shebangs", Texts),
     plain("language-id", Text),
     plain("language-ids", TextTable),
-    plain("servers", Texts),
+    launch("servers", Texts),
 ];
 
 pub(super) const SERVER: &[Field] = &[
@@ -72,6 +72,8 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("idle", Record(IDLE)),
     plain("timeout-ms", Number(1, HOUR_MS)),
     plain("silent-when-same", Flag),
+    plain("pushes-more", Flag),
+    plain("byte-columns", Texts),
 ];
 
 pub(super) const IDLE: &[Field] = &[plain("method", Text), plain("field", Text), plain("value", Text)];
@@ -80,6 +82,7 @@ pub(super) const READINESS: &[Field] = &[
     plain("progress", Texts),
     plain("grace-ms", Number(1, HOUR_MS)),
     plain("server-status", Flag),
+    plain("not-indexing", Texts),
     plain("notification", Record(READY)),
 ];
 

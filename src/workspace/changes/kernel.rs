@@ -16,7 +16,7 @@ pub(super) enum Event {
         /// Its content or identity is another for sure, also if its times and size are not.
         certain: bool,
     },
-    /// The watched directory itself is gone or elsewhere.
+    /// The watched directory itself may be gone or elsewhere.
     Gone {
         /// Which watch.
         watch: i32,
