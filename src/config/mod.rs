@@ -1,1 +1,32 @@
+//! What is known before anything runs: the catalogue of languages and servers, the settings, and whom to trust.
+//!
+//! What lives here: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's [`Folders`], the [`Trust`]
+//! store, and [`Config::load`], which brings them together for one project.
+//! May use: `text`, `workspace`. Starts no process and speaks to no server.
+//!
+//! How data passes: a [`Layer`] is one TOML text with its origin. Every layer is checked on its own against the words of
+//! [`spec`], so that an error can name file, line and key; then the layers are merged key by key, later ones win, and the
+//! whole is read into the types of [`spec`]. What an untrusted project says about running programs is taken out of its
+//! layer before the merge, and named in [`Loaded::left_out`].
+
+mod catalogue;
+mod error;
+mod folders;
+mod index;
+mod launch;
+mod layer;
+mod load;
+mod schema;
+mod settings;
 pub mod spec;
+mod trust;
+mod words;
+
+pub use catalogue::{Catalogue, Loaded};
+pub use error::{ConfigError, Problem};
+pub use folders::{Folders, FoldersError};
+pub use launch::LaunchFields;
+pub use layer::{Layer, Origin};
+pub use load::{Config, Flags};
+pub use settings::{Deadlines, Limits, LogSettings, ServerSettings, Settings};
+pub use trust::{Trust, TrustError, TrustState, Trusted};

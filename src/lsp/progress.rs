@@ -1,41 +1,41 @@
-//! What is going on while a caller waits, for whoever shows it.
+//! What a watcher of a slow start may be told.
 
-/// Something worth showing to who waits. Nothing depends on these events being read.
+/// Something happened that is worth showing while an answer is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProgressEvent {
-    /// A server's process is being started.
+    /// A server's process was started.
     ServerStarting {
-        /// The server's key in the catalogue.
+        /// The server's key.
         server: String,
     },
-    /// A server reports work-done progress (LSP 3.17, *Work Done Progress*).
+    /// A server tells of work in progress.
     ServerProgress {
-        /// The server's key in the catalogue.
+        /// The server's key.
         server: String,
-        /// What it does ("Indexing"), as the server puts it.
+        /// What it does ("Indexing").
         title: String,
-        /// More, as the server puts it; may be empty.
-        message: String,
-        /// 0 to 100, where the server counts.
-        percentage: Option<u32>,
+        /// How it goes.
+        message: Option<String>,
+        /// 0 to 100.
+        percentage: Option<u8>,
     },
-    /// A server answers and its index is whole, as far as it says.
+    /// A server has answered `initialize`.
     ServerReady {
-        /// The server's key in the catalogue.
+        /// The server's key.
         server: String,
     },
-    /// Files whose diagnostics are known.
+    /// A check of many files goes on.
     FilesChecked {
-        /// So many are done,
+        /// How many are done.
         done: usize,
-        /// of so many.
+        /// How many there are.
         total: usize,
     },
     /// A server is being installed.
     Installing {
-        /// The server's key in the catalogue.
+        /// The server's key.
         server: String,
-        /// What is being done.
+        /// What is going on.
         step: String,
     },
 }

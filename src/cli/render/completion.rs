@@ -73,7 +73,11 @@ mod tests {
         old.deprecated = true;
         let mut typed = item("greet(name)", Some("function"), None);
         typed.insert = Some("greet($1)".into());
-        let output = CompletionsOutput { items: vec![old, typed, item("x\x1b", Some("variable"), None)], count: 3, has_more: false };
+        let output = CompletionsOutput {
+            items: vec![old, typed, item("x\x1b", Some("variable"), None)],
+            count: 3,
+            has_more: false,
+        };
         let expected = "名前                   str  deprecated\ngreet(name)  function  → greet($1)\nx\\u{1b}      variable\n";
         assert_eq!(render(&output, &Look::PLAIN), expected);
     }

@@ -20,7 +20,8 @@ fn annotation(item: &DiagnosticItem) -> String {
         Severity::Information | Severity::Hint => "notice",
     };
     let (start, end) = (LineColumn::from(item.range.start), LineColumn::from(item.range.end));
-    let mut out = format!("::{command} file={},line={},col={}", property(&item.path), start.line, start.column);
+    let mut out =
+        format!("::{command} file={},line={},col={}", property(&item.path), start.line, start.column);
     let _ = write!(out, ",endLine={}", end.line);
     // GitHub refuses columns of a range over several lines; its endColumn is the last column, not the one after.
     if start.line == end.line {
@@ -85,8 +86,11 @@ mod tests {
              ::notice file=src/a%2Cb%3Ac.py,line=3,col=5,endLine=5,title=flake%3A8 E1{message}\
              ::warning file=src/a%2Cb%3Ac.py,line=3,col=5,endLine=3,endColumn=5,title=flake%3A8 E1{message}"
         );
-        let diagnostics =
-            vec![item(Severity::Error, (2, 8)), item(Severity::Hint, (4, 1)), item(Severity::Warning, (2, 4))];
+        let diagnostics = vec![
+            item(Severity::Error, (2, 8)),
+            item(Severity::Hint, (4, 1)),
+            item(Severity::Warning, (2, 4)),
+        ];
         let output =
             DiagnosticsOutput { count: 3, has_more: false, files: 1, incomplete: Vec::new(), diagnostics };
         assert_eq!(render(&output), expected);

@@ -185,7 +185,8 @@ mod tests {
             },
             message: "here".into(),
         }];
-        let log = render(&output(vec![first, item("b.py", Some("E1")), item("b.py", None)]), Verdict::Complete);
+        let log =
+            render(&output(vec![first, item("b.py", Some("E1")), item("b.py", None)]), Verdict::Complete);
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
         assert_eq!(run["tool"]["driver"]["name"], "pylsp");
@@ -223,7 +224,8 @@ mod tests {
         let log = render(&nothing, Verdict::Complete);
         assert_eq!(log["runs"][0]["results"], json!([]));
         assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
-        nothing.incomplete = vec![FileVerdict { path: "a.py".into(), verdict: Verdict::NoData, detail: None }];
+        nothing.incomplete =
+            vec![FileVerdict { path: "a.py".into(), verdict: Verdict::NoData, detail: None }];
         let log = render(&nothing, Verdict::Partial);
         assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
         let notification = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0];

@@ -93,7 +93,11 @@ mod tests {
         let mut greet = symbol("greet", "method", 3, vec![]);
         greet.detail = Some("(self) -> str".into());
         let class = symbol("Greeter", "class", 0, vec![symbol("__init__", "method", 1, vec![]), greet]);
-        SymbolsOutput { symbols: vec![class, symbol("main", "function", 9, vec![])], count: 4, has_more: false }
+        SymbolsOutput {
+            symbols: vec![class, symbol("main", "function", 9, vec![])],
+            count: 4,
+            has_more: false,
+        }
     }
 
     #[test]

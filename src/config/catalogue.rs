@@ -1,0 +1,236 @@
+//! The catalogue of languages and servers, built in and laid over by the user's and the project's own words.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use toml::Table;
+
+use super::error::{ConfigError, Problem, listed, suggestion};
+use super::index::Index;
+use super::layer::{Layer, Origin, merge};
+use super::schema::{leave_out, untrusted};
+use super::spec::{Language, Server};
+use super::words::CATALOGUE;
+
+const BUILT_IN_FILE: &str = "servers.toml";
+const BUILT_IN_TEXT: &str = include_str!("../../servers.toml");
+
+/// Every language and server that is known, by key.
+///
+/// The tables are for reading: the index behind [`Catalogue::language_of`] is made once, from the languages as loaded.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    /// Languages by key (`python`).
+    pub languages: BTreeMap<String, Language>,
+    /// Servers by key (`pylsp`).
+    pub servers: BTreeMap<String, Server>,
+    index: Index,
+}
+
+/// A catalogue and what did not go into it.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// What is to be used.
+    pub catalogue: Catalogue,
+    /// One sentence for each thing that an untrusted project said and that does not count.
+    pub left_out: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Words {
+    #[serde(default)]
+    language: BTreeMap<String, Language>,
+    #[serde(default)]
+    server: BTreeMap<String, Server>,
+}
+
+impl From<Words> for Catalogue {
+    fn from(words: Words) -> Self {
+        let index = Index::new(&words.language);
+        Self { languages: words.language, servers: words.server, index }
+    }
+}
+
+static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
+    let words: Words =
+        toml::from_str(BUILT_IN_TEXT).expect("a test holds that the compiled-in catalogue is right");
+    words.into()
+});
+
+impl Catalogue {
+    /// The catalogue that is compiled in (`servers.toml` of the project's source).
+    pub fn built_in() -> &'static Self {
+        &BUILT_IN
+    }
+
+    /// The built-in layer under `layers`, which are given from the weakest to the strongest.
+    ///
+    /// # Errors
+    /// [`ConfigError::Invalid`] with every unknown key, wrong type, unknown name and missing key.
+    pub fn load(layers: &[Layer]) -> Result<Loaded, ConfigError> {
+        if layers.is_empty() {
+            return Ok(Loaded { catalogue: Self::built_in().clone(), left_out: Vec::new() });
+        }
+        let built_in = Layer::new(Origin::BuiltIn, BUILT_IN_FILE, BUILT_IN_TEXT);
+        let mut merged: Table = toml::from_str(BUILT_IN_TEXT)
+            .map_err(|error| ConfigError::Invalid(vec![built_in.problem(0, error.to_string())]))?;
+        let mut left_out = Vec::new();
+        for layer in layers {
+            let mut table = layer.read(CATALOGUE)?;
+            if layer.origin == (Origin::Project { trusted: false }) {
+                left_out.extend(distrust(layer, &mut table, &merged));
+            }
+            merge(&mut merged, table);
+        }
+        name_by_key(&mut merged);
+        let problems = crossed(&merged, layers);
+        if !problems.is_empty() {
+            return Err(ConfigError::Invalid(problems));
+        }
+        let words: Words = merged.try_into().map_err(|error: toml::de::Error| {
+            let last = layers.last().unwrap_or(&built_in);
+            ConfigError::Invalid(vec![last.problem(0, error.message().to_owned())])
+        })?;
+        Ok(Loaded { catalogue: words.into(), left_out })
+    }
+
+    /// The key of the language of a file, by its whole name, else by its longest extension, else by the interpreter that
+    /// its first line names. `file_name` is the last part of the path.
+    pub fn language_of(&self, file_name: &str, first_line: Option<&str>) -> Option<&str> {
+        self.index.language_of(file_name, first_line)
+    }
+
+    /// Whether nothing but the first line can tell the language of a file with this name.
+    pub fn needs_first_line(&self, file_name: &str) -> bool {
+        !file_name.contains('.') && self.language_of(file_name, None).is_none()
+    }
+
+    /// The LSP `languageId` of a file (3.17, *TextDocumentItem*) of this language with this extension (without the dot).
+    pub fn language_id<'a>(&'a self, language: &'a str, extension: Option<&str>) -> &'a str {
+        let Some(spec) = self.languages.get(language) else { return language };
+        extension
+            .and_then(|extension| spec.language_ids.get(&extension.to_lowercase()))
+            .or(spec.language_id.as_ref())
+            .map_or(language, String::as_str)
+    }
+
+    /// The servers that run for a language by default, the navigating one first, with their keys; disabled ones do not run.
+    pub fn servers_for(&self, language: &str) -> Vec<(&str, &Server)> {
+        let keys = self.languages.get(language).map_or(&[][..], |language| &language.servers);
+        keys.iter()
+            .filter_map(|key| self.servers.get_key_value(key))
+            .filter(|(_, server)| !server.disabled)
+            .map(|(key, server)| (key.as_str(), server))
+            .collect()
+    }
+
+    /// Every server that speaks a language, also those that do not run by default, with their keys.
+    pub fn speakers_of(&self, language: &str) -> Vec<(&str, &Server)> {
+        self.servers
+            .iter()
+            .filter(|(_, server)| server.languages.iter().any(|spoken| spoken == language))
+            .map(|(key, server)| (key.as_str(), server))
+            .collect()
+    }
+}
+
+/// Takes out of an untrusted project's table what says what to run, and servers that are left without a command.
+fn distrust(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
+    let mut sentences = leave_out(table, CATALOGUE, &layer.file);
+    let known = |key: &str| section(below, "server").is_some_and(|servers| servers.contains_key(key));
+    let unknown = section(table, "server")
+        .map(|servers| servers.keys().filter(|key| !known(key)).cloned().collect::<Vec<_>>())
+        .unwrap_or_default();
+    for key in &unknown {
+        sentences.push(untrusted(&format!("`server.{key}` of `{}`", layer.file)));
+        if let Some(toml::Value::Table(servers)) = table.get_mut("server") {
+            servers.remove(key);
+        }
+    }
+    if let Some(toml::Value::Table(languages)) = table.get_mut("language") {
+        for (_, language) in languages.iter_mut() {
+            if let Some(toml::Value::Array(servers)) = language.get_mut("servers") {
+                servers.retain(|server| {
+                    server.as_str().is_none_or(|key| !unknown.iter().any(|gone| gone == key))
+                });
+            }
+        }
+    }
+    sentences
+}
+
+/// A language or server without a name of its own is called by its key.
+fn name_by_key(merged: &mut Table) {
+    for kind in ["language", "server"] {
+        let Some(toml::Value::Table(entries)) = merged.get_mut(kind) else { continue };
+        for (key, entry) in entries.iter_mut() {
+            if let toml::Value::Table(entry) = entry {
+                entry.entry("name").or_insert_with(|| key.clone().into());
+            }
+        }
+    }
+}
+
+/// What is wrong between tables that are right each by itself.
+fn crossed(merged: &Table, layers: &[Layer]) -> Vec<Problem> {
+    let empty = Table::new();
+    let languages = section(merged, "language").unwrap_or(&empty);
+    let servers = section(merged, "server").unwrap_or(&empty);
+    let server_keys = servers.keys().map(String::as_str).collect::<Vec<_>>();
+    let language_keys = languages.keys().map(String::as_str).collect::<Vec<_>>();
+    let mut problems = Vec::new();
+    let mut report = |path: &[&str], message: String| problems.extend(located(layers, path, message));
+    for (key, server) in servers {
+        for (word, example) in
+            [("command", "[\"program\", \"argument\"]"), ("languages", "[\"key of a language\"]")]
+        {
+            if texts(server, word).is_empty() {
+                report(&["server", key], format!("server `{key}` has no `{word}`; add `{word} = {example}`"));
+            }
+        }
+        for language in texts(server, "languages").into_iter().filter(|name| !languages.contains_key(*name)) {
+            let suggestion = suggestion(language, &language_keys);
+            let message = format!("server `{key}` names the unknown language `{language}`{suggestion}");
+            report(&["server", key, "languages", language], message);
+        }
+    }
+    for (key, language) in languages {
+        for server in texts(language, "servers") {
+            let Some(spec) = servers.get(server) else {
+                let suggestion = suggestion(server, &server_keys);
+                let message = format!("language `{key}` names the unknown server `{server}`{suggestion}");
+                report(&["language", key, "servers", server], message);
+                continue;
+            };
+            let spoken = texts(spec, "languages");
+            if !spoken.is_empty() && !spoken.contains(&key.as_str()) {
+                let spoken = listed(&spoken);
+                let message =
+                    format!("language `{key}` names the server `{server}`, which speaks only {spoken}");
+                report(&["language", key, "servers", server], message);
+            }
+        }
+    }
+    problems
+}
+
+/// The problem at the place where the strongest layer speaks of `path`.
+pub(super) fn located(layers: &[Layer], path: &[&str], message: String) -> Option<Problem> {
+    let (layer, line) = (1..=path.len()).rev().find_map(|steps| {
+        layers.iter().rev().find_map(|layer| Some((layer, layer.line_of(&path[..steps])?)))
+    })?;
+    Some(Problem { file: layer.file.clone(), line, message })
+}
+
+fn section<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
+    table.get(key).and_then(toml::Value::as_table)
+}
+
+fn texts<'a>(entry: &'a toml::Value, key: &str) -> Vec<&'a str> {
+    let items = entry.get(key).and_then(toml::Value::as_array);
+    items.into_iter().flatten().filter_map(toml::Value::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! What is wrong with a configuration file, in words that lead to the line.
+
+use std::fmt;
+
+use super::trust::TrustError;
+
+/// One thing that is wrong with one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file as people know it (`.lsp-tools/servers.toml`).
+    pub file: String,
+    /// The line, 1-based.
+    pub line: usize,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}` line {}: {}", self.file, self.line, self.message)
+    }
+}
+
+/// The configuration cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The files say something that they cannot say; every such place, in the order of the layers and lines.
+    #[error("{}", joined(.0))]
+    Invalid(Vec<Problem>),
+    /// A file is there and cannot be read.
+    #[error("`{file}` cannot be read: {reason}")]
+    Unreadable {
+        /// The file as people know it.
+        file: String,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// Whether the project is trusted cannot be told.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+}
+
+fn joined(problems: &[Problem]) -> String {
+    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// The word of `known` that is meant by `given`, if one is near enough.
+pub(super) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|word| (strsim::damerau_levenshtein(&given.to_lowercase(), word), word))
+        .filter(|(distance, word)| *distance <= (word.chars().count() / 3).max(1))
+        .min()
+        .map(|(_, word)| word)
+}
+
+/// "; did you mean `command`?", or the words there are.
+pub(super) fn suggestion<'a>(given: &str, known: &[&'a str]) -> String {
+    match nearest(given, known.iter().copied()) {
+        Some(word) => format!("; did you mean `{word}`?"),
+        None => format!("; there are {}", listed(known)),
+    }
+}
+
+/// "`a`, `b` and `c`".
+pub(super) fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::from("none"),
+        [only] => format!("`{only}`"),
+        [front @ .., last] => {
+            let front = front.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+            format!("{front} and `{last}`")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_is_near_and_another_word_is_not() {
+        assert_eq!(nearest("comand", ["command", "env"]), Some("command"));
+        assert_eq!(nearest("Command", ["command", "env"]), Some("command"));
+        assert_eq!(nearest("banana", ["command", "env"]), None);
+        assert_eq!(nearest("x", ["env"]), None);
+    }
+
+    #[test]
+    fn without_a_near_word_all_are_listed() {
+        assert_eq!(
+            suggestion("banana", &["a-word", "env", "name"]),
+            "; there are `a-word`, `env` and `name`"
+        );
+    }
+}

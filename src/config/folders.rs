@@ -1,0 +1,116 @@
+//! Where the user's own files are.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy;
+use etcetera::base_strategy::Xdg;
+
+const APPLICATION: &str = "lsp-tools";
+
+/// The user's folders for this program. None of them is made by asking for its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// `servers.toml` and `lsp-tools.toml`: `$XDG_CONFIG_HOME/lsp-tools`, or what `LSP_TOOLS_CONFIG_DIR` says.
+    pub config: PathBuf,
+    /// Installed servers: `$XDG_DATA_HOME/lsp-tools`, or what `LSP_TOOLS_DATA_DIR` says.
+    pub data: PathBuf,
+    /// Logs and the trust store: `$XDG_STATE_HOME/lsp-tools`, or what `LSP_TOOLS_STATE_DIR` says.
+    pub state: PathBuf,
+    /// What may be deleted at any time: `$XDG_CACHE_HOME/lsp-tools`, or what `LSP_TOOLS_CACHE_DIR` says.
+    pub cache: PathBuf,
+}
+
+/// The user's folders are not to be found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FoldersError {
+    /// No home directory.
+    #[error("there is no home directory; set HOME, or {0} to an absolute path")]
+    Homeless(&'static str),
+    /// A variable holds a path that depends on where the program was started.
+    #[error("{variable} is `{value}`, which is not an absolute path; give it from the root")]
+    Relative {
+        /// The environment variable.
+        variable: &'static str,
+        /// What it holds.
+        value: String,
+    },
+}
+
+impl Folders {
+    /// The folders that this process's environment names.
+    ///
+    /// # Errors
+    /// When there is no home directory and not all four variables are set, or when one of them holds a relative path.
+    pub fn find() -> Result<Self, FoldersError> {
+        Self::from(|variable| std::env::var_os(variable), Xdg::new().ok())
+    }
+
+    /// The files that tell of servers and of settings, the user's own.
+    pub fn servers_file(&self) -> PathBuf {
+        self.config.join("servers.toml")
+    }
+
+    /// The user's settings.
+    pub fn settings_file(&self) -> PathBuf {
+        self.config.join("lsp-tools.toml")
+    }
+
+    fn from(variable: impl Fn(&str) -> Option<OsString>, base: Option<Xdg>) -> Result<Self, FoldersError> {
+        let folder = |name: &'static str, usual: fn(&Xdg) -> PathBuf| match variable(name) {
+            Some(value) if !value.is_empty() => {
+                let path = PathBuf::from(value);
+                if path.is_absolute() {
+                    return Ok(path);
+                }
+                Err(FoldersError::Relative { variable: name, value: path.display().to_string() })
+            }
+            _ => base.as_ref().map(|base| usual(base).join(APPLICATION)).ok_or(FoldersError::Homeless(name)),
+        };
+        Ok(Self {
+            config: folder("LSP_TOOLS_CONFIG_DIR", Xdg::config_dir)?,
+            data: folder("LSP_TOOLS_DATA_DIR", Xdg::data_dir)?,
+            state: folder("LSP_TOOLS_STATE_DIR", |base| base.state_dir().unwrap_or_else(|| base.data_dir()))?,
+            cache: folder("LSP_TOOLS_CACHE_DIR", Xdg::cache_dir)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(pairs: &'static [(&str, &str)], base: Option<Xdg>) -> Result<Folders, FoldersError> {
+        Folders::from(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()), base)
+    }
+
+    #[test]
+    fn each_variable_moves_one_folder() {
+        let usual = with(&[], Xdg::new().ok()).unwrap();
+        assert!(
+            usual.config.ends_with("lsp-tools") && usual.config != usual.data && usual.state != usual.cache
+        );
+        let moved = with(&[("LSP_TOOLS_DATA_DIR", "/srv/servers")], Xdg::new().ok()).unwrap();
+        assert_eq!(moved, Folders { data: "/srv/servers".into(), ..usual });
+    }
+
+    #[test]
+    fn all_four_variables_need_no_home() {
+        let pairs = &[
+            ("LSP_TOOLS_CONFIG_DIR", "/a"),
+            ("LSP_TOOLS_DATA_DIR", "/b"),
+            ("LSP_TOOLS_STATE_DIR", "/c"),
+            ("LSP_TOOLS_CACHE_DIR", "/d"),
+        ];
+        assert_eq!(with(pairs, None).unwrap().servers_file(), PathBuf::from("/a/servers.toml"));
+        assert_eq!(with(&pairs[..3], None), Err(FoldersError::Homeless("LSP_TOOLS_CACHE_DIR")));
+    }
+
+    #[test]
+    fn a_relative_folder_is_refused_by_name() {
+        assert_eq!(
+            with(&[("LSP_TOOLS_STATE_DIR", "state")], Xdg::new().ok()).unwrap_err().to_string(),
+            "LSP_TOOLS_STATE_DIR is `state`, which is not an absolute path; give it from the root"
+        );
+    }
+}

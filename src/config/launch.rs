@@ -1,0 +1,107 @@
+//! What a project's own files say about running programs, as it is shown to its owner and as it is remembered.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::error::ConfigError;
+use super::layer::Layer;
+use super::schema::{Field, take_launch_fields};
+use super::settings::SETTINGS;
+use super::trust::TrustError;
+use super::words::CATALOGUE;
+
+/// The launch fields of a project's `servers.toml` and `lsp-tools.toml`, and the programs inside it that would run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaunchFields {
+    pub(super) fields: BTreeMap<String, String>,
+    pub(super) programs: BTreeMap<String, String>,
+    shown: Vec<(String, String)>,
+}
+
+impl LaunchFields {
+    /// The launch fields of the project's layers: of its `servers.toml` and its `lsp-tools.toml`, where there are such.
+    ///
+    /// # Errors
+    /// When a layer has an unknown key or a wrong type.
+    pub fn of(servers: Option<&Layer>, settings: Option<&Layer>) -> Result<Self, ConfigError> {
+        let mut found = Self::default();
+        for (layer, words) in [(servers, CATALOGUE), (settings, SETTINGS)] {
+            if let Some(layer) = layer {
+                found.collect(layer, words)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether the project says nothing of running programs.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.programs.is_empty()
+    }
+
+    /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program
+    /// with the SHA-256 of its content.
+    pub fn shown(&self) -> Vec<(String, String)> {
+        let programs =
+            self.programs.iter().map(|(name, hash)| (format!("the program `{name}`"), hash.clone()));
+        self.shown.iter().cloned().chain(programs).collect()
+    }
+
+    /// Adds a program that lies inside the project, by its content.
+    ///
+    /// # Errors
+    /// When it cannot be read, or lies outside.
+    pub fn add_program(&mut self, project: &Path, program: &Path) -> Result<(), TrustError> {
+        let (name, hash) = hash_file(project, program)?;
+        self.programs.insert(name, hash);
+        Ok(())
+    }
+
+    fn collect(&mut self, layer: &Layer, words: &'static [Field]) -> Result<(), ConfigError> {
+        let mut table = layer.read(words)?;
+        for (path, value) in take_launch_fields(&mut table, words) {
+            let name = format!("`{}` of `{}`", path.join("."), layer.file);
+            // The textual form of a TOML value is one to one with the value: its tables are sorted by key.
+            let text = value.to_string();
+            self.fields.insert(name.clone(), hexadecimal(Sha256::digest(&text).as_slice()));
+            self.shown.push((name, text));
+        }
+        Ok(())
+    }
+}
+
+/// The path of a program relative to its project, not followed through links, and the SHA-256 of the content that would run.
+pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, String), TrustError> {
+    let outside = || TrustError::Outside(program.display().to_string());
+    let root = fs::canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;
+    let folder = program.parent().ok_or_else(outside)?;
+    let folder = fs::canonicalize(folder).map_err(|error| TrustError::io("find", folder, &error))?;
+    let place = folder.join(program.file_name().ok_or_else(outside)?);
+    let name = place.strip_prefix(&root).map_err(|_| outside())?;
+    let name = name.to_str().ok_or_else(|| TrustError::NotUtf8(name.display().to_string()))?;
+    let unread = |error: io::Error| TrustError::io("read", program, &error);
+    if !fs::metadata(program).map_err(unread)?.is_file() {
+        return Err(unread(io::Error::other("it is not a file")));
+    }
+    let mut hasher = Sha256::new();
+    let mut file = File::open(program).map_err(unread)?;
+    let mut chunk = vec![0; 1 << 16];
+    loop {
+        match io::Read::read(&mut file, &mut chunk).map_err(unread)? {
+            0 => break,
+            read => hasher.update(&chunk[..read]),
+        }
+    }
+    Ok((name.to_owned(), hexadecimal(hasher.finalize().as_slice())))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,109 @@
+//! One TOML text among those that are laid over one another.
+
+use toml::Table;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{ConfigError, Problem};
+use super::schema::{self, Field};
+
+/// Where a layer comes from; later ones win.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Compiled in.
+    BuiltIn,
+    /// The user's own files.
+    User,
+    /// The project's files; launch fields count only where the project is trusted.
+    Project {
+        /// Whether the owner has said yes to exactly these launch fields.
+        trusted: bool,
+    },
+    /// The command line.
+    Flags,
+}
+
+/// One TOML text with its origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    /// Whose it is.
+    pub origin: Origin,
+    /// How errors name it (`.lsp-tools/servers.toml`, `--set`).
+    pub file: String,
+    /// The TOML text.
+    pub text: String,
+}
+
+impl Layer {
+    /// A layer of `text` that errors call `file`.
+    pub fn new(origin: Origin, file: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { origin, file: file.into(), text: text.into() }
+    }
+
+    /// The text as a table, once every key and type in it was found right.
+    pub(super) fn read(&self, fields: &'static [Field]) -> Result<Table, ConfigError> {
+        let document = DeTable::parse(&self.text).map_err(|error| self.not_toml(&error))?;
+        let problems = schema::check(document.get_ref(), fields)
+            .into_iter()
+            .map(|(offset, message)| self.problem(offset, message))
+            .collect::<Vec<_>>();
+        if !problems.is_empty() {
+            return Err(ConfigError::Invalid(sorted(problems)));
+        }
+        toml::from_str(&self.text).map_err(|error| self.not_toml(&error))
+    }
+
+    /// The line (1-based) of the value at `path`, or of the nearest table above it that is there; `None` where the layer
+    /// does not speak of it at all. A last step into a list names the element with that text.
+    pub(super) fn line_of(&self, path: &[&str]) -> Option<usize> {
+        let document = DeTable::parse(&self.text).ok()?;
+        let mut table = document.get_ref();
+        let mut found = None;
+        for step in path {
+            let (key, value) = table.get_key_value(*step)?;
+            found = Some(key.span().start);
+            match value.get_ref() {
+                DeValue::Table(inner) => table = inner,
+                DeValue::Array(items) => {
+                    let wanted = path.last().copied();
+                    let item = items.iter().find(|item| item.get_ref().as_str() == wanted);
+                    found = item.map(|item| item.span().start).or(found);
+                    break;
+                }
+                _ => break,
+            }
+        }
+        found.map(|offset| self.line_at(offset))
+    }
+
+    /// A problem at a byte offset of the text.
+    pub(super) fn problem(&self, offset: usize, message: String) -> Problem {
+        Problem { file: self.file.clone(), line: self.line_at(offset), message }
+    }
+
+    fn line_at(&self, offset: usize) -> usize {
+        self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    fn not_toml(&self, error: &toml::de::Error) -> ConfigError {
+        let offset = error.span().map_or(0, |span| span.start);
+        let message = format!("this is not TOML: {}", error.message().trim().replace('\n', ", "));
+        ConfigError::Invalid(vec![self.problem(offset, message)])
+    }
+}
+
+fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort_by_key(|problem| problem.line);
+    problems
+}
+
+/// Lays `over` upon `under`: tables are merged key by key, everything else is replaced.
+pub(super) fn merge(under: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(toml::Value::Table(below)), toml::Value::Table(above)) => merge(below, above),
+            (_, value) => {
+                under.insert(key, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Checking a TOML table against the words that may stand in it, with the place of every slip.
+
+use toml::Table;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{listed, suggestion};
+
+/// What a value must be.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shape {
+    Text,
+    Flag,
+    /// A whole number between the two, both included.
+    Number(u64, u64),
+    Texts,
+    /// A table whose values are strings.
+    TextTable,
+    /// A table whose values are lists of strings.
+    TextsTable,
+    /// A table of anything: it belongs to a server.
+    Free,
+    Choice(&'static [&'static str]),
+    Record(&'static [Field]),
+    /// A list of records.
+    Records(&'static [Field]),
+    /// A table of records by a name of one's own choice.
+    Named(&'static [Field]),
+}
+
+/// One key that may stand in a table.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) key: &'static str,
+    pub(super) shape: Shape,
+    /// It has a say in what is run, so a project's word counts only where the project is trusted.
+    pub(super) launch: bool,
+}
+
+/// A key without a say in what is run.
+pub(super) const fn plain(key: &'static str, shape: Shape) -> Field {
+    Field { key, shape, launch: false }
+}
+
+/// A key with a say in what is run.
+pub(super) const fn launch(key: &'static str, shape: Shape) -> Field {
+    Field { key, shape, launch: true }
+}
+
+/// Everything that is wrong: the byte offset of the place, and a sentence.
+pub(super) fn check(document: &DeTable<'_>, fields: &'static [Field]) -> Vec<(usize, String)> {
+    let mut slips = Vec::new();
+    check_record(document, fields, "", &mut slips);
+    slips
+}
+
+fn check_record(table: &DeTable<'_>, fields: &[Field], place: &str, slips: &mut Vec<(usize, String)>) {
+    for (key, value) in table {
+        let name = key.get_ref().as_ref();
+        match fields.iter().find(|field| field.key == name) {
+            Some(field) => check_value(value.get_ref(), field.shape, name, place, key.span().start, slips),
+            None => {
+                let keys = fields.iter().map(|field| field.key).collect::<Vec<_>>();
+                let message = format!("unknown key `{name}`{}{}", within(place), suggestion(name, &keys));
+                slips.push((key.span().start, message));
+            }
+        }
+    }
+}
+
+fn check_value(
+    value: &DeValue<'_>,
+    shape: Shape,
+    name: &str,
+    place: &str,
+    at: usize,
+    slips: &mut Vec<(usize, String)>,
+) {
+    let inner = if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+    match (shape, value) {
+        (Shape::Record(fields), DeValue::Table(table)) => check_record(table, fields, &inner, slips),
+        (Shape::Named(fields), DeValue::Table(table)) => {
+            for (key, value) in table {
+                let name = key.get_ref().as_ref();
+                check_value(value.get_ref(), Shape::Record(fields), name, &inner, key.span().start, slips);
+            }
+        }
+        (Shape::Records(fields), DeValue::Array(items)) => {
+            for item in items {
+                check_value(item.get_ref(), Shape::Record(fields), name, place, item.span().start, slips);
+            }
+        }
+        (Shape::TextTable | Shape::TextsTable, DeValue::Table(table)) => {
+            let each = if matches!(shape, Shape::TextTable) { Shape::Text } else { Shape::Texts };
+            for (key, value) in table {
+                check_value(value.get_ref(), each, key.get_ref(), &inner, key.span().start, slips);
+            }
+        }
+        (Shape::Texts, DeValue::Array(items)) => {
+            for item in items.iter().filter(|item| !item.get_ref().is_str()) {
+                let found = described(item.get_ref());
+                let message =
+                    format!("`{name}`{} must be {}, but {found} is in it", within(place), wanted(shape));
+                slips.push((item.span().start, message));
+            }
+        }
+        (Shape::Choice(words), DeValue::String(given)) if !words.contains(&given.as_ref()) => {
+            let nearest = suggestion(given, words);
+            slips.push((at, format!("`{name}`{} cannot be `{given}`{nearest}", within(place))));
+        }
+        (Shape::Number(least, most), DeValue::Integer(number)) => {
+            let given = u64::from_str_radix(number.as_str(), number.radix()).ok();
+            if !given.is_some_and(|given| (least..=most).contains(&given)) {
+                let message =
+                    format!("`{name}`{} must be {}, but it is {number}", within(place), wanted(shape));
+                slips.push((at, message));
+            }
+        }
+        (Shape::Text | Shape::Choice(_), DeValue::String(_))
+        | (Shape::Flag, DeValue::Boolean(_))
+        | (Shape::Free, DeValue::Table(_)) => {}
+        (_, other) => {
+            let found = described(other);
+            slips.push((
+                at,
+                format!("`{name}`{} must be {}, but it is {found}", within(place), wanted(shape)),
+            ));
+        }
+    }
+}
+
+fn within(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(" in [{place}]") }
+}
+
+fn wanted(shape: Shape) -> String {
+    match shape {
+        Shape::Text => "a string".to_owned(),
+        Shape::Flag => "`true` or `false`".to_owned(),
+        Shape::Number(least, most) => format!("a whole number from {least} to {most}"),
+        Shape::Texts => "a list of strings".to_owned(),
+        Shape::TextTable => "a table of strings".to_owned(),
+        Shape::TextsTable => "a table of lists of strings".to_owned(),
+        Shape::Free | Shape::Record(_) | Shape::Named(_) => "a table".to_owned(),
+        Shape::Choice(words) => format!("one of {}", listed(words)),
+        Shape::Records(_) => "a list of tables".to_owned(),
+    }
+}
+
+fn described(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "`true` or `false`",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// Takes the launch fields out of a checked table: their dotted paths and values, in the order of the paths.
+pub(super) fn take_launch_fields(table: &mut Table, fields: &[Field]) -> Vec<(Vec<String>, toml::Value)> {
+    let mut taken = Vec::new();
+    take_from_record(table, fields, &mut Vec::new(), &mut taken);
+    taken
+}
+
+fn take_from_record(
+    table: &mut Table,
+    fields: &[Field],
+    path: &mut Vec<String>,
+    taken: &mut Vec<(Vec<String>, toml::Value)>,
+) {
+    for field in fields {
+        path.push(field.key.to_owned());
+        if field.launch {
+            if let Some(value) = table.remove(field.key) {
+                taken.push((path.clone(), value));
+            }
+        } else if let Some(toml::Value::Table(inner)) = table.get_mut(field.key) {
+            match field.shape {
+                Shape::Record(fields) => take_from_record(inner, fields, path, taken),
+                Shape::Named(fields) => {
+                    for (name, value) in inner.iter_mut() {
+                        if let toml::Value::Table(record) = value {
+                            path.push(name.to_owned());
+                            take_from_record(record, fields, path, taken);
+                            path.pop();
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        path.pop();
+    }
+}
+
+/// Takes the launch fields out of an untrusted project's table, and says so, one sentence each.
+pub(super) fn leave_out(table: &mut Table, fields: &[Field], file: &str) -> Vec<String> {
+    let taken = take_launch_fields(table, fields).into_iter();
+    taken.map(|(path, _)| untrusted(&format!("`{}` of `{file}`", path.join(".")))).collect()
+}
+
+/// The sentence for something that does not count for want of trust.
+pub(super) fn untrusted(what: &str) -> String {
+    format!("{what} does not count, because this project is not trusted; `lsp-tools trust` changes that")
+}

@@ -1,0 +1,298 @@
+//! The settings that are not about one server: `lsp-tools.toml`, in the same layers as the catalogue.
+//!
+//! ```toml
+//! disabled = ["ruff"]            # servers that never run
+//! prefer.python = ["pyright", "ruff"]  # servers of a language, the navigating one first
+//!
+//! [deadlines]                    # milliseconds by kind of request
+//! hover = 10_000
+//!
+//! [servers]
+//! idle-stop-s = 600
+//! ```
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+use toml::Table;
+
+use super::catalogue::{Catalogue, located};
+use super::error::{ConfigError, Problem, listed, suggestion};
+use super::layer::{Layer, Origin, merge};
+use super::schema::Shape::{Choice, Number, Record, Texts, TextsTable};
+use super::schema::{Field, leave_out, plain};
+
+const MOST_MS: u64 = 3_600_000;
+const A_DEADLINE: super::schema::Shape = Number(1, MOST_MS);
+
+/// The words of `lsp-tools.toml`.
+pub(super) const SETTINGS: &[Field] = &[
+    plain("deadlines", Record(DEADLINES)),
+    plain("servers", Record(SERVERS)),
+    plain("limits", Record(LIMITS)),
+    plain("log", Record(LOG)),
+    plain("disabled", Texts),
+    plain("prefer", TextsTable),
+];
+
+const DEADLINES: &[Field] = &[
+    plain("hover", A_DEADLINE),
+    plain("definition", A_DEADLINE),
+    plain("references", A_DEADLINE),
+    plain("hierarchy", A_DEADLINE),
+    plain("symbols", A_DEADLINE),
+    plain("workspace-symbols", A_DEADLINE),
+    plain("completion", A_DEADLINE),
+    plain("signature", A_DEADLINE),
+    plain("diagnostics", A_DEADLINE),
+    plain("edit", A_DEADLINE),
+    plain("start", A_DEADLINE),
+    plain("stop", A_DEADLINE),
+];
+
+const SERVERS: &[Field] = &[
+    plain("idle-stop-s", Number(1, 86_400)),
+    plain("memory-budget-mb", Number(64, 1 << 20)),
+    plain("max-open-documents", Number(1, 10_000)),
+];
+
+const LIMITS: &[Field] = &[
+    plain("max-file-bytes", Number(1, 1 << 31)),
+    plain("answer-bytes", Number(1_000, 1 << 24)),
+    plain("answer-items", Number(1, 100_000)),
+    plain("walk-files", Number(1, 10_000_000)),
+];
+
+const LOG: &[Field] = &[plain("level", Choice(&["off", "error", "warn", "info", "debug", "trace"]))];
+
+/// The settings in force.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Settings {
+    /// How long each kind of request may take.
+    pub deadlines: Deadlines,
+    /// What running servers may cost.
+    pub servers: ServerSettings,
+    /// How much is read and answered at once.
+    pub limits: Limits,
+    /// What is logged.
+    pub log: LogSettings,
+    /// Keys of servers that never run.
+    pub disabled: Vec<String>,
+    /// By language, the keys of the servers that run instead of the catalogue's default, the navigating one first.
+    pub prefer: BTreeMap<String, Vec<String>>,
+}
+
+/// How long each kind of request may take, from the caller's question to the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Deadlines {
+    /// Hover (10 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub hover: Duration,
+    /// Definition, declaration, type definition and implementation (10 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub definition: Duration,
+    /// References (30 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub references: Duration,
+    /// Call and type hierarchies (30 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub hierarchy: Duration,
+    /// The symbols of one document (10 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub symbols: Duration,
+    /// The symbols of the workspace (20 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub workspace_symbols: Duration,
+    /// Completion (10 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub completion: Duration,
+    /// Signature help (10 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub signature: Duration,
+    /// The diagnostics of one document (15 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub diagnostics: Duration,
+    /// Rename, code actions and format (20 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub edit: Duration,
+    /// `initialize`, where the catalogue gives a server no `start-timeout` (45 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub start: Duration,
+    /// `shutdown` and `exit`, after which a server is killed (3 s).
+    #[serde(deserialize_with = "milliseconds")]
+    pub stop: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self {
+            hover: seconds(10),
+            definition: seconds(10),
+            references: seconds(30),
+            hierarchy: seconds(30),
+            symbols: seconds(10),
+            workspace_symbols: seconds(20),
+            completion: seconds(10),
+            signature: seconds(10),
+            diagnostics: seconds(15),
+            edit: seconds(20),
+            start: seconds(45),
+            stop: seconds(3),
+        }
+    }
+}
+
+/// What running servers may cost.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ServerSettings {
+    /// Seconds without a question after which a server is stopped (600).
+    pub idle_stop_s: u64,
+    /// Resident memory of all servers and their children together, in MiB, above which the one that was asked least
+    /// recently is stopped (4096).
+    pub memory_budget_mb: u64,
+    /// Documents that one server has open at a time (64).
+    pub max_open_documents: usize,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self { idle_stop_s: 600, memory_budget_mb: 4_096, max_open_documents: 64 }
+    }
+}
+
+impl ServerSettings {
+    /// The time without a question after which a server is stopped.
+    pub fn idle_stop(&self) -> Duration {
+        Duration::from_secs(self.idle_stop_s)
+    }
+
+    /// The memory budget in bytes.
+    pub fn memory_budget(&self) -> u64 {
+        self.memory_budget_mb.saturating_mul(1 << 20)
+    }
+}
+
+/// How much is read and answered at once.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Limits {
+    /// The largest file that is opened as text, in bytes (64 MiB).
+    pub max_file_bytes: u64,
+    /// The size that an answer is kept under, in bytes (24 000).
+    pub answer_bytes: usize,
+    /// Locations, symbols or diagnostics in one answer where the caller gives no limit (100).
+    pub answer_items: usize,
+    /// Files that a walk through the workspace looks at (100 000).
+    pub walk_files: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_file_bytes: 64 << 20, answer_bytes: 24_000, answer_items: 100, walk_files: 100_000 }
+    }
+}
+
+/// What is logged.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct LogSettings {
+    /// `off`, `error`, `warn`, `info` (the default), `debug` or `trace`.
+    pub level: String,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { level: "info".to_owned() }
+    }
+}
+
+fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    u64::deserialize(deserializer).map(Duration::from_millis)
+}
+
+impl Settings {
+    /// The settings of `layers`, given from the weakest to the strongest, over the defaults; and a sentence for each thing
+    /// that an untrusted project said and that does not count.
+    ///
+    /// # Errors
+    /// [`ConfigError::Invalid`] with every unknown key, wrong type, and server or language that is not in `catalogue`.
+    pub fn load(layers: &[Layer], catalogue: &Catalogue) -> Result<(Self, Vec<String>), ConfigError> {
+        let (mut merged, mut left_out) = (Table::new(), Vec::new());
+        for layer in layers {
+            let mut table = layer.read(SETTINGS)?;
+            if layer.origin == (Origin::Project { trusted: false }) {
+                left_out.extend(leave_out(&mut table, SETTINGS, &layer.file));
+            }
+            merge(&mut merged, table);
+        }
+        let settings: Self = merged.try_into().map_err(|error: toml::de::Error| {
+            let file = layers.last().map_or_else(String::new, |layer| layer.file.clone());
+            ConfigError::Invalid(vec![Problem { file, line: 1, message: error.message().to_owned() }])
+        })?;
+        let problems = settings.unknown_names(layers, catalogue);
+        if problems.is_empty() { Ok((settings, left_out)) } else { Err(ConfigError::Invalid(problems)) }
+    }
+
+    fn unknown_names(&self, layers: &[Layer], catalogue: &Catalogue) -> Vec<Problem> {
+        let servers = catalogue.servers.keys().map(String::as_str).collect::<Vec<_>>();
+        let languages = catalogue.languages.keys().map(String::as_str).collect::<Vec<_>>();
+        let mut problems = Vec::new();
+        for server in self.disabled.iter().filter(|key| !catalogue.servers.contains_key(*key)) {
+            let message =
+                format!("`disabled` names the unknown server `{server}`{}", suggestion(server, &servers));
+            problems.extend(located(layers, &["disabled", server], message));
+        }
+        for (language, preferred) in &self.prefer {
+            if !catalogue.languages.contains_key(language) {
+                let nearest = suggestion(language, &languages);
+                let message = format!("`prefer` names the unknown language `{language}`{nearest}");
+                problems.extend(located(layers, &["prefer", language], message));
+            }
+            for key in preferred {
+                let message = match catalogue.servers.get(key) {
+                    None => format!(
+                        "`prefer.{language}` names the unknown server `{key}`{}",
+                        suggestion(key, &servers)
+                    ),
+                    Some(server) if !server.languages.contains(language) => {
+                        let spoken = server.languages.iter().map(String::as_str).collect::<Vec<_>>();
+                        format!(
+                            "`prefer.{language}` names the server `{key}`, which speaks only {}",
+                            listed(&spoken)
+                        )
+                    }
+                    Some(_) => continue,
+                };
+                problems.extend(located(layers, &["prefer", language, key], message));
+            }
+        }
+        problems
+    }
+
+    /// Makes the catalogue run the servers that these settings choose.
+    pub fn choose_servers(&self, catalogue: &mut Catalogue) {
+        for (language, preferred) in &self.prefer {
+            if let Some(language) = catalogue.languages.get_mut(language) {
+                language.servers.clone_from(preferred);
+            }
+            for server in preferred {
+                if let Some(server) = catalogue.servers.get_mut(server) {
+                    server.disabled = false;
+                }
+            }
+        }
+        for server in &self.disabled {
+            if let Some(server) = catalogue.servers.get_mut(server) {
+                server.disabled = true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

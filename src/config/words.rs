@@ -1,0 +1,94 @@
+//! The words of `servers.toml`, as [`super::spec`] reads them, and which of them have a say in what is run.
+//!
+//! Launch fields are chosen with caution: a server's settings and initialization options may name programs
+//! (`python.pythonPath`, `rust-analyzer.check.overrideCommand`), so the whole of them counts as such; so does a
+//! `hollow` check, because it runs the server's command and shows a command to people, and so does every switch that
+//! turns a protection off.
+
+use super::schema::Shape::{Choice, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts};
+use super::schema::{Field, launch, plain};
+
+const HOUR_MS: u64 = 3_600_000;
+
+/// A whole `servers.toml`.
+pub(super) const CATALOGUE: &[Field] = &[plain("language", Named(LANGUAGE)), plain("server", Named(SERVER))];
+
+pub(super) const LANGUAGE: &[Field] = &[
+    plain("name", Text),
+    plain("extensions", Texts),
+    plain("filenames", Texts),
+    plain("shebangs", Texts),
+    plain("language-id", Text),
+    plain("language-ids", TextTable),
+    plain("servers", Texts),
+];
+
+pub(super) const SERVER: &[Field] = &[
+    plain("name", Text),
+    plain("homepage", Text),
+    plain("languages", Texts),
+    launch("command", Texts),
+    launch("env", TextTable),
+    plain("root-markers", Texts),
+    plain("root-required", Flag),
+    plain("root-topmost", Flag),
+    plain("features", Record(FEATURES)),
+    launch("install", Record(INSTALL)),
+    launch("settings", Free),
+    launch("initialization-options", Free),
+    plain("position-encoding", Choice(&["utf-8", "utf-16", "utf-32"])),
+    plain("sync", Choice(&["announced", "full-if-astral", "full"])),
+    plain("diagnostics", Record(DIAGNOSTICS)),
+    plain("readiness", Record(READINESS)),
+    launch("hollow", Records(HOLLOW)),
+    plain("faults", Texts),
+    plain("start-timeout", Number(1, 3_600)),
+    launch("python-environment", Flag),
+    launch("python-path-setting", Text),
+    launch("runs-project-code", Flag),
+    launch("disabled", Flag),
+];
+
+pub(super) const FEATURES: &[Field] =
+    &[plain("navigation", Flag), plain("diagnostics", Flag), plain("format", Flag), plain("actions", Flag)];
+
+pub(super) const INSTALL: &[Field] = &[
+    plain("pip", Texts),
+    plain("npm", Texts),
+    plain("cargo", Texts),
+    plain("cargo-features", Texts),
+    plain("go", Texts),
+    plain("gem", Texts),
+    plain("dotnet", Texts),
+    plain("advice", Text),
+    plain("manual", Text),
+];
+
+pub(super) const DIAGNOSTICS: &[Field] = &[
+    plain("source", Choice(&["auto", "pull", "versioned-push", "push", "tsserver", "none"])),
+    plain("quiet-ms", Number(1, HOUR_MS)),
+    plain("first-empty-is-noise", Flag),
+    plain("on-save", Flag),
+    plain("idle", Record(IDLE)),
+    plain("timeout-ms", Number(1, HOUR_MS)),
+    plain("silent-when-same", Flag),
+];
+
+pub(super) const IDLE: &[Field] = &[plain("method", Text), plain("field", Text), plain("value", Text)];
+
+pub(super) const READINESS: &[Field] = &[
+    plain("progress", Texts),
+    plain("grace-ms", Number(1, HOUR_MS)),
+    plain("server-status", Flag),
+    plain("notification", Record(READY)),
+];
+
+pub(super) const READY: &[Field] = &[plain("method", Text), plain("field", Text), plain("value", Text)];
+
+pub(super) const HOLLOW: &[Field] = &[
+    plain("program", Text),
+    plain("python-module", Text),
+    plain("succeeds", Texts),
+    plain("message", Text),
+    plain("install", Text),
+];
