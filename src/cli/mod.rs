@@ -9,4 +9,5 @@
 
 pub mod address;
 pub mod args;
+pub mod exit;
 pub mod render;

@@ -9,7 +9,7 @@ pub enum TrustRequest {
     Show,
     /// Trust exactly what was shown.
     Grant {
-        /// [`TrustOutput::fingerprint`] of what was shown; something else there by now is a conflict.
+        /// [`TrustOutput::fingerprint`] of what was shown; where something else is there by now, that is a conflict.
         fingerprint: String,
     },
     /// Trust nothing of it any more.
@@ -19,17 +19,10 @@ pub enum TrustRequest {
 /// One thing that a project's settings would run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrustItem {
-    /// The file that says so, relative to the workspace.
-    pub path: String,
-    /// The dotted key in it ("servers.pylsp.command").
-    pub key: String,
-    /// What it says.
+    /// What it is ("`server.pylsp.command` of `servers.toml`").
+    pub name: String,
+    /// What it says, as TOML; of a program, the SHA-256 of its content.
     pub value: String,
-    /// The program that this comes to on this machine, where it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub program: Option<String>,
-    /// Whether it is trusted as it stands now.
-    pub trusted: bool,
 }
 
 /// `trust`.
@@ -39,10 +32,13 @@ pub struct TrustOutput {
     pub ok: bool,
     /// The project's folder.
     pub workspace: String,
-    /// Everything that needs trust, sorted by file and key.
+    /// Everything that needs trust, in the order of the files.
     pub items: Vec<TrustItem>,
-    /// Whether all of it is trusted as it stands now.
+    /// Whether all of it is trusted as it stands now (also where there is nothing to trust).
     pub trusted: bool,
-    /// A hash of all items and of the programs they come to.
+    /// What differs from what was trusted before, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    /// A hash of all items: what [`TrustRequest::Grant`] must name.
     pub fingerprint: String,
 }
