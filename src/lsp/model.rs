@@ -82,9 +82,32 @@ pub struct SymbolKind(pub u8);
 
 impl SymbolKind {
     const NAMES: [&'static str; 26] = [
-        "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor", "enum",
-        "interface", "function", "variable", "constant", "string", "number", "boolean", "array", "object", "key",
-        "null", "enum member", "struct", "event", "operator", "type parameter",
+        "file",
+        "module",
+        "namespace",
+        "package",
+        "class",
+        "method",
+        "property",
+        "field",
+        "constructor",
+        "enum",
+        "interface",
+        "function",
+        "variable",
+        "constant",
+        "string",
+        "number",
+        "boolean",
+        "array",
+        "object",
+        "key",
+        "null",
+        "enum member",
+        "struct",
+        "event",
+        "operator",
+        "type parameter",
     ];
 
     /// The kind's name; "symbol" for a number the protocol does not know.

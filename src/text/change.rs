@@ -30,7 +30,8 @@ impl Change {
         if prefix == old_rope.len_bytes() && prefix == new_rope.len_bytes() {
             return None;
         }
-        let suffix = common(chunks_from_back(old_rope), chunks_from_back(new_rope), shortest - prefix, End::Back);
+        let suffix =
+            common(chunks_from_back(old_rope), chunks_from_back(new_rope), shortest - prefix, End::Back);
         Some(cut(old, new, prefix, suffix))
     }
 
@@ -41,8 +42,7 @@ impl Change {
         if prefix == old.len_bytes() && prefix == new.len() {
             return None;
         }
-        let suffix =
-            common(chunks_from_back(old.rope()), std::iter::once(new), shortest - prefix, End::Back);
+        let suffix = common(chunks_from_back(old.rope()), std::iter::once(new), shortest - prefix, End::Back);
         let (old_span, new_span) = align(old.rope(), new, prefix, suffix);
         Some(Self { range: range_of(old, old_span), text: new[new_span].to_owned() })
     }
