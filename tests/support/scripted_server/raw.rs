@@ -18,6 +18,9 @@ const REQUEST_CANCELLED: i64 = -32800;
 const SERVER_NOT_INITIALIZED: i64 = -32002;
 const INVALID_REQUEST: i64 = -32600;
 
+/// Id of the request for the client's configuration.
+const CONFIGURATION: &str = "configuration";
+
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 struct Server {
@@ -29,6 +32,8 @@ struct Server {
     used: Vec<AtomicUsize>,
     /// Requests whose answer is not sent yet, by id as text: whether a `$/cancelRequest` ends them.
     waiting: Mutex<BTreeMap<String, bool>>,
+    /// Requests held back until `workspace/configuration` is answered, while they are.
+    held: Mutex<Option<Vec<Value>>>,
     initialized: AtomicBool,
     seen_request: AtomicBool,
     shut_down: AtomicBool,
@@ -41,12 +46,14 @@ pub fn serve(brain: Arc<Brain>) -> Outcome {
         endings::ignore_sigterm(move || journal.event("sigterm", json!({})))?;
     }
     let used = brain.scenario.rules.iter().map(|_| AtomicUsize::new(0)).collect();
+    let held = brain.scenario.configuration.as_ref().is_some_and(|asked| asked.holds).then(Vec::new);
     let server = Arc::new(Server {
         brain,
         out: Mutex::default(),
         next_id: AtomicUsize::new(1),
         used,
         waiting: Mutex::default(),
+        held: Mutex::new(held),
         initialized: AtomicBool::new(false),
         seen_request: AtomicBool::new(false),
         shut_down: AtomicBool::new(false),
@@ -76,7 +83,7 @@ impl Server {
 
     fn take(self: &Arc<Self>, message: &Value) {
         let params = message.get("params").unwrap_or(&Value::Null);
-        let Some(method) = message["method"].as_str() else { return };
+        let Some(method) = message["method"].as_str() else { return self.answered(message) };
         let request = message.get("id");
         let first = request.is_some()
             && !matches!(method, "initialize" | "shutdown")
@@ -89,10 +96,37 @@ impl Server {
             endings::crash(crash, &self.brain.journal);
         }
         match request {
+            Some(_) if self.hold(method, message) => {}
             Some(id) => self.request(id, method, params),
             None => self.notification(method, params),
         }
         moments.iter().for_each(|moment| self.run_rules(moment, When::After));
+    }
+
+    /// Keeps a request back, where the client owes its configuration.
+    fn hold(&self, method: &str, message: &Value) -> bool {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.as_mut().filter(|_| !matches!(method, "initialize" | "shutdown")) {
+            Some(held) => held.push(message.clone()),
+            None => return false,
+        }
+        true
+    }
+
+    /// Takes an answer of the client; only that to our own question for its configuration means something.
+    fn answered(self: &Arc<Self>, message: &Value) {
+        let Some(asked) = self.scenario().configuration.as_ref().filter(|_| message["id"] == CONFIGURATION)
+        else {
+            return;
+        };
+        let nulls = message["result"].as_array().is_none_or(|values| values.iter().any(Value::is_null));
+        if asked.exits_on_null && nulls {
+            endings::exit(1, &self.brain.journal);
+        }
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        for request in held.into_iter().flatten() {
+            self.request(&request["id"], request["method"].as_str().unwrap_or_default(), &request["params"]);
+        }
     }
 
     fn crash_due(&self, when: impl Fn(CrashAt) -> bool) -> Option<&Crash> {
@@ -111,7 +145,15 @@ impl Server {
             self.brain.journal.violation(format!("{method} before initialized"));
         }
         match method {
-            "initialized" => self.initialized.store(true, Ordering::SeqCst),
+            "initialized" => {
+                self.initialized.store(true, Ordering::SeqCst);
+                if let Some(asked) = &self.scenario().configuration {
+                    let items = asked.sections.iter().map(|section| json!({"section": section}));
+                    let params = json!({"items": items.collect::<Value>()});
+                    let id = Some(json!(CONFIGURATION));
+                    self.send(&self.asking("workspace/configuration", &params, id), Style::Good);
+                }
+            }
             "$/cancelRequest" => self.cancel(&params["id"]),
             "exit" if !endings::stays(self.scenario().exit, false) => {
                 let code = i32::from(!self.shut_down.load(Ordering::SeqCst));

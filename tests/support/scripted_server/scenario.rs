@@ -22,6 +22,7 @@ pub struct Scenario {
     pub answers: BTreeMap<String, Answer>,
     pub diagnostics: Diagnostics,
     pub index: Option<Index>,
+    pub configuration: Option<Configuration>,
     pub crash: Option<Crash>,
     pub rules: Vec<Rule>,
     pub frame: Style,
@@ -44,6 +45,7 @@ impl Default for Scenario {
             answers: BTreeMap::new(),
             diagnostics: Diagnostics::default(),
             index: None,
+            configuration: None,
             crash: None,
             rules: Vec::new(),
             frame: Style::default(),
@@ -70,6 +72,7 @@ impl Scenario {
 
     fn check(&self) -> Result<(), String> {
         let raw_only = [
+            ("configuration", self.configuration.is_some()),
             ("crash", self.crash.is_some()),
             ("rules", !self.rules.is_empty()),
             ("frame", self.frame != Style::Good),
@@ -215,6 +218,16 @@ impl Default for Index {
 pub enum Begin {
     Initialized,
     DidOpen,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Configuration {
+    pub sections: Vec<String>,
+    #[serde(default)]
+    pub holds: bool,
+    #[serde(default)]
+    pub exits_on_null: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
