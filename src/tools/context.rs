@@ -9,7 +9,6 @@ use tokio::time::Instant;
 use super::answer::{ServerState, ServerStatus};
 use super::error::{ErrorCode, ToolError};
 use crate::config::{Catalogue, Config, spec};
-use crate::hints;
 use crate::lsp::manager::{Manager, Unavailable};
 use crate::lsp::session::Session;
 use crate::text::Buffer;
@@ -119,8 +118,7 @@ impl Context {
 
     /// The command that installs `server`.
     pub fn install_command(&self, server: &str) -> Option<String> {
-        let spec = self.catalogue().servers.get(server)?;
-        Some(hints::advice::advice(server, spec).command)
+        self.catalogue().servers.get(server)?.install.advice.clone()
     }
 
     /// A status without further detail.
