@@ -55,7 +55,7 @@ pub(super) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>)
 }
 
 /// "; did you mean `command`?", or the words there are.
-pub(super) fn suggestion<'a>(given: &str, known: &[&'a str]) -> String {
+pub(super) fn suggestion(given: &str, known: &[&str]) -> String {
     match nearest(given, known.iter().copied()) {
         Some(word) => format!("; did you mean `{word}`?"),
         None => format!("; there are {}", listed(known)),
