@@ -90,6 +90,23 @@ fn what_would_be_trusted_is_shown_with_its_value() {
 }
 
 #[test]
+fn what_would_be_trusted_cannot_hide_itself() {
+    let bench = Bench::new();
+    let text = "[server.pylsp]\nenv = { \"A\\u001b[2K\" = \"\\u001b[8m\\u202e\" }\n[server.\"x\\u001b[1A\"]\ncommand = ['x']\nlanguages = ['python']\n";
+    bench.project_says("servers.toml", text);
+    let config = bench.load(&Flags::default()).unwrap();
+    let shown =
+        config.launch.shown().into_iter().flat_map(|(name, value)| [name, value]).chain(config.left_out);
+    for line in shown {
+        assert!(!line.contains(['\u{1b}', '\u{202e}']), "{line:?}");
+    }
+    let Err(error) = Catalogue::load(&[Layer::new(Origin::User, "f", "\"\\u001b[1A\" = 1")]) else {
+        panic!()
+    };
+    assert!(!error.to_string().contains('\u{1b}'), "{error:?}");
+}
+
+#[test]
 fn errors_name_the_file_of_the_layer() {
     let bench = Bench::new();
     bench.project_says("servers.toml", "\n[servers.pylsp]\n");
