@@ -211,7 +211,7 @@ pub(super) fn located(layers: &[Layer], path: &[&str], message: String) -> Optio
     let (layer, line) = (1..=path.len()).rev().find_map(|steps| {
         layers.iter().rev().find_map(|layer| Some((layer, layer.line_of(&path[..steps])?)))
     })?;
-    Some(Problem { file: layer.file.clone(), line, message })
+    Some(Problem::new(&layer.file, line, &message))
 }
 
 fn section<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {

@@ -232,7 +232,7 @@ impl Settings {
         }
         let settings: Self = merged.try_into().map_err(|error: toml::de::Error| {
             let file = layers.last().map_or_else(String::new, |layer| layer.file.clone());
-            ConfigError::Invalid(vec![Problem { file, line: 1, message: error.message().to_owned() }])
+            ConfigError::Invalid(vec![Problem::new(&file, 1, error.message())])
         })?;
         let problems = settings.unknown_names(layers, catalogue);
         if problems.is_empty() { Ok((settings, left_out)) } else { Err(ConfigError::Invalid(problems)) }

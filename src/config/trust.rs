@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::error::printable;
 use super::folders::Folders;
 use super::launch::{LaunchFields, hash_file};
 
@@ -309,9 +310,9 @@ fn differences(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) 
 fn difference(then: Option<&String>, now: Option<&String>, name: &str) -> Option<String> {
     match (then, now) {
         (Some(then), Some(now)) if then == now => None,
-        (Some(_), Some(_)) => Some(format!("{name} was changed")),
-        (None, Some(_)) => Some(format!("{name} was added")),
-        (Some(_), None) => Some(format!("{name} was removed")),
+        (Some(_), Some(_)) => Some(printable(&format!("{name} was changed"))),
+        (None, Some(_)) => Some(printable(&format!("{name} was added"))),
+        (Some(_), None) => Some(printable(&format!("{name} was removed"))),
         (None, None) => None,
     }
 }

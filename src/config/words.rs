@@ -95,3 +95,46 @@ pub(super) const HOLLOW: &[Field] = &[
     plain("message", Text),
     plain("install", Text),
 ];
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::config::spec;
+
+    /// The keys that a type reads, in their order, as serde lists them when it meets one that it does not know.
+    pub(in crate::config) fn words_of<T: DeserializeOwned>() -> Vec<String> {
+        let error = toml::from_str::<T>("no-such-word = 1")
+            .err()
+            .expect("the type takes no unknown word")
+            .to_string();
+        let (_, list) = error.split_once("expected").expect("serde lists the words");
+        list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    fn keys(fields: &[Field]) -> Vec<String> {
+        let mut keys = fields.iter().map(|field| field.key.to_owned()).collect::<Vec<_>>();
+        keys.sort();
+        keys
+    }
+
+    fn sorted<T: DeserializeOwned>() -> Vec<String> {
+        let mut words = words_of::<T>();
+        words.sort();
+        words
+    }
+
+    #[test]
+    fn the_words_are_those_of_the_types() {
+        assert_eq!(sorted::<spec::Language>(), keys(LANGUAGE));
+        assert_eq!(sorted::<spec::Server>(), keys(SERVER));
+        assert_eq!(sorted::<spec::Features>(), keys(FEATURES));
+        assert_eq!(sorted::<spec::Install>(), keys(INSTALL));
+        assert_eq!(sorted::<spec::DiagnosticsRule>(), keys(DIAGNOSTICS));
+        assert_eq!(sorted::<spec::IdleSign>(), keys(IDLE));
+        assert_eq!(sorted::<spec::ReadinessRule>(), keys(READINESS));
+        assert_eq!(sorted::<spec::ReadySign>(), keys(READY));
+        assert_eq!(sorted::<spec::Hollow>(), keys(HOLLOW));
+    }
+}
