@@ -27,5 +27,5 @@ pub mod progress;
 pub mod readiness;
 pub mod session;
 mod state;
-mod uri;
+pub mod uri;
 pub mod wire;

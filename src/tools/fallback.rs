@@ -1,9 +1,10 @@
 //! Answers without a server: ranked text search, named as such, and how to get the server.
 
-use super::answer::{Answer, HoverOutput, LocationsOutput, ServerState, ServerStatus};
-use super::context::Context;
+use super::answer::{Answer, DiagnosticItem, HoverOutput, LocationsOutput, ServerState, ServerStatus};
+use super::context::{Context, Subject};
 use super::error::{ErrorCode, ToolError};
 use super::question::Unanswered;
+use crate::lsp::model::{Symbol, WorkspaceSymbol};
 use crate::lsp::operations::Navigation;
 
 /// Hover from the likely definition.
@@ -19,6 +20,21 @@ pub async fn locations(
     _limit: usize,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
     Err(refusal(&unanswered.status))
+}
+
+/// The syntax errors of a file.
+pub fn syntax_errors(_context: &Context, _subject: &Subject) -> Result<Vec<DiagnosticItem>, ToolError> {
+    Ok(Vec::new())
+}
+
+/// The outline of a file.
+pub fn outline(_context: &Context, _subject: &Subject) -> Result<Vec<Symbol>, ToolError> {
+    Ok(Vec::new())
+}
+
+/// Symbols that match `query`.
+pub fn workspace_symbols(_context: &Context, _subject: &Subject, _query: &str) -> Result<Vec<WorkspaceSymbol>, ToolError> {
+    Ok(Vec::new())
 }
 
 /// What can only be answered by a server is refused with its state.

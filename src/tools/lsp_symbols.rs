@@ -1,7 +1,5 @@
 //! `lsp_symbols`: the outline of a file, or the symbols of the workspace that a query matches.
 
-use std::time::Duration;
-
 use tokio::time::Instant;
 
 use super::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
@@ -10,13 +8,10 @@ use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::lsp_navigate;
 use super::target::Target;
-use crate::config::present_languages;
 use crate::lsp::model::{FileRef, Symbol, WorkspaceSymbol};
 use crate::lsp::session::AskError;
 use crate::text::Position;
 
-/// How long the look for languages may take.
-const LOOK: Duration = Duration::from_secs(2);
 /// How many languages of a workspace are asked for a bare name, those with the most files first.
 const MOST_LANGUAGES: usize = 4;
 
@@ -139,14 +134,9 @@ impl Context {
     /// Asks the servers of the workspace's main languages for `query`; text search answers for those that cannot.
     pub async fn find_symbols(&self, query: &str, deadline: Instant) -> Result<Found, ToolError> {
         self.manager.refresh().await;
-        let limits = crate::workspace::WalkLimits {
-            max_files: self.config.settings.limits.walk_files,
-            deadline: std::time::Instant::now() + LOOK,
-        };
-        let present = present_languages(self.catalogue(), &self.workspace, &limits);
         let mut found = Found { symbols: Vec::new(), statuses: Vec::new(), verdict: Verdict::Complete };
         let mut verdicts = Vec::new();
-        for language in present.languages.into_iter().take(MOST_LANGUAGES) {
+        for language in self.present_languages().into_iter().take(MOST_LANGUAGES) {
             let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
             let servers = self.servers_for(&subject, |features| features.navigation);
             let Some((server, _)) = servers.first() else { continue };
