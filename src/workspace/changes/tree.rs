@@ -139,6 +139,12 @@ impl Tree {
         changes
     }
 
+    #[cfg(test)]
+    pub(super) fn known_files(&self) -> usize {
+        assert_eq!(self.files, self.directories.values().map(|directory| directory.files.len()).sum());
+        self.files
+    }
+
     fn mark_of(&self, path: &Path) -> Option<Mark> {
         self.directories.get(path.parent()?)?.files.get(path.file_name()?).copied()
     }
@@ -225,8 +231,8 @@ impl Tree {
         }
     }
 
-    /// After lost events, or under another root: everything is looked at again, through new watches, since the old ones may stand for
-    /// directories that moved.
+    /// After lost events, or under another root: everything is looked at again, through new watches, since the old
+    /// ones may stand for directories that moved.
     fn start_over(&mut self, suspects: &mut Suspects) {
         self.watches = Watches::new();
         self.by_watch.clear();
