@@ -265,3 +265,40 @@ fn files_of_libraries() {
     assert!(message(Path::new("/dev/zero"), 9).starts_with("`zero` is a device"));
     assert!(message(dir.path(), 9).contains("is a directory"));
 }
+
+/// Whoever swaps a directory for a link that leads out, however quickly, gets nothing from outside.
+#[test]
+fn a_directory_swapped_for_a_link_while_it_is_used() {
+    let (keep, workspace) = workspace();
+    let root = workspace.root();
+    fs::create_dir(root.join("d")).unwrap();
+    fs::write(root.join("d/a"), "inside").unwrap();
+    fs::create_dir(keep.path().join("outside")).unwrap();
+    fs::write(keep.path().join("outside/a"), "outside").unwrap();
+    symlink("../outside", root.join("link")).unwrap();
+    let stop = AtomicBool::new(false);
+    let (mut inside, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let swap = |from: &str, to: &str| fs::rename(root.join(from), root.join(to)).unwrap();
+            while !stop.load(Ordering::Relaxed) {
+                swap("d", "kept");
+                swap("link", "d");
+                swap("d", "link");
+                swap("kept", "d");
+            }
+        });
+        for _ in 0..5000 {
+            match read(&workspace, "d/a") {
+                Ok(file) => {
+                    assert_eq!(file.text, "inside");
+                    inside += 1;
+                }
+                Err(ReadError::Outside { .. } | ReadError::NotFound { .. }) => refused += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(inside > 0 && refused > 0, "{inside} read, {refused} refused: nothing was swapped");
+}
