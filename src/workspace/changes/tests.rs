@@ -228,19 +228,25 @@ fn what_happens_before_the_watches_are_there() {
 }
 
 #[test]
-fn the_setup_does_not_hold_anyone_up() {
-    let names: Vec<String> = (0..500).map(|n| format!("d{n}/f")).collect();
-    let (_keep, workspace) = workspace(&names.iter().map(String::as_str).collect::<Vec<_>>());
+fn a_slow_setup_holds_nobody_up_for_long() {
+    let (_keep, workspace) = workspace(&["d/a", "b"]);
+    let wait = Duration::from_millis(300);
+    // A feed whose setup never ends.
+    let shared = Shared { tree: Mutex::new(None), ready: Condvar::new(), stop: AtomicBool::new(false) };
+    let limits = Limits { setup: wait, ..LIMITS };
+    let feed = ChangeFeed { shared: Arc::new(shared), setup: None, started: Instant::now(), limits };
+    let unknown = Changes { changes: Vec::new(), overflowed: true };
     let began = Instant::now();
-    let feed = ChangeFeed::start_with(&workspace, Limits { setup: Duration::ZERO, ..LIMITS });
-    let first = feed.drain();
-    assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
-    // Either it was quick, or it said that it does not know.
-    assert!(first.overflowed || feed.is_ready());
-    drop(feed);
+    assert_eq!(feed.drain(), unknown);
+    assert!(began.elapsed() >= wait - Duration::from_millis(1) && began.elapsed() < wait * 10);
     let began = Instant::now();
-    drop(ChangeFeed::start(&workspace));
-    assert!(began.elapsed() < Duration::from_millis(500), "{:?}", began.elapsed());
+    assert_eq!(feed.drain(), unknown);
+    assert!(began.elapsed() < wait, "waited twice");
+    assert!(!feed.is_ready());
+    // A feed that is dropped stops its setup at the next file.
+    let tree = Tree::new(&workspace, LIMITS, SystemTime::now(), &AtomicBool::new(true));
+    assert_eq!(tree.known_files(), 0);
+    assert_eq!(Tree::new(&workspace, LIMITS, SystemTime::now(), &AtomicBool::new(false)).known_files(), 2);
 }
 
 #[test]

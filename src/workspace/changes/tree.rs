@@ -93,11 +93,11 @@ impl Tree {
         };
         let since = since.checked_sub(CLOCK_TICK).unwrap_or(since);
         let mut pending = BTreeMap::new();
-        tree.enter(PathBuf::new(), &mut |path, metadata| {
+        let go_on = || !stop.load(Ordering::Relaxed);
+        tree.enter(PathBuf::new(), &go_on, &mut |path, metadata| {
             if let Some(kind) = change_since(metadata, since) {
                 pending.insert(path, kind);
             }
-            !stop.load(Ordering::Relaxed)
         });
         tree.pending = pending;
         // What was compiled for the whole tree is seldom needed again.
@@ -137,6 +137,12 @@ impl Tree {
             merge_all(&mut changes, self.settle(ruled.files));
         }
         changes
+    }
+
+    #[cfg(test)]
+    pub(super) fn known_files(&self) -> usize {
+        assert_eq!(self.files, self.directories.values().map(|directory| directory.files.len()).sum());
+        self.files
     }
 
     fn mark_of(&self, path: &Path) -> Option<Mark> {
@@ -225,8 +231,8 @@ impl Tree {
         }
     }
 
-    /// After lost events, or under another root: everything is looked at again, through new watches, since the old ones may stand for
-    /// directories that moved.
+    /// After lost events, or under another root: everything is looked at again, through new watches, since the old
+    /// ones may stand for directories that moved.
     fn start_over(&mut self, suspects: &mut Suspects) {
         self.watches = Watches::new();
         self.by_watch.clear();
@@ -250,9 +256,8 @@ impl Tree {
                 continue;
             }
             let files = &mut suspects.files;
-            self.enter(directory.clone(), &mut |path, _| {
+            self.enter(directory.clone(), &|| true, &mut |path, _| {
                 files.entry(path).or_insert(Suspect { before: None, certain: false });
-                true
             });
         }
     }
@@ -297,9 +302,9 @@ impl Tree {
         files
     }
 
-    /// Watches `top` and what counts below it, and remembers the files; `found` is told of each and says whether to
-    /// go on. A directory is watched before it is listed, so that nothing can slip in between.
-    fn enter(&mut self, top: PathBuf, found: &mut dyn FnMut(PathBuf, &Metadata) -> bool) {
+    /// Watches `top` and what counts below it, and remembers the files, as long as it may `go_on`; `found` is told of
+    /// each. A directory is watched before it is listed, so that nothing can slip in between.
+    fn enter(&mut self, top: PathBuf, go_on: &dyn Fn() -> bool, found: &mut dyn FnMut(PathBuf, &Metadata)) {
         let mut waiting = vec![top];
         while let Some(path) = waiting.pop() {
             let absolute = self.workspace.root().join(&path);
@@ -307,11 +312,13 @@ impl Tree {
             let mut directory = Directory { watch, files: HashMap::new() };
             // A directory that may not be listed has no files for anyone.
             for entry in std::fs::read_dir(&absolute).into_iter().flatten().flatten() {
+                if !go_on() {
+                    return;
+                }
                 let Ok(kind) = entry.file_type() else { continue };
-                let name = entry.file_name();
-                let child = path.join(&name);
+                let child = path.join(entry.file_name());
                 if kind.is_dir() {
-                    if !is_litter(&absolute.join(&name)) && !self.is_ignored(&child, true) {
+                    if !is_litter(&entry.path()) && !self.is_ignored(&child, true) {
                         waiting.push(child);
                     }
                 } else if kind.is_file() && !self.is_ignored(&child, false) {
@@ -320,13 +327,12 @@ impl Tree {
                         continue;
                     }
                     let Ok(metadata) = entry.metadata() else { continue };
-                    directory.files.insert(name, mark(&metadata));
+                    directory.files.insert(entry.file_name(), mark(&metadata));
                     self.files += 1;
-                    if !found(child, &metadata) {
-                        return;
-                    }
+                    found(child, &metadata);
                 }
             }
+            directory.files.shrink_to_fit();
             self.directories.insert(path, directory);
         }
     }
