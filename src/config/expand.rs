@@ -127,6 +127,13 @@ mod tests {
     }
 
     #[test]
+    fn the_catalogue_uses_no_other_placeholder() {
+        let text = include_str!("../../servers.toml").replace(ROOT, "").replace(NODE_MODULES, "");
+        let other = text.lines().find(|line| line.contains("${"));
+        assert_eq!(other, None);
+    }
+
+    #[test]
     fn the_root_is_filled_in_everywhere() {
         let mut server = Catalogue::built_in().servers["clangd"].clone();
         server.command.push("--index=${root}/index".to_owned());
