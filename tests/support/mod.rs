@@ -7,7 +7,7 @@
 //! - [`count_processes`], [`signal_processes`], [`wait_until`]: what still lives, and waiting for it with a deadline.
 //! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 
 mod fingerprint;
 mod log;
