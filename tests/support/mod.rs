@@ -7,7 +7,7 @@
 //! - [`count_processes`], [`signal_processes`], [`wait_until`]: what still lives, and waiting for it with a deadline.
 //! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 
 mod fingerprint;
 mod log;
@@ -21,5 +21,5 @@ pub mod raw_client;
 pub use fingerprint::fingerprint;
 pub use log::ServerLog;
 pub use processes::{Marker, count_processes, processes, signal_processes, wait_until};
-pub use project::{Project, SCRIPTED};
+pub use project::{Project, SCRIPTED, copy_folder};
 pub use servers::{real_servers, scripted_server, server_program};

@@ -32,6 +32,13 @@ impl Project {
         project
     }
 
+    /// A copy of `fixtures/NAME`.
+    pub fn of_fixture(name: &str) -> Self {
+        let project = Self::new([]);
+        copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name), &project.root());
+        project
+    }
+
     /// A project of these files whose `.scr` files the scripted server serves, playing `scenario`; see the head of
     /// `scripted_server/main.rs`. `log` is filled in. `table` is appended to the server's table in `servers.toml`
     /// ("", or lines like `diagnostics = {source = "versioned-push"}`).
@@ -138,6 +145,19 @@ impl Project {
 impl Drop for Project {
     fn drop(&mut self) {
         signal_processes(&self.marker(), Signal::KILL);
+    }
+}
+
+/// Copies the files in a folder, and in those within it, into another.
+pub fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a kind").is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a copy");
+        }
     }
 }
 

@@ -383,8 +383,12 @@ impl Brain {
 
     fn honest(&self, method: &str, params: &Value) -> Result<Value, ErrorSpec> {
         let state = self.state();
-        let view =
-            View { documents: &state.documents, root: state.root.as_deref(), encoding: state.encoding };
+        let view = View {
+            documents: &state.documents,
+            root: state.root.as_deref(),
+            encoding: state.encoding,
+            hover_version: self.scenario.hover_version,
+        };
         match method {
             "textDocument/hover" => Ok(view.hover(params)),
             "textDocument/definition" => Ok(view.definition(params)),

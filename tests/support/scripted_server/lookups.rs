@@ -14,6 +14,8 @@ pub struct View<'a> {
     pub documents: &'a Documents,
     pub root: Option<&'a Path>,
     pub encoding: Encoding,
+    /// Whether hover tells the document's version.
+    pub hover_version: bool,
 }
 
 impl View<'_> {
@@ -35,10 +37,13 @@ impl View<'_> {
     pub fn hover(&self, params: &Value) -> Value {
         let Some((word, span, text)) = self.word(params) else { return Value::Null };
         let uri = params["textDocument"]["uri"].as_str().unwrap_or_default();
-        let version =
-            self.documents.get(uri).map_or_else(|| "disk".to_owned(), |open| format!("v{}", open.version));
+        let version = match self.documents.get(uri) {
+            Some(open) if self.hover_version => format!(" v{}", open.version),
+            Some(_) => String::new(),
+            None => " disk".to_owned(),
+        };
         json!({
-            "contents": {"kind": "markdown", "value": format!("{word} {version} {}", fingerprint(&text))},
+            "contents": {"kind": "markdown", "value": format!("{word}{version} {}", fingerprint(&text))},
             "range": range(&text, span, self.encoding),
         })
     }
