@@ -1,3 +1,7 @@
 //! The binary: parse the command line, open one door.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lsp_tools::cli::main()
+}

@@ -1,0 +1,15 @@
+//! `calls`
+
+use super::{Door, Reply, answered, place};
+use crate::cli::args::Calls;
+use crate::cli::render::hierarchy::render;
+use crate::lsp::hierarchy::Hierarchy;
+use crate::tools::error::ToolError;
+
+/// Who calls something, or what it calls.
+pub async fn run(arguments: &Calls, door: Door<'_>) -> Result<Reply, ToolError> {
+    let direction = if arguments.outgoing { Hierarchy::Callees } else { Hierarchy::Callers };
+    let target = place(&arguments.at.address, door)?;
+    let answer = door.runtime.calls(target, direction, arguments.depth).await?;
+    answered(door, &answer, |output| render(output, &door.console.out), "no function stands there")
+}
