@@ -24,7 +24,10 @@ impl Console {
     /// The process's own streams, coloured as asked for.
     pub fn open(color: Color) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
-        Self { out: look(&out, color, AutoStream::choice(&out)), err: look(&err, color, AutoStream::choice(&err)) }
+        Self {
+            out: look(&out, color, AutoStream::choice(&out)),
+            err: look(&err, color, AutoStream::choice(&err)),
+        }
     }
 
     /// Writes `text` to stdout. That nobody reads any more is no error: the status tells what the answer was.
@@ -62,7 +65,7 @@ fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
 }
 
 /// A closed pipe ends the writing, not the program.
-pub fn quietly(result: io::Result<()>) -> io::Result<()> {
+fn quietly(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use tracing_appender::rolling::{Builder, InitError, Rotation};
+use tracing_appender::rolling::{Builder, Rotation};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer};
@@ -25,10 +25,12 @@ pub enum LogError {
         /// The folder of the log.
         folder: PathBuf,
         /// What is wrong with it.
-        error: InitError,
+        error: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The variable says nothing that is known.
-    #[error("no log is written: LSP_TOOLS_LOG is not understood: {0}; give levels as in warn,lsp_tools=debug")]
+    #[error(
+        "no log is written: LSP_TOOLS_LOG is not understood: {0}; give levels as in warn,lsp_tools=debug"
+    )]
     Filter(#[from] tracing_subscriber::filter::ParseError),
     /// Something else logs in this process.
     #[error("no log is written: {0}")]
@@ -42,9 +44,11 @@ pub enum LogError {
 /// When the folder or the variable cannot be used. Nothing is logged then, and stderr stays silent too.
 pub fn start(state: &Path, verbosity: u8, color: bool) -> Result<PathBuf, LogError> {
     let folder = state.join("log");
+    let unusable = |error| LogError::Folder { folder: folder.clone(), error };
+    std::fs::create_dir_all(&folder).map_err(|error| unusable(error.into()))?;
     let builder = Builder::new().rotation(Rotation::DAILY).max_log_files(DAYS);
     let builder = builder.filename_prefix("lsp-tools").filename_suffix("log");
-    let file = builder.build(&folder).map_err(|error| LogError::Folder { folder: folder.clone(), error })?;
+    let file = builder.build(&folder).map_err(|error| unusable(error.into()))?;
     let said = std::env::var(VARIABLE).unwrap_or_default();
     let filter = EnvFilter::try_new(if said.is_empty() { USUAL } else { &said })?;
     let to_file = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(file).with_filter(filter);
@@ -72,6 +76,9 @@ mod tests {
     fn a_folder_that_cannot_be_is_told() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = start(file.path(), 0, false).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("no log is written: {}/log cannot be used: ", file.path().display())), "{error}");
+        assert!(
+            error.starts_with(&format!("no log is written: {}/log cannot be used: ", file.path().display())),
+            "{error}"
+        );
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::args::{Cli, Command, Format};
 use super::commands::{self, Door, Reply};
-use super::console::{Console, quietly};
+use super::console::Console;
 use super::exit::Status;
 use super::logging;
 use super::panics;
@@ -59,7 +59,8 @@ fn misused(cli: &Cli) -> Option<Result<Reply, ToolError>> {
     let only_check = matches!(cli.global.format, Format::Sarif | Format::Github);
     (only_check && !matches!(cli.command, Command::Check(_))).then(|| {
         let error = "the formats sarif and github are for diagnostics";
-        Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint("use them with `check`; else text or json"))
+        Err(ToolError::new(ErrorCode::InvalidArgs, error)
+            .with_hint("use them with `check`; else text or json"))
     })
 }
 
@@ -76,8 +77,10 @@ fn print(reply: Reply, console: &Console) -> Status {
 }
 
 fn with_runtime(cli: Cli, console: &Console) -> Result<Reply, ToolError> {
-    let internal = |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
-    let cwd = std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
+    let internal =
+        |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
+    let cwd =
+        std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
     start_log(&cli, console);
     let threads = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -90,10 +93,10 @@ fn with_runtime(cli: Cli, console: &Console) -> Result<Reply, ToolError> {
 
 /// Without a log the work still goes on, and it is said why there is none.
 fn start_log(cli: &Cli, console: &Console) {
-    let started = Folders::find()
-        .map_err(|error| format!("no log is written: {error}"))
-        .and_then(|folders| {
-            logging::start(&folders.state, cli.global.verbose, console.err.color).map_err(|error| error.to_string())
+    let started =
+        Folders::find().map_err(|error| format!("no log is written: {error}")).and_then(|folders| {
+            logging::start(&folders.state, cli.global.verbose, console.err.color)
+                .map_err(|error| error.to_string())
         });
     match started {
         Ok(folder) => panics::details_are_in(folder),

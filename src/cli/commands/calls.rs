@@ -9,7 +9,7 @@ use crate::tools::error::ToolError;
 /// Who calls something, or what it calls.
 pub async fn run(arguments: &Calls, door: Door<'_>) -> Result<Reply, ToolError> {
     let direction = if arguments.outgoing { Hierarchy::Callees } else { Hierarchy::Callers };
-    let target = place(&arguments.at.address, door)?;
+    let target = place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.calls(target, direction, arguments.depth).await?;
     answered(door, &answer, |output| render(output, &door.console.out), "no function stands there")
 }

@@ -146,19 +146,20 @@ fn told<T: Serialize>(
 }
 
 fn as_json<T: Serialize>(output: &T, door: Door<'_>) -> Result<String, ToolError> {
-    json::render(output, &door.console.out)
-        .map_err(|error| ToolError::new(ErrorCode::Internal, format!("the answer cannot be written as JSON: {error}")))
+    json::render(output, &door.console.out).map_err(|error| {
+        ToolError::new(ErrorCode::Internal, format!("the answer cannot be written as JSON: {error}"))
+    })
 }
 
 /// The target that `given` names; an existing folder is no file.
-fn target(given: &OsStr, door: Door<'_>) -> Result<Target, ToolError> {
-    let exists = |path: &Path| door.cwd.join(path).metadata().is_ok_and(|metadata| !metadata.is_dir());
+fn target(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
+    let exists = |path: &Path| cwd.join(path).metadata().is_ok_and(|metadata| !metadata.is_dir());
     address::parse(given, exists).map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))
 }
 
 /// The place or name that `given` names; a whole file is neither.
-fn place(given: &OsStr, door: Door<'_>) -> Result<Target, ToolError> {
-    match target(given, door)? {
+fn place(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
+    match target(given, cwd)? {
         Target::File(path) => {
             let path = path.display();
             let error = format!("{path} is a whole file; say what in it is meant");
@@ -170,8 +171,8 @@ fn place(given: &OsStr, door: Door<'_>) -> Result<Target, ToolError> {
 }
 
 /// The place in a file that `given` names; a name alone is none.
-fn place_in_file(given: &OsStr, door: Door<'_>) -> Result<Target, ToolError> {
-    match place(given, door)? {
+fn place_in_file(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
+    match place(given, cwd)? {
         Target::Name(name) => {
             let error = format!("{name} names no place in a file (nor a file that is there)");
             let hint = "give FILE:LINE:COL or FILE:LINE:NAME, counted from 1";

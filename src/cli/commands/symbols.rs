@@ -8,9 +8,11 @@ use crate::tools::target::Target;
 
 /// The outline of a file, or symbols of the workspace.
 pub async fn run(arguments: &Symbols, door: Door<'_>) -> Result<Reply, ToolError> {
-    let target = target(&arguments.address, door)?;
+    let target = target(&arguments.address, door.cwd)?;
     let (path, nothing) = match &target {
-        Target::File(path) => (Some(path.to_string_lossy().into_owned()), "the file has no symbols".to_owned()),
+        Target::File(path) => {
+            (Some(path.to_string_lossy().into_owned()), "the file has no symbols".to_owned())
+        }
         Target::Name(name) => {
             let name = crate::cli::render::escape::words(name);
             (None, format!("no symbol matches `{name}`, and no file has that name"))

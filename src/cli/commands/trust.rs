@@ -34,7 +34,8 @@ fn shown(door: Door<'_>, output: &TrustOutput) -> Result<Reply, ToolError> {
 async fn confirmed(asked: &TrustOutput, door: Door<'_>) -> Result<bool, ToolError> {
     if door.format != Format::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
         let error = "nobody is here to ask; what the project wants to run was not allowed";
-        let hint = "look at it with `lsp-tools trust` on a terminal, or allow it with `lsp-tools trust --yes`";
+        let hint =
+            "look at it with `lsp-tools trust` on a terminal, or allow it with `lsp-tools trust --yes`";
         return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint));
     }
     let question = format!("{}\nAllow this? [y/N] ", render(asked, &door.console.err));

@@ -18,14 +18,13 @@ pub fn render(output: &HierarchyOutput, look: &Look) -> String {
     let roots: Vec<Node> = output.items.iter().map(|item| node(item, look)).collect();
     let mut out = tree::render(&roots);
     if look.terminal {
-        out.push_str(&look.paint(DIM, &format!("\n{}", total(output))));
-        out.push('\n');
+        out.push_str(&format!("\n{}\n", look.paint(DIM, &total(output))));
     }
     out
 }
 
 /// `3 callers`, `no subtypes`.
-pub fn total(output: &HierarchyOutput) -> String {
+fn total(output: &HierarchyOutput) -> String {
     let one = match output.direction.as_str() {
         "incoming" => "caller",
         "outgoing" => "callee",
