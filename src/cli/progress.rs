@@ -20,7 +20,7 @@ const FIRST: Duration = Duration::from_millis(200);
 /// Nothing is redrawn sooner.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Cells of the bar.
-const BAR: usize = 20;
+const BAR: usize = 12;
 
 /// The line, drawn by a task until it is told to stop.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ fn lowered(title: &str) -> String {
 }
 
 fn bar(done: usize, total: usize) -> String {
-    let filled = if total == 0 { BAR } else { (done.min(total) * BAR) / total };
+    let filled = (done.min(total) * BAR).checked_div(total).unwrap_or(BAR);
     format!("{}{}", "━".repeat(filled), "─".repeat(BAR - filled))
 }
 
@@ -197,10 +197,10 @@ mod tests {
         assert_eq!(line(vec![indexing(None, Some("a\n\x1b[2Jb"))]), "pylsp indexing (a \\u{1b}[2Jb)");
         assert_eq!(line(vec![starting(), ProgressEvent::ServerReady { server: "pylsp".into() }]), "");
         let checked = ProgressEvent::FilesChecked { done: 12, total: 340 };
-        assert_eq!(line(vec![checked]), "──────────────────── checked 12 of 340 files");
+        assert_eq!(line(vec![checked]), "──────────── checked 12 of 340 files");
         let half = ProgressEvent::FilesChecked { done: 1, total: 2 };
         let both = line(vec![half, starting()]);
-        assert_eq!(both, "━━━━━━━━━━────────── checked 1 of 2 files · pylsp starting");
+        assert_eq!(both, "━━━━━━────── checked 1 of 2 files · pylsp starting");
     }
 
     #[test]

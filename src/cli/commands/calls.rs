@@ -1,8 +1,7 @@
 //! `calls`
 
-use super::{Door, Reply, answered, place};
+use super::{Door, Reply, place, tree};
 use crate::cli::args::Calls;
-use crate::cli::render::hierarchy::render;
 use crate::lsp::hierarchy::Hierarchy;
 use crate::tools::error::ToolError;
 
@@ -11,5 +10,5 @@ pub async fn run(arguments: &Calls, door: Door<'_>) -> Result<Reply, ToolError> 
     let direction = if arguments.outgoing { Hierarchy::Callees } else { Hierarchy::Callers };
     let target = place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.calls(target, direction, arguments.depth).await?;
-    answered(door, &answer, |output| render(output, &door.console.out), "no function stands there")
+    tree(door, &answer, "no function stands there")
 }

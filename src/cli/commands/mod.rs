@@ -27,9 +27,9 @@ use super::address;
 use super::args::{Command, Format};
 use super::console::Console;
 use super::exit::{self, Outcome, Status};
-use super::render::{json, verdict};
+use super::render::{hierarchy, json, verdict};
 use crate::runtime::Runtime;
-use crate::tools::answer::Answer;
+use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::target::Target;
 
@@ -128,10 +128,22 @@ fn answered<T: Serialize + Outcome>(
     }
     let out = text(&answer.output);
     let mut lines = verdict::lines(answer, &door.console.err);
-    if out.is_empty() {
+    // Where nobody answered, the verdict has said so already.
+    if out.is_empty() && answer.verdict != Verdict::NoData {
         lines.push(nothing.to_owned());
     }
     Ok(Reply { out, lines, status })
+}
+
+/// The reply of a call or type hierarchy, `nothing` said where nothing of the kind stands there.
+fn tree(door: Door<'_>, answer: &Answer<HierarchyOutput>, nothing: &str) -> Result<Reply, ToolError> {
+    let look = &door.console.out;
+    let mut reply = answered(door, answer, |output| hierarchy::render(output, look), nothing)?;
+    let lonely = !answer.output.items.is_empty() && answer.output.count == 0;
+    if lonely && !look.terminal && door.format == Format::Text {
+        reply.lines.push(hierarchy::total(&answer.output));
+    }
+    Ok(reply)
 }
 
 /// The reply of an output that comes from no server.

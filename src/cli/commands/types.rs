@@ -1,8 +1,7 @@
 //! `types`
 
-use super::{Door, Reply, answered, place};
+use super::{Door, Reply, place, tree};
 use crate::cli::args::Types;
-use crate::cli::render::hierarchy::render;
 use crate::lsp::hierarchy::Hierarchy;
 use crate::tools::error::ToolError;
 
@@ -11,5 +10,5 @@ pub async fn run(arguments: &Types, door: Door<'_>) -> Result<Reply, ToolError> 
     let direction = if arguments.subtypes { Hierarchy::Subtypes } else { Hierarchy::Supertypes };
     let target = place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.types(target, direction, arguments.depth).await?;
-    answered(door, &answer, |output| render(output, &door.console.out), "no type stands there")
+    tree(door, &answer, "no type stands there")
 }

@@ -24,7 +24,7 @@ pub fn render(output: &HierarchyOutput, look: &Look) -> String {
 }
 
 /// `3 callers`, `no subtypes`.
-fn total(output: &HierarchyOutput) -> String {
+pub fn total(output: &HierarchyOutput) -> String {
     let one = match output.direction.as_str() {
         "incoming" => "caller",
         "outgoing" => "callee",

@@ -35,7 +35,6 @@ fn run(server: &str, items: &[&DiagnosticItem], output: &DiagnosticsOutput, verd
     json!({
         "tool": {"driver": {
             "name": server,
-            "informationUri": "https://microsoft.github.io/language-server-protocol/",
             "rules": rules.described(),
         }},
         "columnKind": "unicodeCodePoints",
