@@ -14,6 +14,7 @@ mod console;
 pub mod exit;
 mod logging;
 mod panics;
+mod paths;
 mod progress;
 pub mod render;
 mod run;

@@ -15,6 +15,7 @@ use super::console::Console;
 use super::exit::Status;
 use super::logging;
 use super::panics;
+use super::paths::Paths;
 use super::progress::Progress;
 use super::render::{escape, verdict};
 use super::signals::Signals;
@@ -138,7 +139,8 @@ async fn ask(cli: Cli, cwd: PathBuf, console: &Console) -> Result<Reply, ToolErr
 
 async fn reply(command: Command, format: Format, runtime: &Runtime, cwd: &Path, console: &Console) -> Reply {
     let hints = if commands::asks_about_code(&command) { runtime.startup_hints() } else { Vec::new() };
-    let mut reply = commands::run(command, Door { runtime, cwd, format, console }).await;
+    let paths = Paths::new(runtime.workspace().root(), cwd);
+    let mut reply = commands::run(command, Door { runtime, cwd, paths: &paths, format, console }).await;
     let hints = hints.iter().map(|hint| escape::line(hint).into_owned());
     reply.lines.splice(0..0, hints);
     reply

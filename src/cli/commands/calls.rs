@@ -10,5 +10,5 @@ pub async fn run(arguments: &Calls, door: Door<'_>) -> Result<Reply, ToolError> 
     let direction = if arguments.outgoing { Hierarchy::Callees } else { Hierarchy::Callers };
     let target = place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.calls(target, direction, arguments.depth).await?;
-    tree(door, &answer, "no function stands there")
+    tree(door, answer, "no function stands there")
 }

@@ -9,5 +9,5 @@ use crate::tools::error::ToolError;
 pub async fn run(arguments: &Completion, door: Door<'_>) -> Result<Reply, ToolError> {
     let target = place_in_file(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.completion(target, arguments.limit).await?;
-    answered(door, &answer, |output| render(output, &door.console.out), "nothing could be typed there")
+    answered(door, answer, |output| render(output, &door.console.out), "nothing could be typed there")
 }

@@ -27,6 +27,7 @@ use super::address;
 use super::args::{Command, Format};
 use super::console::Console;
 use super::exit::{self, Outcome, Status};
+use super::paths::{HasPaths, Paths};
 use super::render::{hierarchy, json, verdict};
 use crate::runtime::Runtime;
 use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
@@ -40,6 +41,8 @@ pub struct Door<'a> {
     pub runtime: &'a Runtime,
     /// The folder that relative paths start from.
     pub cwd: &'a Path,
+    /// How paths are spelled there.
+    pub paths: &'a Paths,
     /// How the answer is written.
     pub format: Format,
     /// What the streams look like.
@@ -116,32 +119,39 @@ pub fn failed(error: &ToolError, format: Format, console: &Console) -> Reply {
 }
 
 /// The reply of an answer: `text` as it looks to people, `nothing` said where that is empty.
-fn answered<T: Serialize + Outcome>(
+fn answered<T: Serialize + Outcome + HasPaths>(
     door: Door<'_>,
-    answer: &Answer<T>,
+    mut answer: Answer<T>,
     text: impl FnOnce(&T) -> String,
     nothing: &str,
 ) -> Result<Reply, ToolError> {
-    let status = exit::of_answer(answer);
     if door.format == Format::Json {
-        return Ok(Reply { out: as_json(answer, door)?, lines: Vec::new(), status });
+        let status = exit::of_answer(&answer);
+        return Ok(Reply { out: as_json(&answer, door)?, lines: Vec::new(), status });
     }
+    door.paths.respell(&mut answer);
     let out = text(&answer.output);
+    Ok(worded(door, &answer, out, nothing))
+}
+
+/// The reply of an answer whose text is `out`.
+fn worded<T: Outcome>(door: Door<'_>, answer: &Answer<T>, out: String, nothing: &str) -> Reply {
     let mut lines = verdict::lines(answer, &door.console.err);
     // Where nobody answered, the verdict has said so already.
     if out.is_empty() && answer.verdict != Verdict::NoData {
         lines.push(nothing.to_owned());
     }
-    Ok(Reply { out, lines, status })
+    Reply { out, lines, status: exit::of_answer(answer) }
 }
 
 /// The reply of a call or type hierarchy, `nothing` said where nothing of the kind stands there.
-fn tree(door: Door<'_>, answer: &Answer<HierarchyOutput>, nothing: &str) -> Result<Reply, ToolError> {
+fn tree(door: Door<'_>, answer: Answer<HierarchyOutput>, nothing: &str) -> Result<Reply, ToolError> {
     let look = &door.console.out;
-    let mut reply = answered(door, answer, |output| hierarchy::render(output, look), nothing)?;
     let lonely = !answer.output.items.is_empty() && answer.output.count == 0;
+    let total = hierarchy::total(&answer.output);
+    let mut reply = answered(door, answer, |output| hierarchy::render(output, look), nothing)?;
     if lonely && !look.terminal && door.format == Format::Text {
-        reply.lines.push(hierarchy::total(&answer.output));
+        reply.lines.push(total);
     }
     Ok(reply)
 }

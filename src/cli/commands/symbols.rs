@@ -1,7 +1,7 @@
 //! `symbols`
 
 use super::{Door, Reply, answered, target};
-use crate::cli::args::Symbols;
+use crate::cli::args::{Format, Symbols};
 use crate::cli::render::symbols::render;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::target::Target;
@@ -26,8 +26,9 @@ pub async fn run(arguments: &Symbols, door: Door<'_>) -> Result<Reply, ToolError
     };
     let answer = door.runtime.symbols(target, arguments.limit).await?;
     let look = &door.console.out;
-    let mut reply = answered(door, &answer, |output| render(output, path.as_deref(), look), &nothing)?;
-    if answer.output.has_more && !reply.out.is_empty() && door.format == crate::cli::args::Format::Text {
+    let more = answer.output.has_more && door.format == Format::Text;
+    let mut reply = answered(door, answer, |output| render(output, path.as_deref(), look), &nothing)?;
+    if more {
         reply.lines.push("not all symbols are shown; --limit shows more".to_owned());
     }
     Ok(reply)

@@ -10,5 +10,5 @@ pub async fn run(arguments: &Types, door: Door<'_>) -> Result<Reply, ToolError> 
     let direction = if arguments.subtypes { Hierarchy::Subtypes } else { Hierarchy::Supertypes };
     let target = place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.types(target, direction, arguments.depth).await?;
-    tree(door, &answer, "no type stands there")
+    tree(door, answer, "no type stands there")
 }
