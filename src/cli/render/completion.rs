@@ -16,8 +16,8 @@ pub fn render(output: &CompletionsOutput, look: &Look) -> String {
     let rows: Vec<Vec<Cell>> = output.items.iter().map(row).collect();
     let mut out = table(&[], &rows, look);
     if look.terminal && output.has_more {
-        out.push_str(&look.paint(DIM, &format!("\n{} of {} shown", output.items.len(), output.count)));
-        out.push('\n');
+        let total = format!("{} of {} shown", output.items.len(), output.count);
+        out.push_str(&format!("\n{}\n", look.paint(DIM, &total)));
     }
     out
 }

@@ -18,8 +18,7 @@ pub fn render(output: &HierarchyOutput, look: &Look) -> String {
     let roots: Vec<Node> = output.items.iter().map(|item| node(item, look)).collect();
     let mut out = tree::render(&roots);
     if look.terminal {
-        out.push_str(&look.paint(DIM, &format!("\n{}", total(output))));
-        out.push('\n');
+        out.push_str(&format!("\n{}\n", look.paint(DIM, &total(output))));
     }
     out
 }

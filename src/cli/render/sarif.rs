@@ -1,6 +1,6 @@
 //! Diagnostics as SARIF 2.1.0 (OASIS, *Static Analysis Results Interchange Format*).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,6 @@ fn run(server: &str, items: &[&DiagnosticItem], output: &DiagnosticsOutput, verd
     json!({
         "tool": {"driver": {
             "name": server,
-            "informationUri": "https://microsoft.github.io/language-server-protocol/",
             "rules": rules.described(),
         }},
         "columnKind": "unicodeCodePoints",
@@ -45,13 +44,18 @@ fn run(server: &str, items: &[&DiagnosticItem], output: &DiagnosticsOutput, verd
     })
 }
 
+/// A result must name a rule (3.27.5): without a code it is its checker's, or its server's.
+fn rule(item: &DiagnosticItem) -> &str {
+    let named = [item.code.as_deref(), item.source.as_deref()];
+    named.into_iter().flatten().find(|name| !name.is_empty()).unwrap_or(&item.server)
+}
+
 /// The rules of a run, each with its index.
 struct Rules<'a>(BTreeMap<&'a str, usize>);
 
 impl<'a> Rules<'a> {
     fn of(items: &[&'a DiagnosticItem]) -> Self {
-        let names: std::collections::BTreeSet<&str> =
-            items.iter().filter_map(|item| item.code.as_deref()).filter(|code| !code.is_empty()).collect();
+        let names: BTreeSet<&str> = items.iter().map(|item| rule(item)).collect();
         Self(names.into_iter().enumerate().map(|(index, name)| (name, index)).collect())
     }
 
@@ -85,7 +89,10 @@ fn invocation(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
 }
 
 fn result(item: &DiagnosticItem, rules: &Rules<'_>) -> Value {
+    let rule = rule(item);
     let mut result = json!({
+        "ruleId": rule,
+        "ruleIndex": rules.0.get(rule),
         "level": match item.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -94,10 +101,6 @@ fn result(item: &DiagnosticItem, rules: &Rules<'_>) -> Value {
         "message": {"text": item.message},
         "locations": [location(&item.path, &item.range)],
     });
-    if let Some((code, index)) = item.code.as_deref().and_then(|code| Some((code, rules.0.get(code)?))) {
-        result["ruleId"] = json!(code);
-        result["ruleIndex"] = json!(index);
-    }
     if let Some(source) = &item.source {
         result["properties"] = json!({"source": source});
     }
@@ -190,7 +193,7 @@ mod tests {
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
         assert_eq!(run["tool"]["driver"]["name"], "pylsp");
-        assert_eq!(run["tool"]["driver"]["rules"], json!([{"id": "E1"}, {"id": "E2"}]));
+        assert_eq!(run["tool"]["driver"]["rules"], json!([{"id": "E1"}, {"id": "E2"}, {"id": "pylsp"}]));
         assert_eq!(run["columnKind"], "unicodeCodePoints");
         assert_eq!(run["invocations"][0]["executionSuccessful"], true);
         assert_eq!(
@@ -215,7 +218,8 @@ mod tests {
             })
         );
         assert_eq!(run["results"][1]["ruleIndex"], 0);
-        assert_eq!(run["results"][2].get("ruleId"), None);
+        assert_eq!(run["results"][2]["ruleId"], "pylsp");
+        assert_eq!(run["results"][2]["ruleIndex"], 2);
     }
 
     #[test]

@@ -21,8 +21,8 @@ pub fn render(output: &SymbolsOutput, path: Option<&str>, look: &Look) -> String
     };
     if look.terminal {
         let shown = if output.has_more { ", not all shown" } else { "" };
-        out.push_str(&look.paint(DIM, &format!("\n{}{shown}", count(output.count, "symbol"))));
-        out.push('\n');
+        let total = format!("{}{shown}", count(output.count, "symbol"));
+        out.push_str(&format!("\n{}\n", look.paint(DIM, &total)));
     }
     out
 }

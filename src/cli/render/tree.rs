@@ -12,7 +12,6 @@ pub struct Node {
 /// The trees below each other, each line ended; roots stand at the margin.
 pub fn render(roots: &[Node]) -> String {
     let mut out = String::new();
-    // Depth comes from servers: an own stack, not the thread's.
     let mut stack: Vec<(&Node, String, String)> =
         roots.iter().rev().map(|root| (root, String::new(), String::new())).collect();
     while let Some((node, first, rest)) = stack.pop() {
