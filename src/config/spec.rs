@@ -236,6 +236,9 @@ pub struct ReadinessRule {
     pub server_status: bool,
     /// A notification that says "ready" once.
     pub notification: Option<ReadySign>,
+    /// Milliseconds after its first document was opened in which "nothing" is not believed and asked again: it answers
+    /// before it has looked.
+    pub distrust_empty_ms: u64,
     /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for all.
     pub not_indexing: Vec<String>,
 }

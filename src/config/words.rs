@@ -83,6 +83,7 @@ pub(super) const READINESS: &[Field] = &[
     plain("grace-ms", Number(1, HOUR_MS)),
     plain("server-status", Flag),
     plain("not-indexing", Texts),
+    plain("distrust-empty-ms", Number(0, 60_000)),
     plain("notification", Record(READY)),
 ];
 

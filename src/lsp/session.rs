@@ -297,6 +297,11 @@ impl Session {
         self.capabilities.announces(method) || self.state.registrations(|known| known.has(method))
     }
 
+    /// Whether "nothing" may mean that the server has not looked yet.
+    pub(super) fn may_not_have_looked(&self) -> bool {
+        self.state.readiness(|readiness| readiness.may_not_have_looked(&self.state.spec.readiness))
+    }
+
     fn readiness(&self) -> Ready {
         self.state.readiness(|readiness| readiness.state(&self.state.spec.readiness))
     }

@@ -153,7 +153,10 @@ impl Context {
         };
         let install = (state == ServerState::Missing).then(|| self.install_command(server)).flatten();
         let mut status = self.status(server, subject, state, started);
-        status.detail = Some(why.to_string());
+        status.detail = Some(match why {
+            Unavailable::Missing { searched, .. } => searched.clone(),
+            _ => why.to_string(),
+        });
         status.install = install;
         status
     }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::{ManagerSetup, Unavailable};
+use crate::config::Expanded;
 use crate::config::spec::Server;
 use crate::lsp::locate::{self, Located, Places, PythonEnvironment};
 use crate::lsp::process::Spawn;
@@ -23,10 +24,13 @@ pub async fn launch(setup: &ManagerSetup, server: &str, root: &WorkspacePath) ->
     let spec = setup.catalogue.servers.get(server);
     let spec = Arc::new(spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?.clone());
     let located = find(setup, server, &spec, root)?;
-    if spec.runs_project_code && !setup.trusted {
+    let Expanded { server: expanded, missing } = spec.expanded(&setup.workspace.absolute(root), &located.program);
+    // Without its own copy of what it needs, a server takes the project's, which is then what runs.
+    if (spec.runs_project_code || !missing.is_empty()) && !setup.trusted {
         let reason = format!("{server} runs code of this project when it starts; to allow that, run: lsp-tools trust");
         return Err(Unavailable::Disabled { reason });
     }
+    let spec = Arc::new(expanded);
     let environment = python(setup, &spec, root);
     let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
     tell(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
