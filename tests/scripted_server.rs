@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::raw_client::{RawClient, RawError, Start, uri};
-use support::{Marker, Project, fingerprint, processes, signal_processes, wait_until};
+use support::{Marker, Project, fingerprint, processes, scenarios, signal_processes, wait_until};
 
 const SOON: Duration = Duration::from_secs(10);
 /// How long nothing must come, where nothing is expected.
@@ -261,7 +261,7 @@ fn answers_are_late_wrong_retried_or_never_there() {
 
 #[test]
 fn it_dies_at_each_point_of_the_conversation_with_its_last_words() {
-    for at in ["start", "initialize", "initialized", "did_open", "did_change", "first_request", "mid_reply"] {
+    for at in scenarios::CRASH_POINTS {
         let scenario = json!({"crash": {"at": at, "code": 7, "stderr": ["out of cheese"], "times": 1}});
         let project = Project::scripted(&scenario, "", [("a.scr", TEXT)]);
         let path = uri(&project.path("a.scr"));
@@ -269,7 +269,9 @@ fn it_dies_at_each_point_of_the_conversation_with_its_last_words() {
             let mut client = RawClient::start(Talk::start(&project, &["utf-8"]))?;
             client.open(&path, "scripted", 1, TEXT)?;
             client.change(&path, 2, "def foo\n")?;
+            client.notify("textDocument/didSave", &json!({"textDocument": {"uri": path}}))?;
             client.ask_at("textDocument/hover", &path, 0, 4)?;
+            client.request("shutdown", &Value::Null)?;
             Ok(client)
         };
         match conversation() {
@@ -328,6 +330,8 @@ fn each_faulty_frame_is_on_the_wire() {
         serde_json::from_str::<Value>(text("not_json").split("\r\n\r\n").nth(1).expect("a body")).is_err()
     );
     assert!(String::from_utf8(of("invalid_utf8")).is_err());
+    let good = of("good");
+    assert!(scenarios::FRAME_STYLES.iter().all(|style| of(style) != good));
 }
 
 #[test]
@@ -347,6 +351,8 @@ fn each_odd_reply_is_on_the_wire() {
     assert_eq!(of("unknown_id")[0]["id"], 987_654_321);
     assert_eq!(of("string_id")[0]["id"], "1");
     assert_eq!(of("empty"), [json!({"jsonrpc": "2.0", "id": 1})]);
+    let normal = of("normal");
+    assert!(scenarios::REPLIES.iter().all(|reply| of(reply) != normal));
 }
 
 #[test]
@@ -389,6 +395,32 @@ fn requests_of_the_server_are_answered_and_the_answers_noted() {
     talk.hover_text();
     let id_null = talk.client.read_one(Instant::now() + SOON);
     assert!(matches!(&id_null, Err(RawError::Malformed(what)) if what.contains("null")), "{id_null:?}");
+}
+
+#[test]
+fn every_request_that_servers_send_is_sent() {
+    let talk = &mut Talk::open(&json!({"rules": scenarios::server_requests("file:///etc/passwd")}));
+    let count = scenarios::SERVER_REQUESTS.len();
+    let deadline = Instant::now() + SOON;
+    talk.client
+        .until(deadline, |client| (client.server_requests.len() == count).then_some(()))
+        .expect("reading");
+    let log = talk.project.log();
+    for method in scenarios::SERVER_REQUESTS {
+        log.wait_for(method, SOON, |log| log.answer(&json!(method)));
+    }
+}
+
+#[test]
+fn odd_results_and_diagnostics_are_sent_as_they_are() {
+    for (method, result) in scenarios::odd_results() {
+        let mut talk = Talk::open(&json!({"answers": {method: {"result": result}}}));
+        assert_eq!(talk.client.ask_at(method, &talk.uri, 0, 4).expect("a result"), result);
+    }
+    let items = scenarios::odd_diagnostics();
+    let mut talk = Talk::open(&json!({"diagnostics": {"items": items}}));
+    talk.publishes(1);
+    assert_eq!(json!(talk.client.publishes[0].diagnostics), items);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! First a fresh document in a second server, whose copy of the project follows every edit. Where that disagrees with
 //! the product, and now and then anyway, a fresh server in that copy decides: it has no past to be wrong about.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -29,14 +30,26 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding at a line and column of `text`.
-    pub fn new(text: &str, line: usize, column: usize, severity: u64, message: &str) -> Self {
+    /// A finding at a line and column of `text`, in a project at `root`.
+    pub fn new(
+        text: &str,
+        (line, column): (usize, usize),
+        severity: u64,
+        message: &str,
+        root: &Path,
+    ) -> Self {
         let row = line_of(text, line);
         let column = row.is_ascii().then(|| column.min(row.len()));
         // Servers and products may join lines and trim ends in their own ways.
+        let message = without_root(message, root);
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
         Self { line, column, severity, message }
     }
+}
+
+/// `text` with the paths of the project made relative: each server is in a copy of its own.
+fn without_root(text: &str, root: &Path) -> String {
+    text.replace(&format!("{}/", root.display()), "")
 }
 
 /// A line without its break (3.17: LF, CRLF or CR); empty past the end.
@@ -50,7 +63,7 @@ fn line_of(text: &str, line: usize) -> &str {
 }
 
 /// LSP diagnostics as findings, sorted.
-pub fn findings(items: &[Value], text: &str) -> Vec<Finding> {
+pub fn findings(items: &[Value], text: &str, root: &Path) -> Vec<Finding> {
     let number = |value: &Value| value.as_u64().unwrap_or_default() as usize;
     let mut findings: Vec<Finding> = items
         .iter()
@@ -58,7 +71,8 @@ pub fn findings(items: &[Value], text: &str) -> Vec<Finding> {
             let start = &item["range"]["start"];
             let (line, column) = (number(&start["line"]), number(&start["character"]));
             let severity = item["severity"].as_u64().unwrap_or(1);
-            Finding::new(text, line, column, severity, item["message"].as_str().unwrap_or_default())
+            let message = item["message"].as_str().unwrap_or_default();
+            Finding::new(text, (line, column), severity, message, root)
         })
         .collect();
     findings.sort();
@@ -66,7 +80,7 @@ pub fn findings(items: &[Value], text: &str) -> Vec<Finding> {
 }
 
 /// The words of a hover result, whatever shape its contents have (3.17, *Hover*), without code fences.
-pub fn hover_words(hover: &Value) -> Vec<String> {
+pub fn hover_words(hover: &Value, root: &Path) -> Vec<String> {
     fn collect(contents: &Value, text: &mut String) {
         match contents {
             Value::String(part) => {
@@ -80,6 +94,7 @@ pub fn hover_words(hover: &Value) -> Vec<String> {
     }
     let mut text = String::new();
     collect(&hover["contents"], &mut text);
+    let text = without_root(&text, root);
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("```"));
     let words = lines.flat_map(|line| line.split(|found: char| !found.is_alphanumeric() && found != '_'));
     words.filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
@@ -194,8 +209,10 @@ impl Oracle {
         };
         let truth = self.ask(&mut client, path, text, spot)?;
         client.close(&uri(&self.start.root.join(path)))?;
-        // The empty push that follows a didClose must not be taken for the next document's.
-        client.until(Instant::now() + self.subject.settles, |_| None::<()>)?;
+        if !client.pulls() && client.publishes.iter().any(|publish| publish.version.is_none()) {
+            // The empty push that follows a didClose must not be taken for the next document's.
+            client.until(Instant::now() + self.subject.settles, |_| None::<()>)?;
+        }
         self.client = Some(client);
         Ok(truth)
     }
@@ -226,10 +243,11 @@ impl Oracle {
         let hover = match spot {
             Some(spot) => {
                 let (line, character) = sync_position(text, spot, &self.subject, client.encoding());
-                Some(hover_words(&client.ask_at("textDocument/hover", &uri, line, character)?))
+                let hover = client.ask_at("textDocument/hover", &uri, line, character)?;
+                Some(hover_words(&hover, &self.start.root))
             }
             None => None,
         };
-        Ok(Truth { findings: findings(&found, text), hover })
+        Ok(Truth { findings: findings(&found, text, &self.start.root), hover })
     }
 }

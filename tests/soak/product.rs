@@ -84,7 +84,7 @@ impl RawEditor {
             let Some(found) = diagnostics_of(self.client()?, &subject, &uri, version, mark)? else {
                 return Ok(None);
             };
-            self.last.insert(path.to_owned(), findings(&found, &text));
+            self.last.insert(path.to_owned(), findings(&found, &text, &self.start.root));
         }
         Ok(self.last.get(path).cloned())
     }
@@ -95,7 +95,7 @@ impl RawEditor {
         let client = self.client()?;
         let (line, character) = sync_position(&text, spot, &subject, client.encoding());
         let hover = client.ask_at("textDocument/hover", &uri, line, character)?;
-        Ok(hover_words(&hover))
+        Ok(hover_words(&hover, &self.start.root))
     }
 }
 

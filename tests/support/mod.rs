@@ -3,6 +3,7 @@
 //! - [`Project`]: a temporary folder with files, beside it folders of its own for settings, data, state and cache, and a
 //!   user's `servers.toml` that makes the scripted server the one for `.scr` files.
 //! - [`scripted_server`]: the path of the scripted server, built once.
+//! - [`scenarios`]: the faults by name, and parts of scenarios.
 //! - [`ServerLog`]: what the scripted server noted.
 //! - [`count_processes`], [`signal_processes`], [`wait_until`]: what still lives, and waiting for it with a deadline.
 //! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
@@ -13,6 +14,7 @@ mod fingerprint;
 mod log;
 mod processes;
 mod project;
+pub mod scenarios;
 mod servers;
 
 #[path = "../../bench/support/raw_client.rs"]
