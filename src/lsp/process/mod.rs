@@ -104,6 +104,12 @@ impl ServerProcess {
         // Ends when the process does, which dropping the `ServerProcess` sees to.
         tokio::spawn(async move {
             let status = child.wait().await;
+            if let (Some(id), Ok(status)) = (id.filter(|_| supervised), &status)
+                && std::os::unix::process::ExitStatusExt::signal(status).is_some()
+            {
+                // Somebody killed the supervisor: what it would have ended is at least still in its group.
+                let _gone = kill_process_group(id, Signal::KILL);
+            }
             if let Some(reader) = reader {
                 // The last words are in the pipe by now; a grandchild that keeps it open is not waited for.
                 let _drained = tokio::time::timeout(Duration::from_millis(100), reader).await;

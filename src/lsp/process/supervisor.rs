@@ -5,11 +5,10 @@
 //! behind, also what moved to a session of its own. Elsewhere than on Linux it knows only the process group.
 
 use std::ffi::OsString;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process};
-use tokio::process::{Child, Command};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process};
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
 use super::tree;
@@ -43,8 +42,9 @@ async fn supervise(parent: Option<Pid>, program: OsString, args: Vec<OsString>) 
         return NOT_STARTED;
     }
     let spawned = Command::new(&program).args(args).stdin(Stdio::inherit()).spawn();
-    let mut child = match spawned {
-        Ok(child) => child,
+    let id = match spawned.map(|child| i32::try_from(child.id()).ok().and_then(Pid::from_raw)) {
+        Ok(Some(id)) => id,
+        Ok(None) => return NOT_STARTED,
         Err(error) => {
             eprintln!("{} cannot be started: {error}", program.display());
             return NOT_STARTED;
@@ -53,12 +53,37 @@ async fn supervise(parent: Option<Pid>, program: OsString, args: Vec<OsString>) 
     if let Err(error) = let_go_of_pipes() {
         eprintln!("lsp-tools: the supervisor keeps the server's pipes open: {error}");
     }
-    let status = tokio::select! {
-        status = child.wait() => status.ok(),
-        _ = stop.recv() => ask_to_end(&mut child, &mut child_ended).await,
-    };
-    end_everything();
-    status.map_or(NOT_STARTED, status_of)
+    let mut server = Server { id, status: None };
+    while server.status.is_none() {
+        tokio::select! {
+            // Also what the server left behind is reaped, so that it does not pile up over the days.
+            _ = child_ended.recv() => server.reap_ended(),
+            _ = stop.recv() => break,
+        }
+    }
+    ask_to_end(&mut server, &mut child_ended).await;
+    end_everything(&mut server);
+    server.status.unwrap_or(NOT_STARTED)
+}
+
+/// The process that is supervised.
+struct Server {
+    id: Pid,
+    status: Option<i32>,
+}
+
+impl Server {
+    fn reap_ended(&mut self) {
+        while let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+            self.note(id, status);
+        }
+    }
+
+    fn note(&mut self, id: Pid, status: WaitStatus) {
+        if id == self.id {
+            self.status = status.exit_status().or_else(|| Some(128 + status.terminating_signal()?));
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -83,33 +108,27 @@ fn let_go_of_pipes() -> std::io::Result<()> {
 }
 
 /// SIGTERM to all below, and a short time to follow it.
-async fn ask_to_end(child: &mut Child, child_ended: &mut SignalStream) -> Option<std::process::ExitStatus> {
+async fn ask_to_end(server: &mut Server, child_ended: &mut SignalStream) {
     signal_all(Signal::TERM);
     let all_ended = async {
-        let status = child.wait().await.ok();
         while !tree::descendants_of(own_pid()).is_empty() {
             // Each end of a child is told; those of deeper ones become ours when their parents end.
             child_ended.recv().await;
-            while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
+            server.reap_ended();
         }
-        status
     };
-    match tokio::time::timeout(GRACE, all_ended).await {
-        Ok(status) => status,
-        Err(_) => {
-            signal_all(Signal::KILL);
-            child.wait().await.ok()
-        }
-    }
+    // What is left when the time is up is killed next.
+    let _some_left = tokio::time::timeout(GRACE, all_ended).await;
 }
 
 /// SIGKILL to all below until nothing is left. Each killed process hands its children to us, so waiting for children
 /// until there are none waits for the whole tree.
-fn end_everything() {
+fn end_everything(server: &mut Server) {
     loop {
         signal_all(Signal::KILL);
         match rustix::process::wait(WaitOptions::empty()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Ok(Some((id, status))) => server.note(id, status),
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return,
         }
     }
@@ -126,9 +145,4 @@ fn signal_all(signal: Signal) {
 
 fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
-}
-
-fn status_of(status: std::process::ExitStatus) -> i32 {
-    use std::os::unix::process::ExitStatusExt;
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
