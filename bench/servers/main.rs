@@ -57,7 +57,7 @@ async fn main() -> anyhow::Result<()> {
         };
         let trace = options.trace.as_ref().map(|folder| folder.join(format!("{key}.jsonl")));
         let timeout = Duration::from_secs(options.timeout);
-        let trial = Trial { server: key, sample: &sample, data: &data, timeout, trace };
+        let trial = Trial { server: key, sample: &sample, data: &data, install: !options.installed, timeout, trace };
         let row = match trial.run().await {
             Ok(row) => row,
             Err(error) => Row::only(key, Cell::Wrong { ms: 0, why: error.to_string() }),

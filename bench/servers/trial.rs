@@ -88,6 +88,8 @@ pub struct Trial<'a> {
     pub sample: &'a Sample,
     /// Where servers are installed.
     pub data: &'a Path,
+    /// Whether to install it; else it is taken for installed.
+    pub install: bool,
     /// The limit for each question.
     pub timeout: Duration,
     /// Where to record the messages.
@@ -159,6 +161,9 @@ impl Trial<'_> {
     }
 
     async fn install(&self, runtime: &Runtime) -> Cell {
+        if !self.install {
+            return Cell::Skipped { why: "there".into() };
+        }
         let started = Instant::now();
         match runtime.install(vec![self.server.to_owned()]).await {
             Err(error) => Cell::Wrong { ms: ms(started), why: error.error },
