@@ -2,6 +2,7 @@
 pub mod cli;
 pub mod config;
 pub mod lsp;
+pub mod runtime;
 pub mod text;
 pub mod tools;
 pub mod workspace;

@@ -102,21 +102,17 @@ fn existing_file(
 /// The reading of an address none of whose files exists: the lookup will say what is missing.
 fn no_such_file(address: &OsStr, colons: &[usize]) -> Result<Target, AddressError> {
     let bytes = address.as_bytes();
-    let readings = colons.iter().map(|&at| (at, tail(address, &bytes[at + 1..])));
-    // `a:3:4` splits at `:4`, `:3`; the split with a line in front of something is what was meant.
-    let with_line = readings
-        .clone()
-        .filter(|(_, tail)| {
-            !matches!(tail, Ok(Tail::Name(_) | Tail::Line) | Err(AddressError::NoName { .. }))
-        })
-        .last();
-    let bare_line = || {
-        readings.clone().find(|(_, tail)| matches!(tail, Ok(Tail::Line) | Err(AddressError::NoName { .. })))
-    };
-    if let Some((at, tail)) = with_line.or_else(bare_line) {
-        return target(address, split(address, at).0, tail?);
+    let readings: Vec<_> = colons.iter().map(|&at| (at, tail(address, &bytes[at + 1..]))).collect();
+    // `a:3:4` splits at `:4` and at `:3`: the split with a line in front of something is what was meant.
+    let bare_line =
+        |tail: &Result<Tail, AddressError>| matches!(tail, Ok(Tail::Line) | Err(AddressError::NoName { .. }));
+    let with_line =
+        |tail: &Result<Tail, AddressError>| !bare_line(tail) && !matches!(tail, Ok(Tail::Name(_)));
+    let meant = readings.iter().rfind(|(_, tail)| with_line(tail));
+    if let Some((at, tail)) = meant.or_else(|| readings.iter().find(|(_, tail)| bare_line(tail))) {
+        return target(address, split(address, *at).0, tail.clone()?);
     }
-    let Some((at, name)) = readings.last() else { return bare(address) };
+    let Some((at, name)) = readings.into_iter().next_back() else { return bare(address) };
     let (file, rest) = split(address, at);
     // `module::name` and `Type::method` are names; `dir/file:name` and `file.py:name` are not.
     let qualified =

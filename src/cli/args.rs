@@ -215,8 +215,8 @@ pub struct Calls {
     #[arg(long)]
     pub outgoing: bool,
     /// How many levels
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
-    pub depth: u32,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = levels)]
+    pub depth: usize,
 }
 
 /// `types`
@@ -232,8 +232,8 @@ pub struct Types {
     #[arg(long = "sub", id = "sub")]
     pub subtypes: bool,
     /// How many levels
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
-    pub depth: u32,
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = levels)]
+    pub depth: usize,
 }
 
 /// `completion`
@@ -326,6 +326,16 @@ fn at_least_one(text: &str) -> Result<usize, String> {
         Ok(0) => Err("it must be at least 1".to_owned()),
         Ok(number) => Ok(number),
         Err(_) => Err("it must be a whole number, at least 1".to_owned()),
+    }
+}
+
+/// Deeper trees are not for reading.
+const DEEPEST: usize = 20;
+
+fn levels(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..=DEEPEST) => Ok(number),
+        _ => Err(format!("it must be a whole number from 1 to {DEEPEST}")),
     }
 }
 

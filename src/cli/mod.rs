@@ -9,4 +9,15 @@
 
 pub mod address;
 pub mod args;
+mod commands;
+mod console;
+pub mod exit;
+mod logging;
+mod panics;
+mod paths;
+mod progress;
 pub mod render;
+mod run;
+mod signals;
+
+pub use run::main;

@@ -148,15 +148,6 @@ fn distrust(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
             servers.remove(key);
         }
     }
-    if let Some(toml::Value::Table(languages)) = table.get_mut("language") {
-        for (_, language) in languages.iter_mut() {
-            if let Some(toml::Value::Array(servers)) = language.get_mut("servers") {
-                servers.retain(|server| {
-                    server.as_str().is_none_or(|key| !unknown.iter().any(|gone| gone == key))
-                });
-            }
-        }
-    }
     sentences
 }
 
@@ -220,7 +211,7 @@ pub(super) fn located(layers: &[Layer], path: &[&str], message: String) -> Optio
     let (layer, line) = (1..=path.len()).rev().find_map(|steps| {
         layers.iter().rev().find_map(|layer| Some((layer, layer.line_of(&path[..steps])?)))
     })?;
-    Some(Problem { file: layer.file.clone(), line, message })
+    Some(Problem::new(&layer.file, line, &message))
 }
 
 fn section<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {

@@ -15,6 +15,13 @@ pub struct Problem {
     pub message: String,
 }
 
+impl Problem {
+    /// A problem, fit to be shown: keys and values of the file stand in the message.
+    pub(super) fn new(file: &str, line: usize, message: &str) -> Self {
+        Self { file: file.to_owned(), line, message: printable(message) }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "`{}` line {}: {}", self.file, self.line, self.message)
@@ -40,6 +47,21 @@ pub enum ConfigError {
     Trust(#[from] TrustError),
 }
 
+/// The text with every character escaped that a terminal would obey or that would hide others: what a project's file
+/// says is shown to people who decide on it.
+pub(super) fn printable(text: &str) -> String {
+    let hides = |character| matches!(character, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() || hides(character) {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
 fn joined(problems: &[Problem]) -> String {
     problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n")
 }
@@ -55,7 +77,7 @@ pub(super) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>)
 }
 
 /// "; did you mean `command`?", or the words there are.
-pub(super) fn suggestion<'a>(given: &str, known: &[&'a str]) -> String {
+pub(super) fn suggestion(given: &str, known: &[&str]) -> String {
     match nearest(given, known.iter().copied()) {
         Some(word) => format!("; did you mean `{word}`?"),
         None => format!("; there are {}", listed(known)),
@@ -84,6 +106,11 @@ mod tests {
         assert_eq!(nearest("Command", ["command", "env"]), Some("command"));
         assert_eq!(nearest("banana", ["command", "env"]), None);
         assert_eq!(nearest("x", ["env"]), None);
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_shown() {
+        assert_eq!(printable("a\u{1b}[2Kb\u{202e}c\nü"), "a\\u{1b}[2Kb\\u{202e}c\\u{a}ü");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::error::ConfigError;
+use super::error::{ConfigError, printable};
 use super::layer::Layer;
 use super::schema::{Field, take_launch_fields};
 use super::settings::SETTINGS;
@@ -43,7 +43,7 @@ impl LaunchFields {
     }
 
     /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program
-    /// with the SHA-256 of its content.
+    /// with the SHA-256 of its content. Characters that a terminal would obey are escaped.
     pub fn shown(&self) -> Vec<(String, String)> {
         let programs =
             self.programs.iter().map(|(name, hash)| (format!("the program `{name}`"), hash.clone()));
@@ -67,7 +67,7 @@ impl LaunchFields {
             // The textual form of a TOML value is one to one with the value: its tables are sorted by key.
             let text = value.to_string();
             self.fields.insert(name.clone(), hexadecimal(Sha256::digest(&text).as_slice()));
-            self.shown.push((name, text));
+            self.shown.push((printable(&name), printable(&text)));
         }
         Ok(())
     }

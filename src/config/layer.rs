@@ -77,7 +77,7 @@ impl Layer {
 
     /// A problem at a byte offset of the text.
     pub(super) fn problem(&self, offset: usize, message: String) -> Problem {
-        Problem { file: self.file.clone(), line: self.line_at(offset), message }
+        Problem::new(&self.file, self.line_at(offset), &message)
     }
 
     fn line_at(&self, offset: usize) -> usize {

@@ -11,6 +11,7 @@ use super::launch::LaunchFields;
 use super::layer::{Layer, Origin};
 use super::settings::Settings;
 use super::trust::{Trust, TrustState};
+use crate::workspace::{ReadError, Workspace};
 
 const PROJECT_FOLDER: &str = ".lsp-tools";
 const SERVERS_FILE: &str = "servers.toml";
@@ -82,20 +83,17 @@ fn user_file(path: &Path) -> Result<Option<Layer>, ConfigError> {
     Ok(text_of(path, &name)?.map(|text| Layer::new(Origin::User, name, text)))
 }
 
-/// A file of the project's own folder. Neither the folder nor the file may be a link: what it points at would be read as
-/// if the project had written it.
+/// A file of the project's own folder, read as every file of the project is: nothing that lies outside can stand in for it.
 fn project_file(project: &Path, name: &str) -> Result<Option<Layer>, ConfigError> {
-    let (folder, name) = (project.join(PROJECT_FOLDER), format!("{PROJECT_FOLDER}/{name}"));
-    let path = project.join(&name);
-    for path in [&folder, &path] {
-        if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
-            let reason =
-                "it is reached through a symbolic link; put a file of the project's own there".to_owned();
-            return Err(ConfigError::Unreadable { file: name, reason });
-        }
+    let name = format!("{PROJECT_FOLDER}/{name}");
+    let unreadable = |reason: String| ConfigError::Unreadable { file: name.clone(), reason };
+    let workspace = Workspace::open(project).map_err(|error| unreadable(error.to_string()))?;
+    let path = workspace.path(Path::new(&name)).map_err(|error| unreadable(error.to_string()))?;
+    match workspace.read_text_up_to(&path, MOST_BYTES) {
+        Ok(file) => Ok(Some(Layer::new(Origin::Project { trusted: false }, name, file.text))),
+        Err(ReadError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(unreadable(error.to_string())),
     }
-    let text = text_of(&path, &name)?;
-    Ok(text.map(|text| Layer::new(Origin::Project { trusted: false }, name, text)))
 }
 
 fn text_of(path: &Path, name: &str) -> Result<Option<String>, ConfigError> {

@@ -1,7 +1,7 @@
 //! What is known before anything runs: the catalogue of languages and servers, the settings, and whom to trust.
 //!
 //! What lives here: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's [`Folders`], the [`Trust`]
-//! store, and [`Config::load`], which brings them together for one project.
+//! store, [`Config::load`], which brings them together for one project, and [`present_languages`].
 //! May use: `text`, `workspace`. Starts no process and speaks to no server.
 //!
 //! How data passes: a [`Layer`] is one TOML text with its origin. Every layer is checked on its own against the words of
@@ -10,7 +10,9 @@
 //! layer before the merge, and named in [`Loaded::left_out`].
 
 mod catalogue;
+mod detect;
 mod error;
+mod expand;
 mod folders;
 mod index;
 mod launch;
@@ -23,7 +25,9 @@ mod trust;
 mod words;
 
 pub use catalogue::{Catalogue, Loaded};
+pub use detect::{Presence, PresentLanguage, present_languages};
 pub use error::{ConfigError, Problem};
+pub use expand::Expanded;
 pub use folders::{Folders, FoldersError};
 pub use launch::LaunchFields;
 pub use layer::{Layer, Origin};

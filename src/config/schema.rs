@@ -3,7 +3,7 @@
 use toml::Table;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{listed, suggestion};
+use super::error::{listed, printable, suggestion};
 
 /// What a value must be.
 #[derive(Debug, Clone, Copy)]
@@ -204,5 +204,6 @@ pub(super) fn leave_out(table: &mut Table, fields: &[Field], file: &str) -> Vec<
 
 /// The sentence for something that does not count for want of trust.
 pub(super) fn untrusted(what: &str) -> String {
+    let what = printable(what);
     format!("{what} does not count, because this project is not trusted; `lsp-tools trust` changes that")
 }

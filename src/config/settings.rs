@@ -21,7 +21,7 @@ use super::catalogue::{Catalogue, located};
 use super::error::{ConfigError, Problem, listed, suggestion};
 use super::layer::{Layer, Origin, merge};
 use super::schema::Shape::{Choice, Number, Record, Texts, TextsTable};
-use super::schema::{Field, leave_out, plain};
+use super::schema::{Field, launch, leave_out, plain};
 
 const MOST_MS: u64 = 3_600_000;
 const A_DEADLINE: super::schema::Shape = Number(1, MOST_MS);
@@ -32,8 +32,8 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("servers", Record(SERVERS)),
     plain("limits", Record(LIMITS)),
     plain("log", Record(LOG)),
-    plain("disabled", Texts),
-    plain("prefer", TextsTable),
+    launch("disabled", Texts),
+    launch("prefer", TextsTable),
 ];
 
 const DEADLINES: &[Field] = &[
@@ -232,7 +232,7 @@ impl Settings {
         }
         let settings: Self = merged.try_into().map_err(|error: toml::de::Error| {
             let file = layers.last().map_or_else(String::new, |layer| layer.file.clone());
-            ConfigError::Invalid(vec![Problem { file, line: 1, message: error.message().to_owned() }])
+            ConfigError::Invalid(vec![Problem::new(&file, 1, error.message())])
         })?;
         let problems = settings.unknown_names(layers, catalogue);
         if problems.is_empty() { Ok((settings, left_out)) } else { Err(ConfigError::Invalid(problems)) }
@@ -272,6 +272,11 @@ impl Settings {
             }
         }
         problems
+    }
+
+    /// Whether a server never runs.
+    pub fn is_disabled(&self, server: &str) -> bool {
+        self.disabled.iter().any(|key| key == server)
     }
 
     /// Makes the catalogue run the servers that these settings choose.

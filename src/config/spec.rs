@@ -16,7 +16,7 @@ pub struct Language {
     /// File name extensions without the dot, compared without case.
     #[serde(default)]
     pub extensions: Vec<String>,
-    /// Whole file names ("Makefile", ".bashrc").
+    /// Whole file names ("Makefile", ".bashrc"); one that ends in `.*` stands for any extension ("Dockerfile.*").
     #[serde(default)]
     pub filenames: Vec<String>,
     /// Interpreters named by a first line that starts with `#!` ("python3").
@@ -33,6 +33,8 @@ pub struct Language {
 }
 
 /// One language server: how it is found, started, installed, and what is known of its behaviour.
+///
+/// `command`, `env`, `settings` and `initialization_options` may hold placeholders; [`Server::expanded`] fills them in.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Server {
@@ -49,6 +51,7 @@ pub struct Server {
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// File or folder names that mark a project's root; the nearest folder above a file that has one is the root.
+    /// One that begins with `*` stands for any name with that ending ("*.sln").
     #[serde(default)]
     pub root_markers: Vec<String>,
     /// Do not start without a root marker (a Deno server in a Node project).
@@ -233,6 +236,9 @@ pub struct ReadinessRule {
     pub server_status: bool,
     /// A notification that says "ready" once.
     pub notification: Option<ReadySign>,
+    /// Milliseconds after its first document was opened in which "nothing" is not believed and asked again: it answers
+    /// before it has looked.
+    pub distrust_empty_ms: u64,
     /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for all.
     pub not_indexing: Vec<String>,
 }
@@ -264,7 +270,7 @@ pub struct Hollow {
     pub program: Option<String>,
     /// A Python module that must be importable in the server's own environment.
     pub python_module: Option<String>,
-    /// The server's own command with these arguments must succeed (a rustup proxy without its component fails).
+    /// The program of the server's command must succeed with these arguments (a rustup proxy without its component fails).
     #[serde(default)]
     pub succeeds: Vec<String>,
     /// What is lost without it.

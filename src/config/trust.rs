@@ -2,7 +2,8 @@
 //!
 //! Trust is given to one folder (its canonical path and its identity on the disk) and to exactly the launch fields that
 //! it had then: `command`, `env`, `install`, `settings`, `initialization-options`, `hollow` and the protections of every
-//! server in the project's own files, and to the content of each program inside the project that was resolved then. The
+//! server and the choice of servers in the project's own files, and to the content of each program inside the project
+//! that was resolved then; what such a program loads in its turn belongs to the trusted project and is not recorded. The
 //! store lies in the user's state folder, never in the project, and is read anew for every question, so that one
 //! process sees what another one granted or revoked.
 
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::error::printable;
 use super::folders::Folders;
 use super::launch::{LaunchFields, hash_file};
 
@@ -309,9 +311,9 @@ fn differences(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) 
 fn difference(then: Option<&String>, now: Option<&String>, name: &str) -> Option<String> {
     match (then, now) {
         (Some(then), Some(now)) if then == now => None,
-        (Some(_), Some(_)) => Some(format!("{name} was changed")),
-        (None, Some(_)) => Some(format!("{name} was added")),
-        (Some(_), None) => Some(format!("{name} was removed")),
+        (Some(_), Some(_)) => Some(printable(&format!("{name} was changed"))),
+        (None, Some(_)) => Some(printable(&format!("{name} was added"))),
+        (Some(_), None) => Some(printable(&format!("{name} was removed"))),
         (None, None) => None,
     }
 }

@@ -3,7 +3,7 @@
 //! Launch fields are chosen with caution: a server's settings and initialization options may name programs
 //! (`python.pythonPath`, `rust-analyzer.check.overrideCommand`), so the whole of them counts as such; so does a
 //! `hollow` check, because it runs the server's command and shows a command to people, and so does every switch that
-//! turns a protection off.
+//! turns a protection off, and every choice of which servers run.
 
 use super::schema::Shape::{Choice, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts};
 use super::schema::{Field, launch, plain};
@@ -20,7 +20,7 @@ pub(super) const LANGUAGE: &[Field] = &[
     plain("shebangs", Texts),
     plain("language-id", Text),
     plain("language-ids", TextTable),
-    plain("servers", Texts),
+    launch("servers", Texts),
 ];
 
 pub(super) const SERVER: &[Field] = &[
@@ -72,6 +72,8 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("idle", Record(IDLE)),
     plain("timeout-ms", Number(1, HOUR_MS)),
     plain("silent-when-same", Flag),
+    plain("pushes-more", Flag),
+    plain("byte-columns", Texts),
 ];
 
 pub(super) const IDLE: &[Field] = &[plain("method", Text), plain("field", Text), plain("value", Text)];
@@ -80,6 +82,8 @@ pub(super) const READINESS: &[Field] = &[
     plain("progress", Texts),
     plain("grace-ms", Number(1, HOUR_MS)),
     plain("server-status", Flag),
+    plain("not-indexing", Texts),
+    plain("distrust-empty-ms", Number(0, 60_000)),
     plain("notification", Record(READY)),
 ];
 
@@ -92,3 +96,46 @@ pub(super) const HOLLOW: &[Field] = &[
     plain("message", Text),
     plain("install", Text),
 ];
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::config::spec;
+
+    /// The keys that a type reads, in their order, as serde lists them when it meets one that it does not know.
+    pub(in crate::config) fn words_of<T: DeserializeOwned>() -> Vec<String> {
+        let error = toml::from_str::<T>("no-such-word = 1")
+            .err()
+            .expect("the type takes no unknown word")
+            .to_string();
+        let (_, list) = error.split_once("expected").expect("serde lists the words");
+        list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    fn keys(fields: &[Field]) -> Vec<String> {
+        let mut keys = fields.iter().map(|field| field.key.to_owned()).collect::<Vec<_>>();
+        keys.sort();
+        keys
+    }
+
+    fn sorted<T: DeserializeOwned>() -> Vec<String> {
+        let mut words = words_of::<T>();
+        words.sort();
+        words
+    }
+
+    #[test]
+    fn the_words_are_those_of_the_types() {
+        assert_eq!(sorted::<spec::Language>(), keys(LANGUAGE));
+        assert_eq!(sorted::<spec::Server>(), keys(SERVER));
+        assert_eq!(sorted::<spec::Features>(), keys(FEATURES));
+        assert_eq!(sorted::<spec::Install>(), keys(INSTALL));
+        assert_eq!(sorted::<spec::DiagnosticsRule>(), keys(DIAGNOSTICS));
+        assert_eq!(sorted::<spec::IdleSign>(), keys(IDLE));
+        assert_eq!(sorted::<spec::ReadinessRule>(), keys(READINESS));
+        assert_eq!(sorted::<spec::ReadySign>(), keys(READY));
+        assert_eq!(sorted::<spec::Hollow>(), keys(HOLLOW));
+    }
+}

@@ -59,7 +59,7 @@ pub struct Snapshot {
     pub buffer: Buffer,
     /// Its version.
     pub version: i32,
-    stamp: Stamp,
+    pub(super) stamp: Stamp,
     /// As in [`Document`].
     pub pushes_before: u64,
     /// As in [`Document`].

@@ -20,6 +20,12 @@ pub enum Origin {
     Prefix,
 }
 
+impl fmt::Debug for Places<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Places").field("root", self.root).field("data", &self.data).finish_non_exhaustive()
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -53,7 +59,6 @@ pub struct NotFound {
 }
 
 /// Where to look.
-#[derive(Debug)]
 pub struct Places<'a> {
     /// The workspace.
     pub workspace: &'a Workspace,
@@ -61,8 +66,8 @@ pub struct Places<'a> {
     pub root: &'a WorkspacePath,
     /// The user's data folder, which holds the private prefix.
     pub data: &'a Path,
-    /// Whether programs of the project may be run.
-    pub trusted: bool,
+    /// Whether a program that the project brings may be run.
+    pub may_run: &'a dyn Fn(&Path) -> bool,
     /// The user's PATH.
     pub path: Option<OsString>,
 }
@@ -91,14 +96,13 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         return Err(NotFound { program, searched: vec!["a program at that path".into()] });
     }
     let ours = prefix_folders(places.data, key);
-    if places.trusted {
-        for folder in project_folders(places) {
-            if is_program(&folder.join(&program)) {
-                let program = folder.join(&program);
-                return Ok(Located { program, origin: Origin::Project, path_folders: ours });
-            }
+    let own = project_folders(places).into_iter().map(|folder| folder.join(&program)).find(|path| is_program(path));
+    match own {
+        Some(program) if (places.may_run)(&program) => {
+            return Ok(Located { program, origin: Origin::Project, path_folders: ours });
         }
-        searched.push("in the project's environment".to_owned());
+        Some(_) => searched.push("trusted in the project's environment, where it is (lsp-tools trust)".to_owned()),
+        None => searched.push("in the project's environment".to_owned()),
     }
     if let Ok(found) = which::which_in_global(&program, Some(user_path(places)))
         .map(|mut found| found.next())
@@ -117,21 +121,31 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
     Err(NotFound { program, searched })
 }
 
-/// PATH without relative entries, and without entries inside the workspace unless it is trusted: a repository must not
-/// choose what is run.
+/// PATH without relative entries and without entries inside the workspace: a repository must not choose what is run.
 fn user_path(places: &Places<'_>) -> OsString {
     let path = places.path.clone().unwrap_or_default();
     let inside = |folder: &Path| places.workspace.inside(folder).is_some();
-    let kept = std::env::split_paths(&path).filter(|folder| folder.is_absolute() && (places.trusted || !inside(folder)));
+    let kept = std::env::split_paths(&path).filter(|folder| folder.is_absolute() && !inside(folder));
     std::env::join_paths(kept).unwrap_or_default()
 }
 
-/// Where projects keep programs of their own, from the session's root up to the workspace's.
+/// The program of `server` in the project's own environment, whether it may be run or not.
+pub fn project_program(workspace: &Workspace, root: &WorkspacePath, server: &Server) -> Option<PathBuf> {
+    let program = server.command.first().filter(|program| !program.contains('/'))?;
+    let folders = folders_of(workspace, root);
+    folders.into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
+}
+
 fn project_folders(places: &Places<'_>) -> Vec<PathBuf> {
+    folders_of(places.workspace, places.root)
+}
+
+/// Where projects keep programs of their own, from the session's root up to the workspace's.
+fn folders_of(workspace: &Workspace, root: &WorkspacePath) -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    let mut folder = Some(places.root.clone());
+    let mut folder = Some(root.clone());
     while let Some(current) = folder {
-        let absolute = places.workspace.absolute(&current);
+        let absolute = workspace.absolute(&current);
         folders.extend([".venv/bin", "venv/bin", "node_modules/.bin"].map(|inner| absolute.join(inner)));
         folder = current.parent();
     }
@@ -152,26 +166,27 @@ pub struct PythonEnvironment {
     pub interpreter: PathBuf,
 }
 
-/// The virtual environment for `root`: one inside the workspace from the root upwards, where the project is trusted (its
-/// interpreter is run by servers); else the one that is active in the user's shell.
+/// The virtual environment for `root`: one inside the workspace from the root upwards, where its interpreter may be run
+/// (servers do); else the one that is active in the user's shell.
 pub fn python_environment(
     workspace: &Workspace,
     root: &WorkspacePath,
-    trusted: bool,
+    may_run: &dyn Fn(&Path) -> bool,
     active: Option<PathBuf>,
 ) -> Option<PythonEnvironment> {
     let mut candidates = Vec::new();
-    let mut folder = Some(root.clone()).filter(|_| trusted);
+    let mut folder = Some(root.clone());
     while let Some(current) = folder {
         let absolute = workspace.absolute(&current);
         candidates.extend([".venv", "venv", "env"].map(|name| absolute.join(name)));
         folder = current.parent();
     }
-    candidates.extend(active.filter(|active| trusted || workspace.inside(active).is_none()));
+    candidates.extend(active);
     candidates.into_iter().find_map(|folder| {
         let interpreter = folder.join("bin/python");
         let real = folder.join("pyvenv.cfg").is_file() || folder.join("conda-meta").is_dir();
-        (real && is_program(&interpreter)).then_some(PythonEnvironment { folder, interpreter })
+        let allowed = || workspace.inside(&interpreter).is_none() || may_run(&interpreter);
+        (real && is_program(&interpreter) && allowed()).then(|| PythonEnvironment { folder, interpreter })
     })
 }
 
@@ -201,8 +216,9 @@ mod tests {
         let workspace = Workspace::open(&project).unwrap();
         let root = workspace.path(Path::new("sub")).unwrap();
         let paths = |list: &[&Path]| std::env::join_paths(list).ok();
-        let at = |trusted, path| {
-            let places = Places { workspace: &workspace, root: &root, data: &data, trusted, path };
+        let at = |trusted: bool, path| {
+            let may_run = |_: &Path| trusted;
+            let places = Places { workspace: &workspace, root: &root, data: &data, may_run: &may_run, path };
             locate("key", &server(), &places)
         };
         let evil_first = paths(&[Path::new("."), &project.join("evil"), &bin]);
@@ -214,6 +230,10 @@ mod tests {
         assert_eq!(installed.path_folders, [data.join("servers/key/current/venv/bin")]);
         std::fs::remove_dir_all(&data).unwrap();
         let error = at(false, None).unwrap_err().to_string();
-        assert_eq!(error, "`the-server` is neither on PATH nor installed by `lsp-tools install`");
+        assert_eq!(
+            error,
+            "`the-server` is neither trusted in the project's environment, where it is (lsp-tools trust) nor on PATH nor \
+             installed by `lsp-tools install`"
+        );
     }
 }

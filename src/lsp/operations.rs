@@ -1,5 +1,7 @@
 //! What a session can be asked, in our own words. Positions go in and come out as [`Position`]s.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -65,13 +67,15 @@ impl Session {
         deadline: Instant,
         params: impl Fn(&Snapshot, Encoding) -> Value,
     ) -> Result<Asked<Value>, AskError> {
-        let asked: Asked<Value> = self.ask(path, method, scope, deadline, &params).await?;
-        let empty = match &asked.value {
-            Value::Null => true,
-            Value::Array(found) => found.is_empty(),
-            _ => false,
-        };
-        if empty && scope == Scope::File && asked.working.is_some() {
+        let mut asked: Asked<Value> = self.ask(path, method, scope, deadline, &params).await?;
+        let mut pause = Duration::from_millis(20);
+        while is_empty(&asked.value) && self.may_not_have_looked() && Instant::now() + pause < deadline {
+            // It gives no sign when it has looked, so only asking again tells.
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(160));
+            asked = self.ask(path, method, scope, deadline, &params).await?;
+        }
+        if is_empty(&asked.value) && scope == Scope::File && asked.working.is_some() {
             return self.ask(path, method, Scope::Project, deadline, &params).await;
         }
         Ok(asked)
@@ -177,6 +181,14 @@ impl Session {
         let found = items.into_iter().filter_map(completion).collect();
         let value = (found, asked.value["isIncomplete"] == true);
         Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+    }
+}
+
+fn is_empty(answer: &Value) -> bool {
+    match answer {
+        Value::Null => true,
+        Value::Array(found) => found.is_empty(),
+        _ => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether a server's answers across files are whole yet.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -64,6 +64,11 @@ impl Readiness {
     /// A document was opened.
     pub fn opened(&mut self) {
         self.first_open.get_or_insert_with(Instant::now);
+    }
+
+    /// Whether the server may still answer "nothing" because it has not looked yet.
+    pub fn may_not_have_looked(&self, rule: &ReadinessRule) -> bool {
+        self.first_open.is_some_and(|opened| opened.elapsed() < Duration::from_millis(rule.distrust_empty_ms))
     }
 
     /// Takes the params of `$/progress`; returns the work it speaks of.

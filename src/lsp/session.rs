@@ -21,6 +21,8 @@ use crate::workspace::{ChangeKind, ReadError, Workspace, WorkspacePath};
 
 /// How long `shutdown` may take before the server is ended without it.
 const SHUTDOWN: Duration = Duration::from_secs(2);
+/// How long after its start a server may still register what it offers.
+const REGISTERING: Duration = Duration::from_millis(1_000);
 /// How long a server has to leave after `exit`, before its input is closed, and after that before it is killed.
 const LEAVE: Duration = Duration::from_millis(400);
 /// How often a query is repeated because its file changed meanwhile.
@@ -107,6 +109,7 @@ pub struct Session {
     pub info: Option<String>,
     /// The root it was started for.
     pub root: WorkspacePath,
+    started: Instant,
     last_used: Mutex<Instant>,
     in_use: AtomicUsize,
     latencies: Mutex<super::latency::Latencies>,
@@ -163,6 +166,7 @@ impl Session {
             process,
             info,
             root: setup.root,
+            started: Instant::now(),
             last_used: Mutex::new(Instant::now()),
             in_use: AtomicUsize::new(0),
             latencies: Mutex::default(),
@@ -265,9 +269,37 @@ impl Session {
             || self.state.registrations(|known| known.covers(method, language_id, &absolute))
     }
 
+    /// The same, for a server that may still be registering what it offers: that happens right after its start.
+    pub async fn offers_soon(
+        &self,
+        method: &str,
+        path: &WorkspacePath,
+        language_id: &str,
+        deadline: Instant,
+    ) -> bool {
+        let until = deadline.min(self.started + REGISTERING);
+        let mut bell = self.state.listen();
+        while Instant::now() < until {
+            if self.offers(method, path, language_id) {
+                return true;
+            }
+            tokio::select! {
+                rung = bell.changed() => if rung.is_err() { break },
+                _ = self.connection.wait_closed() => break,
+                () = tokio::time::sleep_until(until) => break,
+            }
+        }
+        self.offers(method, path, language_id)
+    }
+
     /// The same for requests that concern no document.
     pub fn offers_anywhere(&self, method: &str) -> bool {
         self.capabilities.announces(method) || self.state.registrations(|known| known.has(method))
+    }
+
+    /// Whether "nothing" may mean that the server has not looked yet.
+    pub(super) fn may_not_have_looked(&self) -> bool {
+        self.state.readiness(|readiness| readiness.may_not_have_looked(&self.state.spec.readiness))
     }
 
     fn readiness(&self) -> Ready {

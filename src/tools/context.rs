@@ -4,16 +4,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
 use super::answer::{ServerState, ServerStatus};
 use super::error::{ErrorCode, ToolError};
-use crate::config::{Catalogue, Config, spec};
-use crate::hints;
+use super::install::{self, InstallState};
+use crate::config::{Catalogue, Config, Folders, PresentLanguage, Trust, present_languages, spec};
 use crate::lsp::manager::{Manager, Unavailable};
+use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::Session;
 use crate::text::Buffer;
-use crate::workspace::{PathError, ReadError, Workspace, WorkspacePath};
+use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
+
+/// How long the look for languages may take.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// What every language tool works with.
 #[derive(Debug)]
@@ -26,8 +31,16 @@ pub struct Context {
     pub config: Arc<Config>,
     /// All language servers.
     pub manager: Manager,
+    /// Who allowed what.
+    pub trust: Trust,
+    /// The user's folders.
+    pub folders: Folders,
     /// The caller's own limit, instead of the settings' deadlines.
     pub timeout: Option<Duration>,
+    /// Install a missing server before the first question to it.
+    pub install_missing: bool,
+    /// Who is told of slow work.
+    pub progress: Option<UnboundedSender<ProgressEvent>>,
 }
 
 /// A file and the language it is in.
@@ -43,6 +56,23 @@ impl Context {
     /// The catalogue in force.
     pub fn catalogue(&self) -> &Catalogue {
         &self.config.catalogue
+    }
+
+    /// Tells whoever watches.
+    pub fn tell(&self, event: ProgressEvent) {
+        if let Some(progress) = &self.progress {
+            // Nobody may be watching any more.
+            let _unwatched = progress.send(event);
+        }
+    }
+
+    /// The languages of the workspace, those with the most files first, as far as a short look tells.
+    pub fn present_languages(&self) -> Vec<PresentLanguage> {
+        let limits = WalkLimits {
+            max_files: self.config.settings.limits.walk_files,
+            deadline: std::time::Instant::now() + LOOK,
+        };
+        present_languages(self.catalogue(), &self.workspace, &limits).languages
     }
 
     /// When an answer that may take `usual` must be there.
@@ -99,7 +129,18 @@ impl Context {
         deadline: Instant,
     ) -> Result<Arc<Session>, ServerStatus> {
         let started = Instant::now();
-        let session = self.manager.session(server, &subject.path, deadline).await;
+        let mut session = self.manager.session(server, &subject.path, deadline).await;
+        if self.install_missing && matches!(session, Err(Unavailable::Missing { .. })) {
+            let item = install::install_one(self, server).await;
+            if item.state == InstallState::Failed {
+                let mut status = self.status(server, subject, ServerState::Missing, started);
+                status.detail = item.detail;
+                return Err(status);
+            }
+            // Fetching a server takes as long as it takes; the question's own time begins now.
+            let deadline = Instant::now() + deadline.saturating_duration_since(started);
+            session = self.manager.session(server, &subject.path, deadline).await;
+        }
         session.map_err(|why| self.unavailable(server, subject, &why, started))
     }
 
@@ -112,15 +153,17 @@ impl Context {
         };
         let install = (state == ServerState::Missing).then(|| self.install_command(server)).flatten();
         let mut status = self.status(server, subject, state, started);
-        status.detail = Some(why.to_string());
+        status.detail = Some(match why {
+            Unavailable::Missing { searched, .. } => searched.clone(),
+            _ => why.to_string(),
+        });
         status.install = install;
         status
     }
 
     /// The command that installs `server`.
     pub fn install_command(&self, server: &str) -> Option<String> {
-        let spec = self.catalogue().servers.get(server)?;
-        Some(hints::advice::advice(server, spec).command)
+        self.catalogue().servers.get(server)?.install.advice.clone()
     }
 
     /// A status without further detail.

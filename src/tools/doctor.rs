@@ -1,6 +1,15 @@
 //! What `doctor` answers: per language, whether questions will be answered well, and what to do where not.
 
+use std::time::Duration;
+
 use serde::Serialize;
+use tokio::time::Instant;
+
+use super::context::{Context, Subject};
+use crate::config::PresentLanguage;
+use crate::config::spec::Server;
+use crate::lsp::diagnostics::Known;
+use crate::lsp::health;
 
 /// Something that makes a server less than useful.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -84,5 +93,94 @@ impl DoctorOutput {
     pub fn new(workspace: String, servers: Vec<DoctorServer>, findings: Vec<DoctorFinding>) -> Self {
         let well = findings.is_empty() && servers.iter().all(DoctorServer::is_well);
         Self { ok: true, well, workspace, servers, findings }
+    }
+}
+
+/// How long a probe may take beyond the server's own start.
+const PROBE: Duration = Duration::from_secs(30);
+
+/// Looks at every language of the workspace, and ends in a real query to each of its servers.
+pub async fn run(context: &Context) -> DoctorOutput {
+    let mut servers = Vec::new();
+    for language in context.present_languages() {
+        let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
+        let of_language = context.servers_for(&subject, |_| true);
+        if of_language.is_empty() {
+            continue;
+        }
+        for (key, server) in of_language {
+            servers.push(examine(context, &language, &subject, key, server).await);
+        }
+    }
+    let left_out = context.config.left_out.iter().map(|sentence| DoctorFinding {
+        message: sentence.clone(),
+        fix: Some("lsp-tools trust".to_owned()),
+    });
+    DoctorOutput::new(context.workspace.root().display().to_string(), servers, left_out.collect())
+}
+
+async fn examine(
+    context: &Context,
+    language: &PresentLanguage,
+    subject: &Subject,
+    key: &str,
+    server: &Server,
+) -> DoctorServer {
+    let mut report = DoctorServer {
+        language: language.language.clone(),
+        files: language.files,
+        server: key.to_owned(),
+        found: None,
+        origin: None,
+        version: None,
+        findings: Vec::new(),
+        probe: None,
+        install: None,
+    };
+    let located = match context.manager.locate(key, &subject.path) {
+        Ok(located) => located,
+        Err(why) => {
+            report.findings.push(DoctorFinding { message: why.to_string(), fix: None });
+            report.install = context.install_command(key);
+            return report;
+        }
+    };
+    report.found = Some(located.program.display().to_string());
+    report.origin = Some(located.origin.to_string());
+    report.version = health::version(&located).await;
+    let findings = health::findings(key, server, &located).await;
+    let findings = findings.into_iter().map(|one| DoctorFinding { message: one.message, fix: Some(one.install) });
+    report.findings.extend(findings);
+    report.probe = Some(probe(context, subject, key, server).await);
+    report
+}
+
+/// A real query: the outline of an example file, or its diagnostics where the server does not navigate.
+async fn probe(context: &Context, subject: &Subject, key: &str, server: &Server) -> DoctorProbe {
+    let started = Instant::now();
+    let start = server.start_timeout.map_or(context.config.settings.deadlines.start, Duration::from_secs);
+    let deadline = started + start + PROBE;
+    let path = subject.path.display();
+    let outcome = match context.session(key, subject, deadline).await {
+        Err(status) => Err(status.detail.unwrap_or_default()),
+        Ok(session) if server.features.navigation => match session.document_symbols(&subject.path, deadline).await {
+            Ok(asked) => Ok((format!("symbols {path}"), format!("{} symbols", asked.value.len()))),
+            Err(error) => Err(error.to_string()),
+        },
+        Ok(session) => match session.diagnostics(&subject.path, deadline).await {
+            Ok(fresh) => match fresh.known {
+                Known::NoData(why) => Err(why),
+                Known::Complete | Known::Partial(_) => {
+                    Ok((format!("check {path}"), format!("{} diagnostics", fresh.items.len())))
+                }
+            },
+            Err(error) => Err(error.to_string()),
+        },
+    };
+    let what = if server.features.navigation { "symbols" } else { "check" };
+    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    match outcome {
+        Ok((query, detail)) => DoctorProbe { query, answered: true, detail, took_ms },
+        Err(detail) => DoctorProbe { query: format!("{what} {path}"), answered: false, detail, took_ms },
     }
 }

@@ -1,6 +1,12 @@
 //! What `install` answers: what became of each server that was to be installed.
 
 use serde::Serialize;
+use tokio::time::Instant;
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use crate::lsp::install::{InstallError, Installer};
+use crate::lsp::progress::ProgressEvent;
 
 /// What became of one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -43,4 +49,69 @@ pub struct InstallOutput {
     pub ok: bool,
     /// In the order asked for.
     pub items: Vec<InstallItem>,
+}
+
+/// Installs each of `names`: a server's key, or a language's, which means the servers that run for it.
+pub async fn run(context: &Context, names: &[String]) -> Result<InstallOutput, ToolError> {
+    let mut keys: Vec<String> = Vec::new();
+    for name in names {
+        for key in keys_of(context, name)? {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    let mut items = Vec::new();
+    for key in &keys {
+        items.push(install_one(context, key).await);
+    }
+    Ok(InstallOutput { ok: true, items })
+}
+
+fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
+    let catalogue = context.catalogue();
+    if catalogue.servers.contains_key(name) {
+        return Ok(vec![name.to_owned()]);
+    }
+    if catalogue.languages.contains_key(name) {
+        let servers: Vec<String> = catalogue.servers_for(name).into_iter().map(|(key, _)| key.to_owned()).collect();
+        if !servers.is_empty() {
+            return Ok(servers);
+        }
+    }
+    let known = catalogue.servers.keys().chain(catalogue.languages.keys());
+    let nearest = known.min_by_key(|known| strsim::damerau_levenshtein(known, name));
+    let error = ToolError::new(ErrorCode::NotFound, format!("no server and no language with a server is called `{name}`"));
+    Err(match nearest {
+        Some(nearest) => error.with_hint(format!("the nearest name is `{nearest}`")),
+        None => error,
+    })
+}
+
+/// Installs one server of the catalogue.
+pub async fn install_one(context: &Context, key: &str) -> InstallItem {
+    let started = Instant::now();
+    let item = |state, packages, program, detail| InstallItem {
+        server: key.to_owned(),
+        state,
+        packages,
+        program,
+        detail,
+        took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+    };
+    let Some(server) = context.catalogue().servers.get(key) else {
+        return item(InstallState::Failed, Vec::new(), None, Some(format!("no server is called {key}")));
+    };
+    let tell = |step: &str| context.tell(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
+    match Installer::new(context.folders.data.clone()).install(key, server, tell).await {
+        Ok(done) => {
+            let state = if done.already { InstallState::AlreadyInstalled } else { InstallState::Installed };
+            item(state, done.packages, Some(done.program.display().to_string()), None)
+        }
+        Err(error) => {
+            let manual = matches!(error, InstallError::Manual { .. });
+            let state = if manual { InstallState::Manual } else { InstallState::Failed };
+            item(state, Vec::new(), None, Some(error.to_string()))
+        }
+    }
 }

@@ -1,7 +1,28 @@
+//! One file per tool, and what they share.
+//!
+//! What lives here: the language tools (`lsp_*`), what looks after servers ([`servers`], [`doctor`], [`install`],
+//! [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a caller names
+//! ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
+//! ([`fallback`]). May use everything below; knows no door.
+//!
+//! How data passes: a tool gets the [`context`] and its arguments, and gives an `Answer<Output>` that says how far it can be
+//! relied on, or a `ToolError`.
+
 pub mod answer;
+pub mod context;
 pub mod doctor;
 pub mod error;
+pub mod fallback;
 pub mod install;
+pub mod lsp_completion;
+pub mod lsp_diagnostics;
+pub mod lsp_hierarchy;
+pub mod lsp_hover;
+pub mod lsp_navigate;
+pub mod lsp_signature;
+pub mod lsp_symbols;
+pub mod place;
+pub mod question;
 pub mod servers;
 pub mod target;
 pub mod trust;

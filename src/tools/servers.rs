@@ -2,6 +2,10 @@
 
 use serde::Serialize;
 
+use super::context::{Context, Subject};
+use crate::config::PresentLanguage;
+use crate::lsp::manager::{SlotStatus, Unavailable};
+
 /// What a server is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,4 +64,89 @@ pub struct ServersOutput {
     pub ok: bool,
     /// Sorted by number of files, then by language; the server that navigates first.
     pub servers: Vec<ServerRow>,
+}
+
+/// Answers every language of the workspace and the servers that speak it.
+pub async fn run(context: &Context) -> ServersOutput {
+    let running = context.manager.status();
+    let mut servers = Vec::new();
+    for language in context.present_languages() {
+        let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
+        for (server, _) in context.servers_for(&subject, |_| true) {
+            let own: Vec<&SlotStatus> = running.iter().filter(|status| status.server == server).collect();
+            if own.is_empty() {
+                servers.push(resting(context, &language, server));
+            }
+            servers.extend(own.into_iter().map(|status| row(context, &language, status)));
+        }
+    }
+    ServersOutput { ok: true, servers }
+}
+
+fn blank(language: &PresentLanguage, server: &str, state: RunState) -> ServerRow {
+    ServerRow {
+        language: language.language.clone(),
+        files: language.files,
+        server: server.to_owned(),
+        state,
+        root: None,
+        pid: None,
+        memory_bytes: None,
+        latency_ms: None,
+        detail: None,
+        install: None,
+    }
+}
+
+/// A server that nobody has asked yet.
+fn resting(context: &Context, language: &PresentLanguage, server: &str) -> ServerRow {
+    match context.manager.locate(server, &language.example) {
+        Ok(located) => {
+            let mut row = blank(language, server, RunState::Installed);
+            row.detail = Some(format!("{} ({})", located.program.display(), located.origin));
+            row
+        }
+        Err(why) => {
+            let missing = matches!(why, Unavailable::Missing { .. });
+            let mut row = blank(language, server, if missing { RunState::Missing } else { RunState::Disabled });
+            row.install = missing.then(|| context.install_command(server)).flatten();
+            row.detail = Some(why.to_string());
+            row
+        }
+    }
+}
+
+fn row(context: &Context, language: &PresentLanguage, status: &SlotStatus) -> ServerRow {
+    let state = match (&status.session, &status.failure, status.starting) {
+        (_, Some(_), _) => RunState::Crashed,
+        (Some(session), _, _) if session.working().is_some() => RunState::Indexing,
+        (Some(_), _, _) => RunState::Ready,
+        (None, None, true) => RunState::Starting,
+        (None, None, false) => return resting(context, language, &status.server),
+    };
+    let mut row = blank(language, &status.server, state);
+    row.root = Some(status.root.display());
+    row.detail = status.failure.clone();
+    if let Some(session) = &status.session {
+        row.pid = session.pid();
+        row.memory_bytes = session.resident_bytes();
+        row.latency_ms = session.latency().map(|(median, _)| median.as_secs_f64() * 1_000.0);
+        row.detail = row.detail.or_else(|| session.working()).or_else(|| session.health());
+    }
+    row
+}
+
+/// One line for each language here whose leading server is missing, and for what the project says that does not count.
+pub fn startup_hints(context: &Context) -> Vec<String> {
+    let mut lines = context.config.left_out.clone();
+    for language in context.present_languages() {
+        let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
+        if let Some((server, _)) = context.servers_for(&subject, |_| true).first()
+            && matches!(context.manager.locate(server, &language.example), Err(Unavailable::Missing { .. }))
+            && let Some(command) = context.install_command(server)
+        {
+            lines.push(format!("[LSP] {}: {server} not installed, run: {command}", language.language));
+        }
+    }
+    lines
 }

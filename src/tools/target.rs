@@ -36,3 +36,13 @@ pub enum Target {
     /// A whole file.
     File(PathBuf),
 }
+
+impl Target {
+    /// The position as it was given, where one was.
+    pub fn exact_position(&self) -> Option<Position> {
+        match self {
+            Self::Position { position, .. } => Some(*position),
+            Self::NameOnLine { .. } | Self::NameInFile { .. } | Self::Name(_) | Self::File(_) => None,
+        }
+    }
+}

@@ -1,6 +1,16 @@
 //! What `trust` asks and answers: what a project's own settings would run, and whether they may.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use crate::config::spec::Server;
+use crate::config::{LaunchFields, TrustError, TrustState};
+use crate::lsp::locate;
+use crate::workspace::WorkspacePath;
 
 /// What to do about a project's trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +19,7 @@ pub enum TrustRequest {
     Show,
     /// Trust exactly what was shown.
     Grant {
-        /// [`TrustOutput::fingerprint`] of what was shown; something else there by now is a conflict.
+        /// [`TrustOutput::fingerprint`] of what was shown; where something else is there by now, that is a conflict.
         fingerprint: String,
     },
     /// Trust nothing of it any more.
@@ -19,17 +29,10 @@ pub enum TrustRequest {
 /// One thing that a project's settings would run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrustItem {
-    /// The file that says so, relative to the workspace.
-    pub path: String,
-    /// The dotted key in it ("servers.pylsp.command").
-    pub key: String,
-    /// What it says.
+    /// What it is ("`server.pylsp.command` of `servers.toml`").
+    pub name: String,
+    /// What it says, as TOML; of a program, the SHA-256 of its content.
     pub value: String,
-    /// The program that this comes to on this machine, where it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub program: Option<String>,
-    /// Whether it is trusted as it stands now.
-    pub trusted: bool,
 }
 
 /// `trust`.
@@ -39,10 +42,85 @@ pub struct TrustOutput {
     pub ok: bool,
     /// The project's folder.
     pub workspace: String,
-    /// Everything that needs trust, sorted by file and key.
+    /// Everything that needs trust, in the order of the files.
     pub items: Vec<TrustItem>,
-    /// Whether all of it is trusted as it stands now.
+    /// Whether all of it is trusted as it stands now (also where there is nothing to trust).
     pub trusted: bool,
-    /// A hash of all items and of the programs they come to.
+    /// What differs from what was trusted before, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    /// A hash of all items: what [`TrustRequest::Grant`] must name.
     pub fingerprint: String,
+}
+
+/// Shows, grants or takes back trust in the project.
+pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput, ToolError> {
+    let root = context.workspace.root();
+    let refused = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::Denied, error.to_string());
+    let (fields, items) = asked(context).map_err(|error| refused(&error))?;
+    let fingerprint = fingerprint(&items);
+    match request {
+        TrustRequest::Show => {}
+        TrustRequest::Grant { fingerprint: given } if given == fingerprint => {
+            context.trust.grant(root, &fields).map_err(|error| refused(&error))?;
+        }
+        TrustRequest::Grant { .. } => {
+            let error = "what the project wants to run has changed since it was shown";
+            return Err(ToolError::new(ErrorCode::Conflict, error).with_hint("look at it again: lsp-tools trust"));
+        }
+        TrustRequest::Revoke => {
+            context.trust.revoke(root).map_err(|error| refused(&error))?;
+        }
+    }
+    let state = context.trust.is_trusted(root, &fields).map_err(|error| refused(&error))?;
+    let changed = match &state {
+        TrustState::Changed { what } => what.clone(),
+        TrustState::Trusted | TrustState::Untrusted => Vec::new(),
+    };
+    let trusted = items.is_empty() || state.is_trusted();
+    Ok(TrustOutput { ok: true, workspace: root.display().to_string(), items, trusted, changed, fingerprint })
+}
+
+/// All that needs trust here: what the project's files say, its own programs that would run, and servers that run its code.
+fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError> {
+    let mut fields = context.config.launch.clone();
+    let mut runners = Vec::new();
+    for language in context.present_languages() {
+        for (key, server) in context.catalogue().servers_for(&language.language) {
+            let root = context.manager.root(key, &language.example);
+            for program in own_programs(context, &root, server) {
+                fields.add_program(context.workspace.root(), &program)?;
+            }
+            if server.runs_project_code && !runners.contains(&key) {
+                runners.push(key);
+            }
+        }
+    }
+    let mut items: Vec<TrustItem> =
+        fields.shown().into_iter().map(|(name, value)| TrustItem { name, value }).collect();
+    let runner = |key: &str| TrustItem {
+        name: format!("the server {key}"),
+        value: "runs code of this project (build scripts, macros, configuration) when it starts".to_owned(),
+    };
+    items.extend(runners.into_iter().map(runner));
+    Ok((fields, items))
+}
+
+/// The server's own program and the Python interpreter, where the project brings them.
+fn own_programs(context: &Context, root: &WorkspacePath, server: &Server) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = locate::project_program(&context.workspace, root, server).into_iter().collect();
+    if server.python_environment || server.python_path_setting.is_some() {
+        let environment = locate::python_environment(&context.workspace, root, &|_| true, None);
+        found.extend(environment.map(|environment| environment.interpreter));
+    }
+    found
+}
+
+fn fingerprint(items: &[TrustItem]) -> String {
+    let mut hasher = Sha256::new();
+    for item in items {
+        // Lengths keep one item's text from passing for two.
+        hasher.update(format!("{}:{}{}:{}", item.name.len(), item.name, item.value.len(), item.value));
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -87,7 +87,8 @@ impl Shared {
 
 impl ChangeFeed {
     /// Begins to notice changes. Returns at once; a large tree is set up on a thread that this owns. What changes
-    /// from now on is noticed, also where the watches are not in place yet.
+    /// from now on is noticed, also where the watches are not in place yet; only of a file that is deleted before
+    /// they are, nothing was ever known.
     pub fn start(workspace: &Workspace) -> Self {
         Self::start_with(workspace, LIMITS)
     }

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -9,7 +10,7 @@ use rustix::io::Errno;
 /// A directory that nothing is opened outside of.
 #[derive(Debug)]
 pub(super) struct Jail {
-    fd: OwnedFd,
+    fd: RwLock<Arc<OwnedFd>>,
     /// Canonical; only for what the kernel cannot be asked, never to decide alone.
     root: PathBuf,
 }
@@ -20,8 +21,23 @@ const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY
 impl Jail {
     /// The jail whose root is the canonical directory `root`.
     pub(super) fn new(root: PathBuf) -> Result<Self, Errno> {
-        let fd = rustix::fs::open(&root, location_flags() | OFlags::DIRECTORY, Mode::empty())?;
+        let fd = RwLock::new(Arc::new(open_root(&root)?));
         Ok(Self { fd, root })
+    }
+
+    fn fd(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.fd.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the root was removed and made again, or replaced, since it was opened; then the new one is taken.
+    fn renew(&self) -> bool {
+        let identity = |fd: &OwnedFd| rustix::fs::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino));
+        let Ok(new) = open_root(&self.root) else { return false };
+        if identity(&new) == identity(&self.fd()) {
+            return false;
+        }
+        *self.fd.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        true
     }
 
     /// A handle of whatever is at `relative`, without opening it: its type and times can be asked, its content not.
@@ -36,11 +52,19 @@ impl Jail {
     }
 
     fn open_with(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        match self.open_now(relative, flags) {
+            Err(Errno::NOENT) if self.renew() => self.open_now(relative, flags),
+            other => other,
+        }
+    }
+
+    fn open_now(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
-        match beneath(self.fd.as_fd(), relative, flags) {
+        let fd = self.fd();
+        match beneath(fd.as_fd(), relative, flags) {
             // An absolute link is refused by the kernel even where it leads back into the workspace; its target,
             // spelled without links, is put before the kernel again.
-            Err(Errno::XDEV) => beneath(self.fd.as_fd(), &self.resolved(relative)?, flags),
+            Err(Errno::XDEV) => beneath(fd.as_fd(), &self.resolved(relative)?, flags),
             Err(Errno::NOSYS) => open_checked(&self.root, relative, flags),
             other => other,
         }
@@ -55,6 +79,10 @@ impl Jail {
             Err(_) => Err(Errno::XDEV),
         }
     }
+}
+
+fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(root, location_flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
 }
 
 /// A handle of whatever is at the absolute `path`, as [`Jail::locate`] but anywhere.
@@ -159,5 +187,20 @@ mod tests {
             assert_eq!(jail.open(Path::new(path)).err(), expected, "openat2: {path}");
             assert_eq!(open_checked(&root, Path::new(path), READ).err(), expected, "fallback: {path}");
         }
+    }
+
+    #[test]
+    fn a_root_that_was_made_again() {
+        let (_keep, root) = tree();
+        let jail = Jail::new(root.clone()).unwrap();
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(jail.open(Path::new("d/a")).err(), Some(Errno::NOENT));
+        std::fs::create_dir_all(root.join("d")).unwrap();
+        std::fs::write(root.join("d/a"), "new").unwrap();
+        assert!(jail.open(Path::new("d/a")).is_ok());
+        // What took its place is a link: not followed, wherever it leads.
+        std::fs::remove_dir_all(&root).unwrap();
+        symlink(root.with_file_name("w-evil"), &root).unwrap();
+        assert!(jail.open(Path::new("a")).is_err());
     }
 }

@@ -58,8 +58,9 @@ impl WorkspacePath {
         self.0.as_os_str().is_empty()
     }
 
-    /// The path for people and answers: `/` between names, `.` for the root. Always printable: control characters,
-    /// characters that turn the direction of writing, and bytes that are not UTF-8 are escaped (`\n`, `\u{202e}`, `\xff`).
+    /// The path for people and answers: `/` between names, `.` for the root. Always printable: control characters
+    /// (`\n`), characters that turn the direction of writing (`\u{202e}`) and bytes that are not UTF-8 (`\xff`) are
+    /// escaped.
     pub fn display(&self) -> String {
         if self.is_root() {
             return ".".to_owned();

@@ -7,23 +7,46 @@ use ignore::{IncrementalIgnore, WalkBuilder};
 
 use super::Workspace;
 
-/// A walk that begins at the absolute directory or file `start`, inside the workspace, and sees the tree as git does:
-/// `.gitignore`, `.ignore`, the repository's and the user's excludes. Hidden files are left out, links not followed.
+/// A walk over what is at and below the absolute path `start`, inside the workspace, as git sees the tree:
+/// `.gitignore`, `.ignore`, the repository's and the user's excludes. Hidden files and litter are left out, links not
+/// followed; but `start` itself may be any of these, and then only what is in it decides. Directories between the
+/// root and `start` may be among the entries.
 pub(super) fn walker(workspace: &Workspace, start: &Path) -> WalkBuilder {
-    let mut builder = WalkBuilder::new(start);
+    if workspace.in_git() {
+        // The ignore files above belong to the repository, be they above the root too.
+        return walker_from(workspace, start, start, true);
+    }
+    // Above a root that is in no repository, ignore files are others' (a home directory may hold one that ignores
+    // everything). Those between the root and `start` count, and are only met on the way from the root.
+    let from = if is_excluded(workspace, start) { start } else { workspace.root() };
+    walker_from(workspace, from, start, false)
+}
+
+fn walker_from(workspace: &Workspace, from: &Path, start: &Path, parents: bool) -> WalkBuilder {
+    let start = start.to_owned();
+    let mut builder = WalkBuilder::new(from);
     builder
         .standard_filters(true)
         .require_git(false)
         .follow_links(false)
         .current_dir(workspace.root())
-        // Above a root that is in no repository, ignore files of others must not count (a home directory may hold
-        // one that ignores everything); below the root, those between it and `start` must.
-        .parents(workspace.in_git() || start != workspace.root())
-        .filter_entry(|entry| {
+        .parents(parents)
+        .filter_entry(move |entry| {
             let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
-            entry.depth() == 0 || !is_dir || !is_litter(entry.path())
+            let on_the_way = entry.path().starts_with(&start) || (is_dir && start.starts_with(entry.path()));
+            on_the_way && (entry.depth() == 0 || !is_dir || !is_litter(entry.path()))
         });
     builder
+}
+
+/// Whether a walk from the root would not come to `start`.
+fn is_excluded(workspace: &Workspace, start: &Path) -> bool {
+    let root = workspace.root();
+    let Ok(relative) = start.strip_prefix(root) else { return true };
+    let is_dir = start.is_dir();
+    let mut rules = walker_from(workspace, root, root, false).build_matchers();
+    rules.iter_mut().any(|rules| rules.matched(relative, is_dir).is_ignore())
+        || start.ancestors().take_while(|dir| *dir != root).any(|dir| dir.is_dir() && is_litter(dir))
 }
 
 /// Whether the absolute directory `dir` holds what tools put there (dependencies, caches, build output), whatever

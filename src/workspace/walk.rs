@@ -44,11 +44,12 @@ impl Workspace {
             if !entry.file_type().is_some_and(|kind| kind.is_file()) {
                 continue;
             }
+            let Some(path) = start.path_of(entry.path()) else { continue };
             if walk.files.len() >= limits.max_files {
                 walk.truncated = true;
                 break;
             }
-            walk.files.extend(start.path_of(entry.path()));
+            walk.files.push(path);
         }
         walk
     }
@@ -166,7 +167,18 @@ mod tests {
         let (keep, workspace) = workspace();
         fs::write(keep.path().join(".gitignore"), "*\n").unwrap();
         put(&workspace, "a.rs", "");
+        put(&workspace, "d/e/b.rs", "");
+        put(&workspace, "d/e/c.log", "");
+        put(&workspace, ".gitignore", "*.log\n");
+        assert_eq!(names(&workspace.files(&WorkspacePath::root(), &limits(9))), ["a.rs", "d/e/b.rs"]);
+        let below = workspace.path(Path::new("d/e")).unwrap();
+        assert_eq!(names(&workspace.files(&below, &limits(9))), ["d/e/b.rs"]);
+        // In a repository, whose top is above the root, they do count.
+        fs::create_dir(keep.path().join(".git")).unwrap();
+        fs::write(keep.path().join(".gitignore"), "b.rs\n").unwrap();
+        let workspace = Workspace::open(workspace.root()).unwrap();
         assert_eq!(names(&workspace.files(&WorkspacePath::root(), &limits(9))), ["a.rs"]);
+        assert!(names(&workspace.files(&below, &limits(9))).is_empty());
     }
 
     #[test]
@@ -191,11 +203,14 @@ mod tests {
 
     #[test]
     fn ends_at_its_limits_with_the_same_files_every_time() {
-        let (_keep, workspace) = workspace();
+        let (keep, workspace) = workspace();
+        let one = keep.path().join("one");
+        fs::write(&one, "").unwrap();
         for directory in 0..100 {
             fs::create_dir(workspace.root().join(format!("d{directory:02}"))).unwrap();
             for file in 0..100 {
-                fs::write(workspace.root().join(format!("d{directory:02}/f{file:02}")), "").unwrap();
+                // Names of one file: quicker to make than files.
+                fs::hard_link(&one, workspace.root().join(format!("d{directory:02}/f{file:02}"))).unwrap();
             }
         }
         let all = workspace.files(&WorkspacePath::root(), &limits(10_000));

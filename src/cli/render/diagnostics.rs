@@ -37,6 +37,7 @@ pub fn render(
         out.push_str(&file_frames(file, look, read_line));
     }
     out.push_str(&totals(output, verdict, look));
+    out.push('\n');
     out
 }
 
@@ -118,7 +119,8 @@ fn storm(rest: &[&DiagnosticItem], look: &Look) -> String {
     format!("{}\n\n", look.paint(DIM, &text))
 }
 
-fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &Look) -> String {
+/// How many findings there are and how much was looked at, in one line without its end.
+pub fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &Look) -> String {
     let silent = output.incomplete.iter().filter(|file| file.verdict == Verdict::NoData).count();
     let checked = output.files.saturating_sub(silent);
     let mut line = if output.diagnostics.is_empty() {
@@ -141,7 +143,6 @@ fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &Look) -> String {
     if output.has_more {
         let _ = write!(line, "; {} of {} shown", output.diagnostics.len(), output.count);
     }
-    line.push('\n');
     line
 }
 

@@ -30,9 +30,8 @@ pub fn render(output: &LocationsOutput, what: &str, look: &Look) -> String {
         out.push_str(&group_lines(group, look));
     }
     let more = if output.has_more { format!(", {} shown", output.locations.len()) } else { String::new() };
-    let total = format!("\n{} in {}{more}\n", count(output.count, what), count(files, "file"));
-    out.push_str(&look.paint(DIM, &total));
-    out
+    let total = format!("{} in {}{more}", count(output.count, what), count(files, "file"));
+    format!("{out}\n{}\n", look.paint(DIM, &total))
 }
 
 /// `path:line:col: source line  (why it ranks)`.

@@ -206,7 +206,8 @@ impl<'a> Page<'a> {
             .take_while(|piece| piece.url.is_some())
             .map(|piece| piece.text.as_str())
             .collect();
-        if !clickable && !url.ends_with(text.as_str()) {
+        let bare = ["http://", "https://", "mailto:"].iter().find_map(|scheme| url.strip_prefix(scheme));
+        if !clickable && text != url && Some(text.as_str()) != bare {
             self.push(&format!(" ({url})"));
         }
     }
@@ -412,6 +413,13 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
         let shown = render(hostile, &Look { terminal: true, color: false, width: 80 });
         assert!(!shown.contains(['\x1b', '\x07']), "{shown:?}");
         assert!(shown.contains("\\u{1b}]52;c;eA==\\u{7}"), "{shown}");
+    }
+
+    #[test]
+    fn links_keep_their_address_in_a_pipe_unless_they_say_it() {
+        let links = "[guide](https://a.org/guide), <https://a.org>, [a.org/x](https://a.org/x), [two *words*](http://b)";
+        let expected = "guide (https://a.org/guide), https://a.org, a.org/x, two words (http://b)\n";
+        assert_eq!(render(links, &Look::PLAIN), expected);
     }
 
     #[test]

@@ -5,14 +5,27 @@
 //! as they are shown), [`markdown`], [`table`], [`tree`]. May use: `text`, and the shapes of answers of `tools`. Nothing
 //! here reads files or writes anywhere: source lines come through a function that the caller gives.
 
+pub mod completion;
 pub mod diagnostics;
+pub mod doctor;
 pub mod escape;
 pub mod frames;
+pub mod github;
+pub mod hierarchy;
 pub mod hover;
+pub mod install;
+pub mod json;
 pub mod locations;
 pub mod look;
 pub mod markdown;
+pub mod sarif;
+pub mod servers;
+pub mod signature;
 pub mod source;
+pub mod symbols;
 pub mod table;
+pub mod tree;
+pub mod trust;
+pub mod verdict;
 
 pub use look::Look;

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::*;
 
 fn load(origin: Origin, text: &str) -> Result<Loaded, ConfigError> {
@@ -14,14 +16,274 @@ fn the_built_in_catalogue_is_right() {
     let table = layer.read(CATALOGUE).unwrap_or_else(|error| panic!("{error}"));
     let problems = crossed(&table, &[layer]);
     assert!(problems.is_empty(), "{problems:#?}");
-    assert!(Catalogue::built_in().servers.contains_key("pylsp"));
+    let catalogue = Catalogue::built_in();
+    assert!(catalogue.servers.len() >= 40 && catalogue.languages.len() >= 30);
+    assert_eq!(catalogue.servers["pylsp"].command, ["pylsp"]);
+    assert_eq!(catalogue.servers["pylsp"].install.advice.as_deref(), Some("pip install python-lsp-server"));
+    assert_eq!(catalogue.servers["bash-language-server"].command, ["bash-language-server", "start"]);
 }
 
 #[test]
-fn an_unknown_key_is_named_with_its_line_and_the_nearest_key() {
+fn the_built_in_file_is_sorted() {
+    for kind in ["[language.", "[server."] {
+        let keys = BUILT_IN_TEXT
+            .lines()
+            .filter_map(|line| line.strip_prefix(kind)?.strip_suffix(']'))
+            .filter(|key| !key.contains('.'))
+            .collect::<Vec<_>>();
+        let mut sorted = keys.clone();
+        sorted.sort_unstable();
+        assert_eq!(keys, sorted);
+    }
+}
+
+#[test]
+fn every_language_has_a_server_and_only_the_expected_ones_run() {
+    let catalogue = Catalogue::built_in();
+    for (key, language) in &catalogue.languages {
+        let running = catalogue.servers_for(key).into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+        assert_eq!(running, language.servers, "{key}");
+        let navigates =
+            catalogue.servers_for(key).first().is_some_and(|(_, server)| server.features.navigation);
+        assert!(navigates, "{key} needs a first server that navigates");
+    }
+    let keys = |language| catalogue.servers_for(language).into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+    assert_eq!(keys("python"), ["pylsp"]);
+    assert_eq!(keys("shell"), ["bash-language-server"]);
+    assert_eq!(keys("typescript"), ["typescript-language-server"]);
+    let speakers = catalogue.speakers_of("python").into_iter().map(|(key, _)| key).collect::<BTreeSet<_>>();
+    for other in
+        ["basedpyright", "jedi-language-server", "pylsp", "pyrefly", "pyright", "ruff", "ty", "zuban"]
+    {
+        assert!(speakers.contains(other), "{other}");
+    }
+}
+
+#[test]
+fn every_recipe_is_pinned_and_every_server_can_be_had() {
+    for (key, server) in &Catalogue::built_in().servers {
+        let install = &server.install;
+        let version = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+        for (packages, separator) in [
+            (&install.pip, "=="),
+            (&install.npm, "@"),
+            (&install.cargo, "@"),
+            (&install.go, "@v"),
+            (&install.gem, ":"),
+            (&install.dotnet, "@"),
+        ] {
+            for package in packages {
+                let pinned = package
+                    .rsplit_once(separator)
+                    .is_some_and(|(name, pin)| !name.is_empty() && version(pin));
+                assert!(pinned, "{key}: {package}");
+            }
+        }
+        let recipes =
+            [&install.pip, &install.npm, &install.cargo, &install.go, &install.gem, &install.dotnet];
+        let by_itself = recipes.into_iter().any(|packages| !packages.is_empty());
+        assert!(by_itself || install.manual.is_some(), "{key} has neither a recipe nor words for a person");
+    }
+}
+
+#[test]
+fn every_hollow_says_what_to_look_for() {
+    for (key, server) in &Catalogue::built_in().servers {
+        for hollow in &server.hollow {
+            let ways =
+                [hollow.program.is_some(), hollow.python_module.is_some(), !hollow.succeeds.is_empty()];
+            assert_eq!(ways.into_iter().filter(|way| *way).count(), 1, "{key}: {}", hollow.message);
+        }
+    }
+}
+
+#[test]
+fn no_file_is_in_two_languages() {
+    let mut seen = BTreeSet::new();
+    for language in Catalogue::built_in().languages.values() {
+        let extensions = language.extensions.iter().map(|extension| format!(".{extension}"));
+        for word in extensions.chain(language.filenames.iter().cloned()) {
+            assert!(seen.insert(word.clone()), "{word} of {}", language.name);
+        }
+        assert!(language.extensions.iter().all(|extension| *extension == extension.to_lowercase()));
+    }
+}
+
+#[test]
+fn the_language_of_a_file() {
+    let catalogue = Catalogue::built_in();
+    for (name, first_line, wanted) in [
+        ("a.py", None, Some("python")),
+        ("A.PY", None, Some("python")),
+        ("a.d.ts", None, Some("typescript")),
+        ("a.tsx", None, Some("typescript")),
+        ("view.blade.php", None, Some("php")),
+        ("app.app.src", None, Some("erlang")),
+        ("Makefile", None, Some("make")),
+        ("makefile", None, Some("make")),
+        ("CMakeLists.txt", None, Some("cmake")),
+        ("notes.txt", None, None),
+        (".bashrc", None, Some("shell")),
+        (".py", None, None),
+        ("Dockerfile", None, Some("dockerfile")),
+        ("Dockerfile.prod", None, Some("dockerfile")),
+        ("Dockerfile.md", None, Some("markdown")),
+        ("docker-compose.yml", None, Some("compose")),
+        ("x.yml", None, Some("yaml")),
+        ("tsconfig.json", None, Some("jsonc")),
+        ("package.json", None, Some("json")),
+        ("Cargo.lock", None, Some("toml")),
+        ("go.mod", None, Some("go-mod")),
+        ("run", Some("#!/usr/bin/env -S python3 -u"), Some("python")),
+        ("run", Some("#!/usr/bin/python3.12"), Some("python")),
+        ("run", Some("#!/bin/bash"), Some("shell")),
+        ("run", Some("#!/usr/bin/env node\r"), Some("javascript")),
+        ("run", Some("#!/usr/bin/env nothing-known"), None),
+        ("run", Some("import os"), None),
+        ("run", None, None),
+        ("a.rs", Some("#!/usr/bin/env python3"), Some("rust")),
+        ("", None, None),
+        (".", None, None),
+        ("a.", None, None),
+        ("ünï.Rs", None, Some("rust")),
+    ] {
+        assert_eq!(catalogue.language_of(name, first_line), wanted, "{name} {first_line:?}");
+    }
+    assert!(catalogue.needs_first_line("run") && !catalogue.needs_first_line("Makefile"));
+    assert!(!catalogue.needs_first_line("a.unknown"));
+}
+
+#[test]
+fn the_language_id_of_a_file() {
+    let catalogue = Catalogue::built_in();
+    for (language, extension, wanted) in [
+        ("python", Some("py"), "python"),
+        ("shell", Some("sh"), "shellscript"),
+        ("typescript", Some("ts"), "typescript"),
+        ("typescript", Some("TSX"), "typescriptreact"),
+        ("javascript", Some("jsx"), "javascriptreact"),
+        ("javascript", None, "javascript"),
+        ("compose", Some("yml"), "dockercompose"),
+        ("no-such-language", Some("x"), "no-such-language"),
+    ] {
+        assert_eq!(catalogue.language_id(language, extension), wanted, "{language} {extension:?}");
+    }
+}
+
+#[test]
+fn every_slip_is_named_with_its_line() {
+    for (text, wanted) in [
+        (
+            "# mine\n[server.pylsp]\ncomand = [\"pylsp\"]\n",
+            "`servers.toml` line 3: unknown key `comand` in [server.pylsp]; did you mean `command`?",
+        ),
+        (
+            "[server.pylsp]\nfeatures = { xyz = true }\n",
+            "`servers.toml` line 2: unknown key `xyz` in [server.pylsp.features]; there are `navigation`, `diagnostics`, `format` and `actions`",
+        ),
+        ("[sever.pylsp]\n", "`servers.toml` line 1: unknown key `sever`; did you mean `server`?"),
+        (
+            "[server.pylsp]\n\ncommand = \"pylsp\"\n",
+            "`servers.toml` line 3: `command` in [server.pylsp] must be a list of strings, but it is a string",
+        ),
+        (
+            "[server.pylsp]\ncommand = [\n  \"pylsp\",\n  1,\n]\n",
+            "`servers.toml` line 4: `command` in [server.pylsp] must be a list of strings, but a whole number is in it",
+        ),
+        (
+            "server.pylsp.root-required = 1.5",
+            "`servers.toml` line 1: `root-required` in [server.pylsp] must be `true` or `false`, but it is a number with a fraction",
+        ),
+        (
+            "server.pylsp.env = { A = true }",
+            "`servers.toml` line 1: `A` in [server.pylsp.env] must be a string, but it is `true` or `false`",
+        ),
+        (
+            "server.pylsp.env = 'A=1'",
+            "`servers.toml` line 1: `env` in [server.pylsp] must be a table of strings, but it is a string",
+        ),
+        (
+            "server.pylsp.settings = [1]",
+            "`servers.toml` line 1: `settings` in [server.pylsp] must be a table, but it is a list",
+        ),
+        (
+            "server.pylsp.hollow = { program = 'x' }",
+            "`servers.toml` line 1: `hollow` in [server.pylsp] must be a list of tables, but it is a table",
+        ),
+        (
+            "[[server.pylsp.hollow]]\nprogramm = 'x'\n",
+            "`servers.toml` line 2: unknown key `programm` in [server.pylsp.hollow]; did you mean `program`?",
+        ),
+        (
+            "[server.pylsp]\nsync = 'ful'\n",
+            "`servers.toml` line 2: `sync` in [server.pylsp] cannot be `ful`; did you mean `full`?",
+        ),
+        (
+            "[server.pylsp]\nsync = 1979-05-27\n",
+            "`servers.toml` line 2: `sync` in [server.pylsp] must be one of `announced`, `full-if-astral` and `full`, but it is a date",
+        ),
+        (
+            "[server.pylsp.diagnostics]\nquiet-ms = 0x0\n",
+            "`servers.toml` line 2: `quiet-ms` in [server.pylsp.diagnostics] must be a whole number from 1 to 3600000, but it is 0x0",
+        ),
+        (
+            "server = { pylsp = 1 }",
+            "`servers.toml` line 1: `pylsp` in [server] must be a table, but it is a whole number",
+        ),
+        (
+            "[language.python]\nservers = [\n  'ruff',\n  'pylps',\n]\n",
+            "`servers.toml` line 4: language `python` names the unknown server `pylps`; did you mean `pylsp`?",
+        ),
+        (
+            "[language.python]\nservers = ['clangd']\n",
+            "`servers.toml` line 2: language `python` names the server `clangd`, which speaks only `c`, `cpp`, `cuda`, `objective-c` and `objective-cpp`",
+        ),
+        (
+            "\n[server.mine]\nlanguages = ['python']\n",
+            "`servers.toml` line 2: server `mine` has no `command`; add `command = [\"program\", \"argument\"]`",
+        ),
+        (
+            "[server.mine]\ncommand = ['x']\n",
+            "`servers.toml` line 1: server `mine` has no `languages`; add `languages = [\"key of a language\"]`",
+        ),
+        (
+            "[server.pylsp]\ncommand = []\n",
+            "`servers.toml` line 1: server `pylsp` has no `command`; add `command = [\"program\", \"argument\"]`",
+        ),
+        (
+            "[server.mine]\ncommand = ['x']\nlanguages = ['pyton']\n",
+            "`servers.toml` line 3: server `mine` names the unknown language `pyton`; did you mean `python`?",
+        ),
+    ] {
+        assert_eq!(error(text), wanted);
+    }
+}
+
+#[test]
+fn what_is_not_toml_is_named_with_its_line() {
+    for (text, line) in [("[server.pylsp\n", 1), ("\na = \n", 2), ("[a]\n[a]\n", 2), ("a = 1\na = 2\n", 2)] {
+        let error = error(text);
+        assert!(error.starts_with(&format!("`servers.toml` line {line}: this is not TOML: ")), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn all_slips_of_a_file_are_told_at_once_in_order() {
+    let error = error("[server.pylsp]\nroot-required = 'no'\ncomand = ['x']\n[languages]\n");
+    let lines = error.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect::<Vec<_>>();
+    assert_eq!(lines, ["`servers.toml` line 2", "`servers.toml` line 3", "`servers.toml` line 4"]);
+}
+
+#[test]
+fn a_slip_is_named_in_the_layer_that_made_it() {
+    let layers = [
+        Layer::new(Origin::User, "user.toml", "[server.mine]\ncommand = ['x']\nlanguages = ['python']\n"),
+        Layer::new(Origin::Flags, "command line", "[language.python]\nservers = ['mine', 'myne']\n"),
+    ];
     assert_eq!(
-        error("# mine\n[server.pylsp]\ncomand = [\"pylsp\"]\n"),
-        "`servers.toml` line 3: unknown key `comand` in [server.pylsp]; did you mean `command`?"
+        Catalogue::load(&layers).unwrap_err().to_string(),
+        "`command line` line 2: language `python` names the unknown server `myne`; did you mean `mine`?"
     );
 }
 
@@ -31,4 +293,54 @@ fn one_key_of_one_server_may_be_set() {
     let pylsp = &loaded.catalogue.servers["pylsp"];
     assert_eq!(pylsp.settings["pylsp"]["plugins"]["ruff"]["enabled"].as_bool(), Some(true));
     assert_eq!(pylsp.command, ["pylsp"]);
+    assert_eq!(pylsp.diagnostics.quiet_ms, Catalogue::built_in().servers["pylsp"].diagnostics.quiet_ms);
+}
+
+#[test]
+fn servers_and_languages_may_be_added() {
+    let text = "[language.toy]\nextensions = ['toy.x', 'TOY']\nservers = ['toy-ls']\n\
+                [server.toy-ls]\nlanguages = ['toy']\ncommand = ['toy-ls', '--stdio']\n";
+    let catalogue = load(Origin::User, text).unwrap().catalogue;
+    assert_eq!(catalogue.language_of("a.toy", None), Some("toy"));
+    assert_eq!(catalogue.language_of("a.toy.x", None), Some("toy"));
+    let (key, server) = catalogue.servers_for("toy")[0];
+    assert_eq!((key, server.name.as_str(), server.command.len()), ("toy-ls", "toy-ls", 2));
+    assert_eq!(catalogue.language_of("a.py", None), Some("python"));
+}
+
+#[test]
+fn an_untrusted_project_adds_no_server_and_changes_no_launch_field() {
+    let text = "[server.pylsp]\ncommand = ['./evil']\nenv = { A = '1' }\nstart-timeout = 7\n\
+                [server.pylsp.settings.pylsp]\nx = 1\n\
+                [server.evil]\nlanguages = ['python']\ncommand = ['./evil']\n\
+                [language.python]\nservers = ['evil', 'pylsp']\nextensions = ['py', 'evilpy']\n";
+    let Loaded { catalogue, left_out } = load(Origin::Project { trusted: false }, text).unwrap();
+    let (pylsp, built_in) = (&catalogue.servers["pylsp"], &Catalogue::built_in().servers["pylsp"]);
+    assert_eq!((&pylsp.command, &pylsp.env), (&built_in.command, &built_in.env));
+    assert_eq!(pylsp.settings, built_in.settings);
+    assert_eq!(pylsp.start_timeout, Some(7));
+    assert!(!catalogue.servers.contains_key("evil"));
+    assert_eq!(catalogue.languages["python"].servers, ["pylsp"]);
+    assert_eq!(catalogue.language_of("a.evilpy", None), Some("python"));
+    let told = left_out.iter().map(|line| line.split(" of ").next().unwrap_or_default()).collect::<Vec<_>>();
+    assert_eq!(
+        told,
+        [
+            "`language.python.servers`",
+            "`server.evil.command`",
+            "`server.pylsp.command`",
+            "`server.pylsp.env`",
+            "`server.pylsp.settings`",
+            "`server.evil`",
+        ]
+    );
+    assert_eq!(
+        left_out[5],
+        "`server.evil` of `servers.toml` does not count, because this project is not trusted; `lsp-tools trust` changes that"
+    );
+
+    let trusted = load(Origin::Project { trusted: true }, text).unwrap();
+    assert_eq!(trusted.catalogue.servers["pylsp"].command, ["./evil"]);
+    assert_eq!(trusted.catalogue.languages["python"].servers, ["evil", "pylsp"]);
+    assert!(trusted.left_out.is_empty());
 }

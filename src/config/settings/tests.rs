@@ -1,1 +1,123 @@
 use super::*;
+
+const FILE: &str = "lsp-tools.toml";
+
+fn load(origin: Origin, text: &str) -> Result<(Settings, Vec<String>), ConfigError> {
+    Settings::load(&[Layer::new(origin, FILE, text)], Catalogue::built_in())
+}
+
+#[test]
+fn without_files_the_defaults_hold() {
+    let (settings, left_out) = Settings::load(&[], Catalogue::built_in()).unwrap();
+    assert_eq!(
+        (settings.deadlines.hover, settings.deadlines.start),
+        (Duration::from_secs(10), Duration::from_secs(45))
+    );
+    assert_eq!(settings.servers.idle_stop(), Duration::from_secs(600));
+    assert_eq!(settings.servers.memory_budget(), 4 << 30);
+    assert!(left_out.is_empty());
+}
+
+#[test]
+fn a_stronger_layer_wins_key_by_key() {
+    let layers = [
+        Layer::new(Origin::User, FILE, "[deadlines]\nhover = 1\nreferences = 2\n[log]\nlevel = 'debug'\n"),
+        Layer::new(Origin::Flags, "command line", "deadlines.hover = 3_000"),
+    ];
+    let (settings, _) = Settings::load(&layers, Catalogue::built_in()).unwrap();
+    assert_eq!(settings.deadlines.hover, Duration::from_secs(3));
+    assert_eq!(settings.deadlines.references, Duration::from_millis(2));
+    assert_eq!(settings.deadlines.definition, Deadlines::default().definition);
+    assert_eq!(settings.log.level, "debug");
+}
+
+#[test]
+fn every_slip_is_named_with_its_line() {
+    for (text, wanted) in [
+        (
+            "[deadlines]\nhovr = 10\n",
+            "`lsp-tools.toml` line 2: unknown key `hovr` in [deadlines]; did you mean `hover`?",
+        ),
+        (
+            "\n\ndeadline.hover = 10\n",
+            "`lsp-tools.toml` line 3: unknown key `deadline`; did you mean `deadlines`?",
+        ),
+        (
+            "[deadlines]\nhover = '10 s'\n",
+            "`lsp-tools.toml` line 2: `hover` in [deadlines] must be a whole number from 1 to 3600000, but it is a string",
+        ),
+        (
+            "[deadlines]\nhover = 0\n",
+            "`lsp-tools.toml` line 2: `hover` in [deadlines] must be a whole number from 1 to 3600000, but it is 0",
+        ),
+        (
+            "[deadlines]\nhover = -5\n",
+            "`lsp-tools.toml` line 2: `hover` in [deadlines] must be a whole number from 1 to 3600000, but it is -5",
+        ),
+        (
+            "[log]\nlevel = 'verbos'\n",
+            "`lsp-tools.toml` line 2: `level` in [log] cannot be `verbos`; there are `off`, `error`, `warn`, `info`, `debug` and `trace`",
+        ),
+        (
+            "disabled = [\n  'ruff',\n  'pylps',\n]\n",
+            "`lsp-tools.toml` line 3: `disabled` names the unknown server `pylps`; did you mean `pylsp`?",
+        ),
+        (
+            "[prefer]\npyton = ['pyright']\n",
+            "`lsp-tools.toml` line 2: `prefer` names the unknown language `pyton`; did you mean `python`?",
+        ),
+        (
+            "[prefer]\npython = ['pyright', 'clangd']\n",
+            "`lsp-tools.toml` line 2: `prefer.python` names the server `clangd`, which speaks only `c`, `cpp`, `cuda`, `objective-c` and `objective-cpp`",
+        ),
+        (
+            "prefer.python = 'pyright'\n",
+            "`lsp-tools.toml` line 1: `python` in [prefer] must be a list of strings, but it is a string",
+        ),
+    ] {
+        let error = load(Origin::User, text).expect_err(text).to_string();
+        let first = error.lines().next().unwrap_or_default();
+        assert_eq!(first, wanted);
+    }
+}
+
+#[test]
+fn settings_choose_the_servers_of_a_language() {
+    let text =
+        "disabled = ['bash-language-server']\nprefer.python = ['pyright', 'ruff']\nprefer.vue = ['vue']\n";
+    let (settings, _) = load(Origin::User, text).unwrap();
+    let mut catalogue = Catalogue::built_in().clone();
+    settings.choose_servers(&mut catalogue);
+    let keys = |language| catalogue.servers_for(language).into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+    assert_eq!(keys("python"), ["pyright", "ruff"]);
+    assert_eq!(keys("shell"), [""; 0]);
+    assert_eq!(keys("vue"), ["vue"], "a preferred server runs although the catalogue disables it");
+    assert!(settings.is_disabled("bash-language-server") && !settings.is_disabled("pylsp"));
+}
+
+#[test]
+fn an_untrusted_project_chooses_no_servers_and_the_rest_of_its_settings_holds() {
+    let text = "disabled = ['ruff']\nprefer.python = ['pyright']\n[deadlines]\nhover = 7\n";
+    let (settings, left_out) = load(Origin::Project { trusted: false }, text).unwrap();
+    assert_eq!(settings.deadlines.hover, Duration::from_millis(7));
+    assert!(settings.disabled.is_empty() && settings.prefer.is_empty());
+    assert_eq!(
+        left_out,
+        [
+            "`disabled` of `lsp-tools.toml` does not count, because this project is not trusted; `lsp-tools trust` changes that",
+            "`prefer` of `lsp-tools.toml` does not count, because this project is not trusted; `lsp-tools trust` changes that",
+        ]
+    );
+    let (settings, left_out) = load(Origin::Project { trusted: true }, text).unwrap();
+    assert_eq!((settings.disabled, left_out), (vec!["ruff".to_owned()], Vec::new()));
+}
+
+#[test]
+fn the_words_are_those_of_the_types() {
+    use crate::config::words::tests::words_of;
+    assert_eq!(words_of::<Settings>(), SETTINGS.iter().map(|field| field.key).collect::<Vec<_>>());
+    assert_eq!(words_of::<Deadlines>(), DEADLINES.iter().map(|field| field.key).collect::<Vec<_>>());
+    assert_eq!(words_of::<ServerSettings>(), SERVERS.iter().map(|field| field.key).collect::<Vec<_>>());
+    assert_eq!(words_of::<Limits>(), LIMITS.iter().map(|field| field.key).collect::<Vec<_>>());
+    assert_eq!(words_of::<LogSettings>(), LOG.iter().map(|field| field.key).collect::<Vec<_>>());
+}

@@ -1,1 +1,225 @@
+use std::os::unix::fs::{PermissionsExt, symlink};
+
 use super::*;
+use crate::config::{Catalogue, Layer, Origin};
+
+struct Bench {
+    _folder: tempfile::TempDir,
+    project: PathBuf,
+    trust: Trust,
+    store: PathBuf,
+}
+
+fn bench() -> Bench {
+    let folder = tempfile::tempdir().unwrap();
+    let path = fs::canonicalize(folder.path()).unwrap();
+    let project = path.join("project");
+    fs::create_dir(&project).unwrap();
+    let state = path.join("state/lsp-tools");
+    let folders =
+        Folders { config: path.join("c"), data: path.join("d"), state: state.clone(), cache: path.join("k") };
+    let trust = Trust::open(&folders).unwrap();
+    Bench { _folder: folder, project, trust, store: state.join(STORE) }
+}
+
+fn fields(servers: &str) -> LaunchFields {
+    let layer = Layer::new(Origin::Project { trusted: false }, ".lsp-tools/servers.toml", servers);
+    LaunchFields::of(Some(&layer), None).unwrap()
+}
+
+fn changes(state: TrustState) -> Vec<String> {
+    match state {
+        TrustState::Changed { what } => what,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn trust_is_given_shown_and_taken_back() {
+    let Bench { project, trust, store, .. } = &bench();
+    let mine = fields("server.pylsp.command = ['./run']");
+    assert_eq!(trust.is_trusted(project, &mine).unwrap(), TrustState::Untrusted);
+    assert!(!store.exists(), "asking writes nothing");
+
+    trust.grant(project, &mine).unwrap();
+    assert!(trust.is_trusted(project, &mine).unwrap().is_trusted());
+    let listed = trust.list().unwrap();
+    assert_eq!(listed[0].project, *project);
+    assert_eq!(listed[0].fields, ["`server.pylsp.command` of `.lsp-tools/servers.toml`"]);
+
+    assert!(trust.revoke(project).unwrap());
+    assert!(!trust.revoke(project).unwrap());
+    assert_eq!(trust.is_trusted(project, &mine).unwrap(), TrustState::Untrusted);
+}
+
+#[test]
+fn every_launch_field_asks_again_when_it_is_added_changed_or_removed() {
+    let Bench { project, trust, .. } = &bench();
+    for (key, old, new) in [
+        ("command", "['a']", "['a', '--b']"),
+        ("env", "{ A = '1' }", "{ A = '2' }"),
+        ("install", "{ pip = ['a==1'] }", "{ pip = ['a==2'] }"),
+        ("settings", "{ a = 1 }", "{ a = '1' }"),
+        ("initialization-options", "{ a = [1] }", "{ a = [1, 2] }"),
+        (
+            "hollow",
+            "[{ message = 'm', install = 'i' }]",
+            "[{ message = 'm', install = 'i', succeeds = ['x'] }]",
+        ),
+        ("python-environment", "true", "false"),
+        ("python-path-setting", "'a'", "'b'"),
+        ("runs-project-code", "true", "false"),
+        ("disabled", "true", "false"),
+    ] {
+        let name = format!("`server.pylsp.{key}` of `.lsp-tools/servers.toml`");
+        let with = |value: &str| fields(&format!("server.pylsp.{key} = {value}"));
+        trust.grant(project, &with(old)).unwrap();
+        assert!(trust.is_trusted(project, &with(old)).unwrap().is_trusted(), "{key}");
+        assert_eq!(changes(trust.is_trusted(project, &with(new)).unwrap()), [format!("{name} was changed")]);
+        assert_eq!(changes(trust.is_trusted(project, &fields("")).unwrap()), [format!("{name} was removed")]);
+        trust.grant(project, &fields("")).unwrap();
+        assert_eq!(changes(trust.is_trusted(project, &with(old)).unwrap()), [format!("{name} was added")]);
+    }
+}
+
+#[test]
+fn what_runs_nothing_does_not_ask_again() {
+    let Bench { project, trust, .. } = &bench();
+    trust.grant(project, &fields("")).unwrap();
+    let harmless = fields(
+        "[server.pylsp]\nstart-timeout = 9\nroot-markers = ['x']\n[language.python]\nextensions = ['py', 'pyx']\n",
+    );
+    assert!(harmless.is_empty());
+    assert!(trust.is_trusted(project, &harmless).unwrap().is_trusted());
+}
+
+#[test]
+fn no_launch_field_is_forgotten_between_the_words_and_this_test() {
+    let words = crate::config::words::SERVER.iter().filter(|field| field.launch).map(|field| field.key);
+    assert_eq!(
+        words.collect::<Vec<_>>(),
+        [
+            "command",
+            "env",
+            "install",
+            "settings",
+            "initialization-options",
+            "hollow",
+            "python-environment",
+            "python-path-setting",
+            "runs-project-code",
+            "disabled",
+        ]
+    );
+}
+
+#[test]
+fn another_folder_under_the_same_name_is_not_trusted() {
+    let Bench { project, trust, .. } = &bench();
+    trust.grant(project, &fields("")).unwrap();
+    fs::rename(project, project.with_file_name("moved")).unwrap();
+    fs::create_dir(project).unwrap();
+    let what = changes(trust.is_trusted(project, &fields("")).unwrap());
+    assert_eq!(what, [format!("the folder `{}` was replaced by another", project.display())]);
+    let moved = project.with_file_name("moved");
+    assert_eq!(trust.is_trusted(&moved, &fields("")).unwrap(), TrustState::Untrusted);
+    let link = project.with_file_name("link");
+    symlink(&moved, &link).unwrap();
+    assert_eq!(trust.is_trusted(&link, &fields("")).unwrap(), TrustState::Untrusted);
+}
+
+#[test]
+fn a_program_of_the_project_runs_only_as_it_was_when_trusted() {
+    let Bench { project, trust, .. } = &bench();
+    let program = project.join(".venv/bin/pylsp");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    assert_eq!(trust.program_state(project, &program).unwrap(), TrustState::Untrusted);
+
+    trust.grant(project, &fields("")).unwrap();
+    let what = changes(trust.program_state(project, &program).unwrap());
+    assert_eq!(what, ["the program `.venv/bin/pylsp` was added"]);
+
+    let mut with_program = fields("");
+    with_program.add_program(project, &program).unwrap();
+    trust.grant(project, &with_program).unwrap();
+    assert!(trust.program_state(project, &program).unwrap().is_trusted());
+
+    fs::write(&program, "#!/bin/sh\nevil\n").unwrap();
+    let what = changes(trust.program_state(project, &program).unwrap());
+    assert_eq!(what, ["the program `.venv/bin/pylsp` was changed"]);
+    let mut now = fields("");
+    now.add_program(project, &program).unwrap();
+    assert_eq!(changes(trust.is_trusted(project, &now).unwrap()), what);
+
+    let outside = project.with_file_name("elsewhere");
+    fs::write(&outside, "").unwrap();
+    assert!(matches!(trust.program_state(project, &outside), Err(TrustError::Outside(_))));
+}
+
+#[test]
+fn a_damaged_store_is_neither_believed_nor_overwritten() {
+    let Bench { project, trust, store, .. } = &bench();
+    trust.grant(project, &fields("")).unwrap();
+    for text in
+        ["", "{", "[]", r#"{"version":2,"projects":{}}"#, r#"{"version":1,"projects":{},"x":1}"#, "\u{0}"]
+    {
+        fs::write(store, text).unwrap();
+        for error in [
+            trust.is_trusted(project, &fields("")).err(),
+            trust.grant(project, &fields("")).err(),
+            trust.revoke(project).err(),
+            trust.list().err(),
+        ] {
+            let error = error.expect(text);
+            assert!(matches!(error, TrustError::Damaged { .. }), "{error}");
+            assert!(error.to_string().contains("trusted again by `lsp-tools trust`"), "{error}");
+        }
+        assert_eq!(fs::read_to_string(store).unwrap(), text);
+    }
+}
+
+#[test]
+fn the_store_is_private_and_one_that_others_can_write_is_not_believed() {
+    let Bench { project, trust, store, .. } = &bench();
+    trust.grant(project, &fields("")).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+    let folder = store.parent().unwrap();
+    assert_eq!((mode(store), mode(folder)), (0o600, 0o700));
+    for path in [store.as_path(), folder] {
+        let before = mode(path);
+        fs::set_permissions(path, fs::Permissions::from_mode(before | 0o020)).unwrap();
+        let error = trust.is_trusted(project, &fields("")).unwrap_err();
+        assert_eq!(error, TrustError::Open { path: path.display().to_string() });
+        assert!(trust.grant(project, &fields("")).is_err());
+        fs::set_permissions(path, fs::Permissions::from_mode(before)).unwrap();
+    }
+}
+
+#[test]
+fn what_a_dead_process_left_behind_does_not_stand_in_the_way() {
+    let Bench { project, trust, store, .. } = &bench();
+    trust.grant(project, &fields("")).unwrap();
+    fs::write(store.with_file_name("trust.json.new"), "half").unwrap();
+    trust.grant(project, &fields("server.pylsp.command = ['a']")).unwrap();
+    assert_eq!(trust.list().unwrap()[0].fields.len(), 1);
+}
+
+#[test]
+fn grants_at_the_same_time_are_all_kept() {
+    let Bench { project, trust, .. } = &bench();
+    let projects = (0..16).map(|number| project.join(number.to_string())).collect::<Vec<_>>();
+    std::thread::scope(|scope| {
+        for project in &projects {
+            fs::create_dir(project).unwrap();
+            scope.spawn(move || trust.grant(project, &LaunchFields::default()).unwrap());
+        }
+    });
+    assert_eq!(trust.list().unwrap().len(), projects.len());
+}
+
+#[test]
+fn the_catalogue_itself_needs_no_trust() {
+    let catalogue = Catalogue::load(&[]).unwrap();
+    assert!(catalogue.left_out.is_empty());
+}

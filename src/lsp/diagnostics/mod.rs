@@ -58,14 +58,19 @@ impl Session {
         let _in_use = self.use_now();
         let started = Instant::now();
         let raw = match self.state.spec.diagnostics.source {
-            DiagnosticsSource::Tsserver => return self.tsserver_diagnostics(path, deadline).await,
+            DiagnosticsSource::Tsserver if self.capabilities.executes(tsserver::COMMAND) => {
+                return self.tsserver_diagnostics(path, deadline).await;
+            }
             DiagnosticsSource::Pull => self.pulled(path, deadline).await?,
             DiagnosticsSource::None => {
                 let (_, snapshot) = self.sync(path).await?;
                 let known = Known::NoData(format!("{} gives no diagnostics", self.server()));
                 Raw { items: Default::default(), snapshot, known, notes: Vec::new() }
             }
-            DiagnosticsSource::Auto | DiagnosticsSource::VersionedPush | DiagnosticsSource::Push => {
+            DiagnosticsSource::Auto
+            | DiagnosticsSource::VersionedPush
+            | DiagnosticsSource::Push
+            | DiagnosticsSource::Tsserver => {
                 self.heard_or_pulled(path, deadline).await?
             }
         };

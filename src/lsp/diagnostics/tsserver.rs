@@ -10,7 +10,7 @@ use crate::lsp::session::{AskError, Asked, Scope, Session};
 use crate::text::{Buffer, EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
 
-const COMMAND: &str = "typescript.tsserverRequest";
+pub(super) const COMMAND: &str = "typescript.tsserverRequest";
 const REQUESTS: [&str; 3] = ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"];
 
 impl Session {

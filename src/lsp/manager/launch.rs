@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::{ManagerSetup, Unavailable};
+use crate::config::Expanded;
 use crate::config::spec::Server;
 use crate::lsp::locate::{self, Located, Places, PythonEnvironment};
 use crate::lsp::process::Spawn;
@@ -23,10 +24,13 @@ pub async fn launch(setup: &ManagerSetup, server: &str, root: &WorkspacePath) ->
     let spec = setup.catalogue.servers.get(server);
     let spec = Arc::new(spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?.clone());
     let located = find(setup, server, &spec, root)?;
-    if spec.runs_project_code && !setup.trusted {
+    let Expanded { server: expanded, missing } = spec.expanded(&setup.workspace.absolute(root), &located.program);
+    // Without its own copy of what it needs, a server takes the project's, which is then what runs.
+    if (spec.runs_project_code || !missing.is_empty()) && !setup.trusted {
         let reason = format!("{server} runs code of this project when it starts; to allow that, run: lsp-tools trust");
         return Err(Unavailable::Disabled { reason });
     }
+    let spec = Arc::new(expanded);
     let environment = python(setup, &spec, root);
     let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
     tell(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
@@ -72,11 +76,17 @@ pub fn find(
         workspace: &setup.workspace,
         root,
         data: &setup.data,
-        trusted: setup.trusted,
+        may_run: &|program| may_run(setup, program),
         path: std::env::var_os("PATH"),
     };
     locate::locate(server, spec, &places)
         .map_err(|error| Unavailable::Missing { server: server.to_owned(), searched: error.to_string() })
+}
+
+/// Whether a program of the project may be run: its owner allowed exactly this one.
+fn may_run(setup: &ManagerSetup, program: &Path) -> bool {
+    let state = setup.trusted.then(|| setup.trust.program_state(setup.workspace.root(), program));
+    state.is_some_and(|state| state.is_ok_and(|state| state.is_trusted()))
 }
 
 fn tell(setup: &ManagerSetup, event: ProgressEvent) {
@@ -89,13 +99,16 @@ fn tell(setup: &ManagerSetup, event: ProgressEvent) {
 fn python(setup: &ManagerSetup, spec: &Server, root: &WorkspacePath) -> Option<PythonEnvironment> {
     let active = || std::env::var_os("VIRTUAL_ENV").or_else(|| std::env::var_os("CONDA_PREFIX")).map(PathBuf::from);
     let wanted = spec.python_environment || spec.python_path_setting.is_some();
-    wanted.then(|| locate::python_environment(&setup.workspace, root, setup.trusted, active())).flatten()
+    wanted
+        .then(|| locate::python_environment(&setup.workspace, root, &|program| may_run(setup, program), active()))
+        .flatten()
 }
 
 /// What makes two roots need servers of their own: their Python environments.
 pub fn environment_key(setup: &ManagerSetup, root: &WorkspacePath) -> Option<PathBuf> {
     let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
-    locate::python_environment(&setup.workspace, root, setup.trusted, active).map(|found| found.folder)
+    locate::python_environment(&setup.workspace, root, &|program| may_run(setup, program), active)
+        .map(|found| found.folder)
 }
 
 /// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's.

@@ -15,11 +15,12 @@ use dashmap::DashMap;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::Instant;
 
+use super::locate::Located;
 use super::process::Spawner;
 use super::progress::ProgressEvent;
 use super::session::Session;
 use super::wire::Trace;
-use crate::config::{Catalogue, Settings, spec};
+use crate::config::{Catalogue, Settings, Trust, spec};
 use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
 
 use slot::Slot;
@@ -81,8 +82,10 @@ pub struct ManagerSetup {
     pub data: PathBuf,
     /// Starts processes.
     pub spawner: Spawner,
-    /// Whether what the project brings may be run.
+    /// Whether the project's owner allowed what its files say and what servers run of it.
     pub trusted: bool,
+    /// Where it is written which programs of the project may be run.
+    pub trust: Trust,
     /// Where every message is recorded.
     pub trace: Option<Arc<Trace>>,
     /// Who is told of slow starts.
@@ -195,6 +198,26 @@ impl Manager {
                 session.rescan().await;
             }
         }
+    }
+
+    /// Closes documents beyond the settings' limit, the least recently used first.
+    pub async fn close_surplus_documents(&self) {
+        for session in self.shared.running() {
+            session.close_beyond(self.shared.setup.settings.servers.max_open_documents).await;
+        }
+    }
+
+    /// The program that would be started as `server` for `path`.
+    pub fn locate(&self, server: &str, path: &WorkspacePath) -> Result<Located, Unavailable> {
+        let spec = self.shared.spec(server)?;
+        launch::find(&self.shared.setup, server, &spec, &self.root(server, path))
+    }
+
+    /// The root that `server` has, or would have, for `path`.
+    pub fn root(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
+        let spec = self.shared.setup.catalogue.servers.get(server);
+        let found = spec.and_then(|spec| roots::root_of(&self.shared.setup.workspace, spec, path));
+        found.unwrap_or_else(WorkspacePath::root)
     }
 
     /// What is known of each server that was asked for.

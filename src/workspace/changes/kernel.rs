@@ -16,7 +16,7 @@ pub(super) enum Event {
         /// Its content or identity is another for sure, also if its times and size are not.
         certain: bool,
     },
-    /// The watched directory itself is gone or elsewhere.
+    /// The watched directory itself may be gone or elsewhere.
     Gone {
         /// Which watch.
         watch: i32,
@@ -28,7 +28,7 @@ pub(super) enum Event {
 /// Why a directory could not be watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// It is no directory (any more).
+    /// It is no directory (any more), or may not be listed.
     NotThere,
     /// The user's number of watches is used up, or the system does not offer them here.
     NoWatch,
@@ -83,7 +83,7 @@ mod linux {
                 | WatchFlags::DONT_FOLLOW
                 | WatchFlags::EXCL_UNLINK;
             inotify::add_watch(&self.fd, dir, flags).map_err(|errno| match errno {
-                Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Refused::NotThere,
+                Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS => Refused::NotThere,
                 _ => Refused::NoWatch,
             })
         }

@@ -38,6 +38,8 @@ struct Directory {
 pub(super) struct Tree {
     workspace: Workspace,
     limits: Limits,
+    /// Which directory the root is; `None` while there is none.
+    root: Option<(u64, u64)>,
     watches: Option<Watches>,
     rules: Option<IncrementalIgnore>,
     /// By path relative to the root.
@@ -60,6 +62,12 @@ struct Suspects {
     overflowed: bool,
 }
 
+impl Suspects {
+    fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.directories.is_empty()
+    }
+}
+
 /// A file that may be another than remembered.
 struct Suspect {
     before: Option<Mark>,
@@ -73,6 +81,7 @@ impl Tree {
         let mut tree = Self {
             workspace: workspace.clone(),
             limits,
+            root: identity(workspace.root()),
             watches: Watches::new(),
             rules: watch_rules(workspace),
             directories: BTreeMap::new(),
@@ -84,11 +93,11 @@ impl Tree {
         };
         let since = since.checked_sub(CLOCK_TICK).unwrap_or(since);
         let mut pending = BTreeMap::new();
-        tree.enter(PathBuf::new(), &mut |path, metadata| {
+        let go_on = || !stop.load(Ordering::Relaxed);
+        tree.enter(PathBuf::new(), &go_on, &mut |path, metadata| {
             if let Some(kind) = change_since(metadata, since) {
                 pending.insert(path, kind);
             }
-            !stop.load(Ordering::Relaxed)
         });
         tree.pending = pending;
         // What was compiled for the whole tree is seldom needed again.
@@ -100,18 +109,40 @@ impl Tree {
     pub(super) fn drain(&mut self) -> Changes {
         let mut suspects = self.read_events();
         self.poll(&mut suspects);
-        if suspects.overflowed {
+        // The root is held open by the workspace: so the kernel does not tell of its removal.
+        let root = identity(self.workspace.root());
+        if suspects.overflowed || root != self.root {
+            self.root = root;
             self.start_over(&mut suspects);
         }
         let overflowed = suspects.overflowed || self.too_many;
-        if suspects.files.is_empty() && suspects.directories.is_empty() && self.pending.is_empty() {
-            return Changes { changes: Vec::new(), overflowed };
-        }
-        self.reconcile(&mut suspects);
         let mut changes = std::mem::take(&mut self.pending);
-        merge_all(&mut changes, self.settle(suspects.files));
+        if !suspects.is_empty() {
+            merge_all(&mut changes, self.look(suspects));
+        }
         let changes = changes.into_iter().map(|(path, kind)| (WorkspacePath::new(path), kind)).collect();
         Changes { changes, overflowed }
+    }
+
+    /// What is different about the suspects; and, where ignore files are among them, about all that they rule.
+    fn look(&mut self, mut suspects: Suspects) -> BTreeMap<PathBuf, ChangeKind> {
+        self.reconcile(&mut suspects);
+        let mut changes = self.settle(suspects.files);
+        let mut ruled = Suspects::default();
+        let ignore_files = changes.keys().filter(|path| IGNORE_FILES.iter().any(|name| path.ends_with(name)));
+        ruled.directories.extend(ignore_files.filter_map(|path| path.parent()).map(Path::to_owned));
+        if !ruled.is_empty() {
+            self.rules = watch_rules(&self.workspace);
+            self.reconcile(&mut ruled);
+            merge_all(&mut changes, self.settle(ruled.files));
+        }
+        changes
+    }
+
+    #[cfg(test)]
+    pub(super) fn known_files(&self) -> usize {
+        assert_eq!(self.files, self.directories.values().map(|directory| directory.files.len()).sum());
+        self.files
     }
 
     fn mark_of(&self, path: &Path) -> Option<Mark> {
@@ -145,10 +176,6 @@ impl Tree {
             }
             Event::Entry { watch, name, is_dir, certain } => {
                 let Some(directory) = self.by_watch.get(&watch) else { return };
-                if !is_dir && IGNORE_FILES.iter().any(|file| *file == name) {
-                    self.rules = watch_rules(&self.workspace);
-                    suspects.directories.insert(directory.clone());
-                }
                 let path = directory.join(&name);
                 if is_dir {
                     suspects.directories.insert(path);
@@ -179,30 +206,33 @@ impl Tree {
                 suspects.overflowed = true;
                 return;
             }
-            let Some(known) = self.directories.get(directory) else { continue };
-            for name in known.files.keys() {
-                self.suspect(directory.join(name), false, suspects);
-            }
-            let absolute = self.workspace.root().join(directory);
-            let Ok(entries) = std::fs::read_dir(&absolute) else {
-                suspects.directories.insert(directory.clone());
-                continue;
-            };
-            for entry in entries.flatten() {
-                let path = directory.join(entry.file_name());
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && !self.directories.contains_key(&path) => {
-                        suspects.directories.insert(path);
-                    }
-                    Ok(kind) if kind.is_file() => self.suspect(path, false, suspects),
-                    _ => {}
+            self.poll_one(directory, suspects);
+        }
+    }
+
+    fn poll_one(&self, directory: &Path, suspects: &mut Suspects) {
+        let Some(known) = self.directories.get(directory) else { return };
+        for name in known.files.keys() {
+            self.suspect(directory.join(name), false, suspects);
+        }
+        let Ok(entries) = std::fs::read_dir(self.workspace.root().join(directory)) else {
+            suspects.directories.insert(directory.to_owned());
+            return;
+        };
+        for entry in entries.flatten() {
+            let path = directory.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !self.directories.contains_key(&path) => {
+                    suspects.directories.insert(path);
                 }
+                Ok(kind) if kind.is_file() => self.suspect(path, false, suspects),
+                _ => {}
             }
         }
     }
 
-    /// After lost events: everything is looked at again, through new watches, since the old ones may stand for
-    /// directories that moved.
+    /// After lost events, or under another root: everything is looked at again, through new watches, since the old
+    /// ones may stand for directories that moved.
     fn start_over(&mut self, suspects: &mut Suspects) {
         self.watches = Watches::new();
         self.by_watch.clear();
@@ -226,9 +256,8 @@ impl Tree {
                 continue;
             }
             let files = &mut suspects.files;
-            self.enter(directory.clone(), &mut |path, _| {
+            self.enter(directory.clone(), &|| true, &mut |path, _| {
                 files.entry(path).or_insert(Suspect { before: None, certain: false });
-                true
             });
         }
     }
@@ -273,9 +302,9 @@ impl Tree {
         files
     }
 
-    /// Watches `top` and what counts below it, and remembers the files; `found` is told of each and says whether to
-    /// go on. A directory is watched before it is listed, so that nothing can slip in between.
-    fn enter(&mut self, top: PathBuf, found: &mut dyn FnMut(PathBuf, &Metadata) -> bool) {
+    /// Watches `top` and what counts below it, and remembers the files, as long as it may `go_on`; `found` is told of
+    /// each. A directory is watched before it is listed, so that nothing can slip in between.
+    fn enter(&mut self, top: PathBuf, go_on: &dyn Fn() -> bool, found: &mut dyn FnMut(PathBuf, &Metadata)) {
         let mut waiting = vec![top];
         while let Some(path) = waiting.pop() {
             let absolute = self.workspace.root().join(&path);
@@ -283,11 +312,13 @@ impl Tree {
             let mut directory = Directory { watch, files: HashMap::new() };
             // A directory that may not be listed has no files for anyone.
             for entry in std::fs::read_dir(&absolute).into_iter().flatten().flatten() {
+                if !go_on() {
+                    return;
+                }
                 let Ok(kind) = entry.file_type() else { continue };
-                let name = entry.file_name();
-                let child = path.join(&name);
+                let child = path.join(entry.file_name());
                 if kind.is_dir() {
-                    if !is_litter(&absolute.join(&name)) && !self.is_ignored(&child, true) {
+                    if !is_litter(&entry.path()) && !self.is_ignored(&child, true) {
                         waiting.push(child);
                     }
                 } else if kind.is_file() && !self.is_ignored(&child, false) {
@@ -296,13 +327,12 @@ impl Tree {
                         continue;
                     }
                     let Ok(metadata) = entry.metadata() else { continue };
-                    directory.files.insert(name, mark(&metadata));
+                    directory.files.insert(entry.file_name(), mark(&metadata));
                     self.files += 1;
-                    if !found(child, &metadata) {
-                        return;
-                    }
+                    found(child, &metadata);
                 }
             }
+            directory.files.shrink_to_fit();
             self.directories.insert(path, directory);
         }
     }
@@ -367,6 +397,12 @@ impl Tree {
         });
         self.files = self.files + after - before;
     }
+}
+
+/// Device and number of the directory at the absolute path `dir`.
+fn identity(dir: &Path) -> Option<(u64, u64)> {
+    let metadata = std::fs::symlink_metadata(dir).ok()?;
+    metadata.is_dir().then(|| (metadata.dev(), metadata.ino()))
 }
 
 /// Hidden directories hold what tools keep for themselves, except these, which people write.

@@ -50,10 +50,10 @@ fn not_text(bytes: &[u8], path: String) -> ReadError {
     let nuls = |offset: usize| sample.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (nuls(0), nuls(1));
     let mostly = |many: usize, few: usize| pairs > 0 && many * 10 >= pairs * 7 && few * 10 <= pairs;
-    if bytes.len() % 2 == 0 && mostly(odd, even) {
+    if bytes.len().is_multiple_of(2) && mostly(odd, even) {
         return ReadError::Utf16 { path, order: ByteOrder::Little };
     }
-    if bytes.len() % 2 == 0 && mostly(even, odd) {
+    if bytes.len().is_multiple_of(2) && mostly(even, odd) {
         return ReadError::Utf16 { path, order: ByteOrder::Big };
     }
     let offset = bytes.iter().position(|byte| *byte == 0).unwrap_or(0) as u64;

@@ -135,7 +135,7 @@ impl Sink for Collector<'_> {
                 let shown = line.shown(hit.start());
                 let end = line.advance(hit.end());
                 self.hits.push(Hit { path: self.path.clone(), range: Range::new(start, end), line: shown });
-                if self.hits.len() % 1024 == 0 && Instant::now() >= self.source.deadline {
+                if self.hits.len().is_multiple_of(1024) && Instant::now() >= self.source.deadline {
                     timed_out.set(true);
                 }
                 more = self.hits.len() < self.wanted && !timed_out.get();

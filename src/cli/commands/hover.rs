@@ -1,0 +1,12 @@
+//! `hover`
+
+use super::{Door, Reply, answered, place};
+use crate::cli::args::At;
+use crate::cli::render::hover::render;
+use crate::tools::error::ToolError;
+
+/// What something is.
+pub async fn run(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
+    let answer = door.runtime.hover(place(&arguments.address, door.cwd)?).await?;
+    answered(door, answer, |output| render(output, &door.console.out), "nothing is said about it")
+}

@@ -1,0 +1,208 @@
+//! The commands, one file each.
+//!
+//! A command takes its arguments and a [`Door`], asks the runtime, and gives a [`Reply`]: text for stdout, lines for
+//! stderr, and the exit status. It prints nothing itself, so that what is printed has one place.
+
+mod calls;
+mod check;
+mod completion;
+mod completions;
+mod doctor;
+mod hover;
+mod install;
+mod locations;
+mod man;
+mod servers;
+mod signature;
+mod symbols;
+mod trust;
+mod types;
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::address;
+use super::args::{Command, Format};
+use super::console::Console;
+use super::exit::{self, Outcome, Status};
+use super::paths::{HasPaths, Paths};
+use super::render::{hierarchy, json, verdict};
+use crate::runtime::Runtime;
+use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::target::Target;
+
+/// What a command may use.
+#[derive(Clone, Copy)]
+pub struct Door<'a> {
+    /// Who answers.
+    pub runtime: &'a Runtime,
+    /// The folder that relative paths start from.
+    pub cwd: &'a Path,
+    /// How paths are spelled there.
+    pub paths: &'a Paths,
+    /// How the answer is written.
+    pub format: Format,
+    /// What the streams look like.
+    pub console: &'a Console,
+}
+
+/// What a command came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// For stdout, as it is.
+    pub out: String,
+    /// For stderr.
+    pub lines: Vec<String>,
+    /// The exit status.
+    pub status: Status,
+}
+
+/// Runs a command that needs no runtime; `None` for those that do.
+pub fn without_runtime(command: &Command) -> Option<Result<Reply, ToolError>> {
+    match command {
+        Command::Completions(arguments) => Some(completions::run(arguments)),
+        Command::Man(arguments) => Some(man::run(arguments)),
+        _ => None,
+    }
+}
+
+/// Runs a command that asks the runtime.
+pub async fn run(command: Command, door: Door<'_>) -> Reply {
+    let reply = match command {
+        Command::Hover(arguments) => hover::run(&arguments, door).await,
+        Command::Definition(arguments) => locations::definition(&arguments, door).await,
+        Command::Declaration(arguments) => locations::declaration(&arguments, door).await,
+        Command::TypeDefinition(arguments) => locations::type_definition(&arguments, door).await,
+        Command::Implementation(arguments) => locations::implementation(&arguments, door).await,
+        Command::References(arguments) => locations::references(&arguments, door).await,
+        Command::Symbols(arguments) => symbols::run(&arguments, door).await,
+        Command::Calls(arguments) => calls::run(&arguments, door).await,
+        Command::Types(arguments) => types::run(&arguments, door).await,
+        Command::Signature(arguments) => signature::run(&arguments, door).await,
+        Command::Completion(arguments) => completion::run(&arguments, door).await,
+        Command::Check(arguments) => check::run(arguments, door).await,
+        Command::Servers => servers::run(door).await,
+        Command::Doctor => doctor::run(door).await,
+        Command::Install(arguments) => install::run(arguments, door).await,
+        Command::Trust(arguments) => trust::run(&arguments, door).await,
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
+    };
+    reply.unwrap_or_else(|error| failed(&error, door.format, door.console))
+}
+
+/// Whether the command is a question about code: then what is missing is told at the start.
+pub fn asks_about_code(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Servers
+            | Command::Doctor
+            | Command::Install(_)
+            | Command::Trust(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+    )
+}
+
+/// The reply of a failed call.
+pub fn failed(error: &ToolError, format: Format, console: &Console) -> Reply {
+    let status = exit::of_error(error);
+    if format == Format::Json
+        && let Ok(out) = json::render(error, &console.out)
+    {
+        return Reply { out, lines: Vec::new(), status };
+    }
+    Reply { out: String::new(), lines: verdict::error(error, &console.err), status }
+}
+
+/// The reply of an answer: `text` as it looks to people, `nothing` said where that is empty.
+fn answered<T: Serialize + Outcome + HasPaths>(
+    door: Door<'_>,
+    mut answer: Answer<T>,
+    text: impl FnOnce(&T) -> String,
+    nothing: &str,
+) -> Result<Reply, ToolError> {
+    if door.format == Format::Json {
+        let status = exit::of_answer(&answer);
+        return Ok(Reply { out: as_json(&answer, door)?, lines: Vec::new(), status });
+    }
+    door.paths.respell(&mut answer);
+    let out = text(&answer.output);
+    Ok(worded(door, &answer, out, nothing))
+}
+
+/// The reply of an answer whose text is `out`.
+fn worded<T: Outcome>(door: Door<'_>, answer: &Answer<T>, out: String, nothing: &str) -> Reply {
+    let mut lines = verdict::lines(answer, &door.console.err);
+    // Where nobody answered, the verdict has said so already.
+    if out.is_empty() && answer.verdict != Verdict::NoData {
+        lines.push(nothing.to_owned());
+    }
+    Reply { out, lines, status: exit::of_answer(answer) }
+}
+
+/// The reply of a call or type hierarchy, `nothing` said where nothing of the kind stands there.
+fn tree(door: Door<'_>, answer: Answer<HierarchyOutput>, nothing: &str) -> Result<Reply, ToolError> {
+    let look = &door.console.out;
+    let lonely = !answer.output.items.is_empty() && answer.output.count == 0;
+    let total = hierarchy::total(&answer.output);
+    let mut reply = answered(door, answer, |output| hierarchy::render(output, look), nothing)?;
+    if lonely && !look.terminal && door.format == Format::Text {
+        reply.lines.push(total);
+    }
+    Ok(reply)
+}
+
+/// The reply of an output that comes from no server.
+fn told<T: Serialize>(
+    door: Door<'_>,
+    output: &T,
+    status: Status,
+    text: impl FnOnce(&T) -> String,
+) -> Result<Reply, ToolError> {
+    let out = if door.format == Format::Json { as_json(output, door)? } else { text(output) };
+    Ok(Reply { out, lines: Vec::new(), status })
+}
+
+fn as_json<T: Serialize>(output: &T, door: Door<'_>) -> Result<String, ToolError> {
+    json::render(output, &door.console.out).map_err(|error| {
+        ToolError::new(ErrorCode::Internal, format!("the answer cannot be written as JSON: {error}"))
+    })
+}
+
+/// The target that `given` names; an existing folder is no file.
+fn target(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
+    let exists = |path: &Path| cwd.join(path).metadata().is_ok_and(|metadata| !metadata.is_dir());
+    address::parse(given, exists).map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))
+}
+
+/// The place or name that `given` names; a whole file is neither.
+fn place(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
+    match target(given, cwd)? {
+        Target::File(path) => {
+            let path = path.display();
+            let error = format!("{path} is a whole file; say what in it is meant");
+            let hint = format!("{path}:LINE:COL, {path}:LINE:NAME or {path}:NAME, counted from 1");
+            Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
+        }
+        target => Ok(target),
+    }
+}
+
+/// The place in a file that `given` names; a name alone is none.
+fn place_in_file(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
+    match place(given, cwd)? {
+        Target::Name(name) => {
+            let error = format!("{name} names no place in a file (nor a file that is there)");
+            let hint = "give FILE:LINE:COL or FILE:LINE:NAME, counted from 1";
+            Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
+        }
+        target => Ok(target),
+    }
+}
+
+#[cfg(test)]
+mod tests;

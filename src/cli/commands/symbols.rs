@@ -1,0 +1,35 @@
+//! `symbols`
+
+use super::{Door, Reply, answered, target};
+use crate::cli::args::{Format, Symbols};
+use crate::cli::render::symbols::render;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::target::Target;
+
+/// The outline of a file, or symbols of the workspace.
+pub async fn run(arguments: &Symbols, door: Door<'_>) -> Result<Reply, ToolError> {
+    let target = target(&arguments.address, door.cwd)?;
+    let (path, nothing) = match &target {
+        Target::File(path) => {
+            (Some(path.to_string_lossy().into_owned()), "the file has no symbols".to_owned())
+        }
+        Target::Name(name) => {
+            let name = crate::cli::render::escape::words(name);
+            (None, format!("no symbol matches `{name}`, and no file has that name"))
+        }
+        Target::Position { .. } | Target::NameOnLine { .. } | Target::NameInFile { .. } => {
+            let given = arguments.address.to_string_lossy();
+            let error = format!("{given} is a place; symbols are those of a file or of the workspace");
+            let hint = "give a FILE for its outline, or a NAME to look for";
+            return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
+        }
+    };
+    let answer = door.runtime.symbols(target, arguments.limit).await?;
+    let look = &door.console.out;
+    let more = answer.output.has_more && door.format == Format::Text;
+    let mut reply = answered(door, answer, |output| render(output, path.as_deref(), look), &nothing)?;
+    if more {
+        reply.lines.push("not all symbols are shown; --limit shows more".to_owned());
+    }
+    Ok(reply)
+}

@@ -1,0 +1,54 @@
+//! `trust`
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use super::{Door, Reply, told};
+use crate::cli::args::{Format, Trust};
+use crate::cli::exit::Status;
+use crate::cli::render::trust::render;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::trust::{TrustOutput, TrustRequest};
+
+/// Shows what the project would run and, where its owner says so, allows it.
+pub async fn run(arguments: &Trust, door: Door<'_>) -> Result<Reply, ToolError> {
+    if arguments.revoke {
+        return shown(door, &door.runtime.trust(TrustRequest::Revoke).await?);
+    }
+    let asked = door.runtime.trust(TrustRequest::Show).await?;
+    if asked.trusted || asked.items.is_empty() {
+        return shown(door, &asked);
+    }
+    if !arguments.yes && !confirmed(&asked, door).await? {
+        let error = "nothing was allowed: the project's settings still do not count";
+        return Err(ToolError::new(ErrorCode::Denied, error));
+    }
+    let granted = door.runtime.trust(TrustRequest::Grant { fingerprint: asked.fingerprint }).await?;
+    shown(door, &granted)
+}
+
+fn shown(door: Door<'_>, output: &TrustOutput) -> Result<Reply, ToolError> {
+    told(door, output, Status::Answered, |output| render(output, &door.console.out))
+}
+
+/// Asks whoever sits at the terminal; anything but `y` or `yes` is a no.
+async fn confirmed(asked: &TrustOutput, door: Door<'_>) -> Result<bool, ToolError> {
+    if door.format != Format::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
+        let error = "nobody is here to ask; what the project wants to run was not allowed";
+        let hint =
+            "look at it with `lsp-tools trust` on a terminal, or allow it with `lsp-tools trust --yes`";
+        return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint));
+    }
+    let question = format!("{}\nAllow this? [y/N] ", render(asked, &door.console.err));
+    let answer = tokio::task::spawn_blocking(move || {
+        let mut err = io::stderr().lock();
+        err.write_all(question.as_bytes())?;
+        err.flush()?;
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line).map(|_| line)
+    });
+    let failed = |error: &dyn std::fmt::Display| {
+        ToolError::new(ErrorCode::Denied, format!("the question could not be asked: {error}"))
+    };
+    let line = answer.await.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}

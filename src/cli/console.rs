@@ -1,0 +1,73 @@
+//! The two streams of the process: what they are, and how lines get there.
+
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+
+use anstream::{AutoStream, ColorChoice};
+
+use super::args::Color;
+use super::render::Look;
+
+/// Columns where the terminal does not tell.
+const USUAL_WIDTH: usize = 80;
+
+/// How stdout and stderr look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Console {
+    /// stdout: answers, and nothing else.
+    pub out: Look,
+    /// stderr: everything about answers.
+    pub err: Look,
+}
+
+impl Console {
+    /// The process's own streams, coloured as asked for.
+    pub fn open(color: Color) -> Self {
+        let (out, err) = (io::stdout(), io::stderr());
+        Self {
+            out: look(&out, color, AutoStream::choice(&out)),
+            err: look(&err, color, AutoStream::choice(&err)),
+        }
+    }
+
+    /// Writes `text` to stdout. That nobody reads any more is no error: the status tells what the answer was.
+    pub fn print(&self, text: &str) -> io::Result<()> {
+        quietly(write_all(&mut io::stdout().lock(), text))
+    }
+
+    /// Writes lines to stderr; where that fails there is nobody left to tell.
+    pub fn tell(&self, lines: &[String]) {
+        let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        let _ = write_all(&mut io::stderr().lock(), &text);
+    }
+}
+
+fn look(stream: &(impl IsTerminal + AsFd), color: Color, automatic: ColorChoice) -> Look {
+    let color = match color {
+        Color::Auto => automatic != ColorChoice::Never,
+        Color::Always => true,
+        Color::Never => false,
+    };
+    Look { terminal: stream.is_terminal(), color, width: width(stream) }
+}
+
+/// The columns of the terminal at `stream`.
+pub fn width(stream: &impl AsFd) -> usize {
+    match rustix::termios::tcgetwinsize(stream) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => USUAL_WIDTH,
+    }
+}
+
+fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
+    stream.write_all(text.as_bytes())?;
+    stream.flush()
+}
+
+/// A closed pipe ends the writing, not the program.
+fn quietly(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}

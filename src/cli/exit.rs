@@ -1,0 +1,261 @@
+//! What the process ends with.
+
+use std::process::ExitCode;
+
+use crate::lsp::model::Severity;
+use crate::tools::answer::{
+    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, ServerState,
+    SignaturesOutput, SymbolsOutput, Verdict,
+};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// How a command ended, as its exit status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// 0: answered.
+    Answered,
+    /// 1: answered, and the answer is "problems found" or "nothing there".
+    Unpleasant,
+    /// 2: wrong usage.
+    Usage,
+    /// 3: answered from text search, because the server is missing.
+    Hints,
+    /// 4: the server failed or did not answer in time, or we did.
+    Failed,
+    /// 5: denied.
+    Denied,
+    /// 130: interrupted.
+    Interrupted,
+}
+
+impl Status {
+    /// The number.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Answered => 0,
+            Self::Unpleasant => 1,
+            Self::Usage => 2,
+            Self::Hints => 3,
+            Self::Failed => 4,
+            Self::Denied => 5,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status.code())
+    }
+}
+
+/// An output that can be good news or not.
+pub trait Outcome {
+    /// Whether a complete answer with this output is worth exit status 0: something was found, or, for a check, nothing.
+    fn is_pleasant(&self) -> bool;
+
+    /// Whether a part of what was asked about got no answer at all.
+    fn has_silence(&self) -> bool {
+        false
+    }
+}
+
+impl Outcome for HoverOutput {
+    fn is_pleasant(&self) -> bool {
+        !self.contents.trim().is_empty() || !self.candidates.is_empty()
+    }
+}
+
+impl Outcome for LocationsOutput {
+    fn is_pleasant(&self) -> bool {
+        !self.locations.is_empty()
+    }
+}
+
+impl Outcome for SymbolsOutput {
+    fn is_pleasant(&self) -> bool {
+        !self.symbols.is_empty()
+    }
+}
+
+impl Outcome for HierarchyOutput {
+    fn is_pleasant(&self) -> bool {
+        self.count > 0
+    }
+}
+
+impl Outcome for SignaturesOutput {
+    fn is_pleasant(&self) -> bool {
+        !self.signatures.is_empty()
+    }
+}
+
+impl Outcome for CompletionsOutput {
+    fn is_pleasant(&self) -> bool {
+        !self.items.is_empty()
+    }
+}
+
+impl Outcome for DiagnosticsOutput {
+    /// What is left out of a limited answer may be worse than what is shown.
+    fn is_pleasant(&self) -> bool {
+        !self.has_more && self.diagnostics.iter().all(|item| item.severity > Severity::Warning)
+    }
+
+    fn has_silence(&self) -> bool {
+        self.incomplete.iter().any(|file| file.verdict == Verdict::NoData)
+    }
+}
+
+/// The status of an answer.
+pub fn of_answer<T: Outcome>(answer: &Answer<T>) -> Status {
+    let pleasant = answer.output.is_pleasant();
+    match answer.verdict {
+        Verdict::NoData => Status::Failed,
+        Verdict::Hints => match answer.server_status.state {
+            ServerState::Missing | ServerState::Disabled | ServerState::Unsupported | ServerState::Ready => {
+                Status::Hints
+            }
+            ServerState::Indexing | ServerState::Starting | ServerState::Crashed | ServerState::Timeout => {
+                Status::Failed
+            }
+        },
+        Verdict::Complete | Verdict::Partial if pleasant && answer.output.has_silence() => Status::Failed,
+        Verdict::Complete | Verdict::Partial if pleasant => Status::Answered,
+        Verdict::Complete | Verdict::Partial => Status::Unpleasant,
+    }
+}
+
+/// The status of a failed call.
+pub fn of_error(error: &ToolError) -> Status {
+    match error.code {
+        ErrorCode::NotFound => Status::Unpleasant,
+        ErrorCode::UnknownTool
+        | ErrorCode::InvalidArgs
+        | ErrorCode::OutsideWorkspace
+        | ErrorCode::NotText
+        | ErrorCode::TooLarge => Status::Usage,
+        ErrorCode::ServerMissing => Status::Hints,
+        ErrorCode::Conflict
+        | ErrorCode::Timeout
+        | ErrorCode::Cancelled
+        | ErrorCode::ServerFailed
+        | ErrorCode::Unsupported
+        | ErrorCode::Internal => Status::Failed,
+        ErrorCode::Denied => Status::Denied,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Position, Range};
+    use crate::tools::answer::{DiagnosticItem, FileVerdict, ServerStatus};
+
+    fn answer<T>(output: T, verdict: Verdict, state: ServerState) -> Answer<T> {
+        let server_status = ServerStatus {
+            language: "python".into(),
+            server: "pylsp".into(),
+            state,
+            detail: None,
+            install: None,
+            waited_ms: 0,
+        };
+        let (resolved, servers, notes) = (None, Vec::new(), Vec::new());
+        Answer { ok: true, output, resolved, server_status, servers, verdict, notes }
+    }
+
+    fn hover(contents: &str) -> HoverOutput {
+        HoverOutput { contents: contents.into(), range: None, candidates: Vec::new() }
+    }
+
+    #[test]
+    fn an_answer_has_the_status_of_its_verdict_and_findings() {
+        use ServerState::{Crashed, Disabled, Indexing, Missing, Ready, Starting, Timeout, Unsupported};
+        let cases = [
+            ("text", Verdict::Complete, Ready, 0),
+            ("", Verdict::Complete, Ready, 1),
+            ("text", Verdict::Partial, Indexing, 0),
+            ("", Verdict::Partial, Indexing, 1),
+            ("text", Verdict::Hints, Missing, 3),
+            ("", Verdict::Hints, Missing, 3),
+            ("text", Verdict::Hints, Disabled, 3),
+            ("text", Verdict::Hints, Unsupported, 3),
+            ("text", Verdict::Hints, Crashed, 4),
+            ("text", Verdict::Hints, Timeout, 4),
+            ("text", Verdict::Hints, Starting, 4),
+            ("", Verdict::NoData, Timeout, 4),
+        ];
+        for (contents, verdict, state, expected) in cases {
+            let status = of_answer(&answer(hover(contents), verdict, state)).code();
+            assert_eq!(status, expected, "{contents:?} {verdict:?} {state:?}");
+        }
+    }
+
+    #[test]
+    fn a_check_is_clean_only_when_everything_was_looked_at() {
+        let output = |severity: Option<Severity>, silent: Option<Verdict>| DiagnosticsOutput {
+            diagnostics: severity
+                .map(|severity| DiagnosticItem {
+                    path: "a.py".into(),
+                    range: Range::empty(Position::new(0, 0)),
+                    severity,
+                    code: None,
+                    source: None,
+                    server: "pylsp".into(),
+                    message: "bad".into(),
+                    related: Vec::new(),
+                })
+                .into_iter()
+                .collect(),
+            count: 0,
+            has_more: false,
+            files: 2,
+            incomplete: silent
+                .map(|verdict| FileVerdict { path: "b.py".into(), verdict, detail: None })
+                .into_iter()
+                .collect(),
+        };
+        let cases = [
+            (None, None, Verdict::Complete, 0),
+            (Some(Severity::Hint), None, Verdict::Complete, 0),
+            (Some(Severity::Information), None, Verdict::Complete, 0),
+            (Some(Severity::Warning), None, Verdict::Complete, 1),
+            (Some(Severity::Error), None, Verdict::Complete, 1),
+            (None, Some(Verdict::NoData), Verdict::Partial, 4),
+            (None, Some(Verdict::Partial), Verdict::Partial, 0),
+            (Some(Severity::Error), Some(Verdict::NoData), Verdict::Partial, 1),
+            (None, Some(Verdict::NoData), Verdict::NoData, 4),
+        ];
+        for (severity, silent, verdict, expected) in cases {
+            let status = of_answer(&answer(output(severity, silent), verdict, ServerState::Ready)).code();
+            assert_eq!(status, expected, "{severity:?} {silent:?} {verdict:?}");
+        }
+        let mut cut = output(None, None);
+        cut.has_more = true;
+        assert_eq!(of_answer(&answer(cut, Verdict::Complete, ServerState::Ready)).code(), 1);
+    }
+
+    #[test]
+    fn every_failure_has_a_status() {
+        let cases = [
+            (ErrorCode::UnknownTool, 2),
+            (ErrorCode::InvalidArgs, 2),
+            (ErrorCode::OutsideWorkspace, 2),
+            (ErrorCode::NotFound, 1),
+            (ErrorCode::NotText, 2),
+            (ErrorCode::TooLarge, 2),
+            (ErrorCode::Conflict, 4),
+            (ErrorCode::Denied, 5),
+            (ErrorCode::Timeout, 4),
+            (ErrorCode::Cancelled, 4),
+            (ErrorCode::ServerMissing, 3),
+            (ErrorCode::ServerFailed, 4),
+            (ErrorCode::Unsupported, 4),
+            (ErrorCode::Internal, 4),
+        ];
+        for (code, expected) in cases {
+            assert_eq!(of_error(&ToolError::new(code, "x")).code(), expected, "{code:?}");
+        }
+    }
+}

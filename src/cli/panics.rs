@@ -1,0 +1,60 @@
+//! Our own faults, told to people: one line, and where the details are.
+
+use std::backtrace::Backtrace;
+use std::io::Write;
+use std::panic::PanicHookInfo;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use super::render::look::BAD;
+use super::render::{Look, escape};
+
+static LOG: OnceLock<PathBuf> = OnceLock::new();
+
+/// From now on a panic of any thread is one line on stderr, and a backtrace in the log.
+pub fn install(look: Look) {
+    std::panic::set_hook(Box::new(move |info| {
+        let what = what(info);
+        tracing::error!(backtrace = %Backtrace::force_capture(), "panic: {what}");
+        let line = told(&what, LOG.get(), &look);
+        // Where stderr is closed there is nobody left to tell.
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }));
+}
+
+/// Where the log is, once it is known.
+pub fn details_are_in(folder: PathBuf) {
+    // The first folder stays: there is one log per process.
+    let _ = LOG.set(folder);
+}
+
+fn what(info: &PanicHookInfo<'_>) -> String {
+    let payload = info.payload();
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned());
+    match info.location() {
+        Some(location) => format!("{message} ({}:{})", location.file(), location.line()),
+        None => message,
+    }
+}
+
+fn told(what: &str, log: Option<&PathBuf>, look: &Look) -> String {
+    let error = look.paint(BAD, "error:");
+    let log = log.map(|folder| format!("; details are in {}", escape::line(&folder.to_string_lossy())));
+    format!("{error} a fault in lsp-tools itself: {}{}\n", escape::words(what), log.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_one_line_with_the_log() {
+        let expected = "error: a fault in lsp-tools itself: index out of bounds: \\u{1b} (a.rs:1); details are in /s/log\n";
+        let log = PathBuf::from("/s/log");
+        assert_eq!(told("index out of\nbounds: \x1b (a.rs:1)", Some(&log), &Look::PLAIN), expected);
+    }
+}

@@ -1,0 +1,155 @@
+//! Paths as they are typed at the shell: what is printed can be given back from the same folder.
+//!
+//! Answers name files relative to the workspace; a shell stands in some folder of it, or elsewhere. Only text is
+//! respelled: JSON, SARIF and annotations keep the workspace's own paths.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::tools::answer::{
+    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyItem, HierarchyOutput, HoverOutput,
+    LocationsOutput, SignaturesOutput, SymbolItem, SymbolsOutput,
+};
+
+/// How paths of the workspace are spelled in the current folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Paths {
+    /// The current folder lies these folders below the root (none: it is the root).
+    Inside(Vec<String>),
+    /// The current folder lies elsewhere: paths are absolute.
+    Elsewhere(String),
+}
+
+impl Paths {
+    /// The spelling in `cwd` of paths below `root`; both absolute and without symlinks.
+    pub fn new(root: &Path, cwd: &Path) -> Self {
+        match cwd.strip_prefix(root) {
+            Ok(below) => Self::Inside(
+                below.components().map(|folder| folder.as_os_str().to_string_lossy().into_owned()).collect(),
+            ),
+            Err(_) => Self::Elsewhere(root.to_string_lossy().trim_end_matches('/').to_owned()),
+        }
+    }
+
+    /// The spelling of `path`, which is relative to the workspace; absolute paths and URIs are as they are.
+    pub fn shown(&self, path: &str) -> String {
+        if path.starts_with('/') || path.contains("://") {
+            return path.to_owned();
+        }
+        match self {
+            Self::Elsewhere(root) => format!("{root}/{path}"),
+            Self::Inside(folders) => {
+                let mut parts: Vec<&str> = path.split('/').collect();
+                // The last part is the file, which is no folder to stand in.
+                let common =
+                    folders.iter().zip(&parts[..parts.len() - 1]).take_while(|(one, other)| one == *other);
+                let common = common.count();
+                parts.drain(..common);
+                "../".repeat(folders.len() - common) + &parts.join("/")
+            }
+        }
+    }
+
+    /// Respells every path of `answer`; tells what each new spelling was before.
+    pub fn respell<T: HasPaths>(&self, answer: &mut Answer<T>) -> HashMap<String, String> {
+        let mut before = HashMap::new();
+        let mut respell = |path: &mut String| {
+            let shown = self.shown(path);
+            before.insert(shown.clone(), std::mem::replace(path, shown));
+        };
+        answer.output.each_path(&mut respell);
+        if let Some(resolved) = &mut answer.resolved {
+            respell(&mut resolved.path);
+        }
+        before
+    }
+}
+
+/// An output that names files.
+pub trait HasPaths {
+    /// Hands every path to `change`.
+    fn each_path(&mut self, change: &mut dyn FnMut(&mut String));
+}
+
+impl HasPaths for HoverOutput {
+    fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        self.candidates.iter_mut().for_each(|place| change(&mut place.path));
+    }
+}
+
+impl HasPaths for LocationsOutput {
+    fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        self.location.iter_mut().chain(&mut self.locations).for_each(|place| change(&mut place.path));
+    }
+}
+
+impl HasPaths for DiagnosticsOutput {
+    fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        for item in &mut self.diagnostics {
+            change(&mut item.path);
+            item.related.iter_mut().for_each(|related| change(&mut related.place.path));
+        }
+        self.incomplete.iter_mut().for_each(|file| change(&mut file.path));
+    }
+}
+
+impl HasPaths for SymbolsOutput {
+    fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        fn each(symbols: &mut [SymbolItem], change: &mut dyn FnMut(&mut String)) {
+            for symbol in symbols {
+                symbol.path.iter_mut().for_each(&mut *change);
+                each(&mut symbol.children, change);
+            }
+        }
+        each(&mut self.symbols, change);
+    }
+}
+
+impl HasPaths for HierarchyOutput {
+    fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        fn each(items: &mut [HierarchyItem], change: &mut dyn FnMut(&mut String)) {
+            for item in items {
+                change(&mut item.place.path);
+                each(&mut item.children, change);
+            }
+        }
+        each(&mut self.items, change);
+    }
+}
+
+impl HasPaths for SignaturesOutput {
+    fn each_path(&mut self, _: &mut dyn FnMut(&mut String)) {}
+}
+
+impl HasPaths for CompletionsOutput {
+    fn each_path(&mut self, _: &mut dyn FnMut(&mut String)) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(cwd: &str, path: &str) -> String {
+        Paths::new(Path::new("/w"), Path::new(cwd)).shown(path)
+    }
+
+    #[test]
+    fn a_printed_path_can_be_given_back_in_the_same_folder() {
+        let cases = [
+            ("/w", "src/a.py", "src/a.py"),
+            ("/w/src", "src/a.py", "a.py"),
+            ("/w/src", "src/sub/a.py", "sub/a.py"),
+            ("/w/src", "tests/a.py", "../tests/a.py"),
+            ("/w/src/sub", "src/a.py", "../a.py"),
+            ("/w/src/sub", "a.py", "../../a.py"),
+            ("/w/src", "src", "../src"),
+            ("/elsewhere", "src/a.py", "/w/src/a.py"),
+            ("/w2", "a.py", "/w/a.py"),
+            ("/w/src", "/usr/lib/a.py", "/usr/lib/a.py"),
+            ("/w/src", "jdt://contents/a.class", "jdt://contents/a.class"),
+        ];
+        for (cwd, path, expected) in cases {
+            assert_eq!(shown(cwd, path), expected, "{path} in {cwd}");
+        }
+    }
+}

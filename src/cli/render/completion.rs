@@ -1,0 +1,84 @@
+//! Completions, in columns.
+
+use anstyle::Style;
+
+use crate::tools::answer::{CompletionItem, CompletionsOutput};
+
+use super::look::{BOLD, DIM, KIND};
+use super::table::{Cell, table};
+use super::{Look, escape};
+
+/// Longer details are cut: a column is for looking along.
+const LONGEST_DETAIL: usize = 60;
+
+/// One line per completion: label, kind, detail, and what is typed where that is not the label.
+pub fn render(output: &CompletionsOutput, look: &Look) -> String {
+    let rows: Vec<Vec<Cell>> = output.items.iter().map(row).collect();
+    let mut out = table(&[], &rows, look);
+    if look.terminal && output.has_more {
+        let total = format!("{} of {} shown", output.items.len(), output.count);
+        out.push_str(&format!("\n{}\n", look.paint(DIM, &total)));
+    }
+    out
+}
+
+fn row(item: &CompletionItem) -> Vec<Cell> {
+    let style = if item.deprecated { Style::new().strikethrough() } else { BOLD };
+    let mut detail = cut(&item.detail.as_deref().map(escape::words).unwrap_or_default());
+    if let Some(insert) = item.insert.as_deref().filter(|insert| *insert != item.label) {
+        push_word(&mut detail, &format!("→ {}", cut(&escape::line(insert))));
+    }
+    if item.deprecated {
+        push_word(&mut detail, "deprecated");
+    }
+    vec![
+        Cell::new(escape::line(&item.label), style),
+        Cell::new(item.kind.as_deref().map(escape::words).unwrap_or_default(), KIND),
+        Cell::new(detail, DIM),
+    ]
+}
+
+fn push_word(text: &mut String, word: &str) {
+    if !text.is_empty() {
+        text.push_str("  ");
+    }
+    text.push_str(word);
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_DETAIL) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(label: &str, kind: Option<&str>, detail: Option<&str>) -> CompletionItem {
+        CompletionItem {
+            label: label.into(),
+            kind: kind.map(Into::into),
+            detail: detail.map(Into::into),
+            documentation: None,
+            insert: None,
+            deprecated: false,
+        }
+    }
+
+    #[test]
+    fn columns_align_by_width() {
+        let mut old = item("名前", None, Some("str"));
+        old.deprecated = true;
+        let mut typed = item("greet(name)", Some("function"), None);
+        typed.insert = Some("greet($1)".into());
+        let output = CompletionsOutput {
+            items: vec![old, typed, item("x\x1b", Some("variable"), None)],
+            count: 3,
+            has_more: false,
+        };
+        let expected = "名前                   str  deprecated\ngreet(name)  function  → greet($1)\nx\\u{1b}      variable\n";
+        assert_eq!(render(&output, &Look::PLAIN), expected);
+    }
+}

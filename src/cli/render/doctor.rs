@@ -1,0 +1,185 @@
+//! The doctor's report: per server whether it is well, and what to do where it is not.
+
+use crate::tools::doctor::{DoctorFinding, DoctorOutput, DoctorServer};
+
+use super::look::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
+use super::{Look, escape};
+
+/// One paragraph per server, then what concerns none, then whether all is well.
+pub fn render(output: &DoctorOutput, look: &Look) -> String {
+    let mut out = String::new();
+    for server in &output.servers {
+        out.push_str(&server_lines(server, look));
+        out.push('\n');
+    }
+    for finding in &output.findings {
+        out.push_str(&finding_lines(finding, "", look));
+    }
+    if !output.findings.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(&conclusion(output, look));
+    out
+}
+
+fn server_lines(server: &DoctorServer, look: &Look) -> String {
+    let mark = if server.is_well() {
+        look.paint(GOOD, "ok")
+    } else if server.found.is_some() {
+        look.paint(WARN, "!!")
+    } else {
+        look.paint(BAD, "--")
+    };
+    let language = look.paint(BOLD, &escape::words(&server.language));
+    let files = look.paint(DIM, &format!("({})", count(server.files, "file")));
+    let mut out = format!("{mark} {language} {files}  ");
+    if server.server.is_empty() {
+        out.push_str("no server is known\n");
+        return out;
+    }
+    out.push_str(&escape::words(&server.server));
+    if let Some(version) = &server.version {
+        out.push_str(&format!(" {}", escape::words(version)));
+    }
+    out.push('\n');
+    match &server.found {
+        Some(program) => {
+            let origin = server.origin.as_deref().map(|origin| format!(" ({})", escape::words(origin)));
+            let program = look.paint(PLACE, &escape::words(program));
+            out.push_str(&format!("   {program}{}\n", origin.unwrap_or_default()));
+        }
+        None => out.push_str(&format!("   {}\n", look.paint(BAD, "not installed"))),
+    }
+    if let Some(install) = &server.install {
+        out.push_str(&fix_line(install, "   ", look));
+    }
+    for finding in &server.findings {
+        out.push_str(&finding_lines(finding, "   ", look));
+    }
+    match &server.probe {
+        Some(probe) => {
+            let said =
+                if probe.answered { look.paint(GOOD, "answered") } else { look.paint(BAD, "no answer") };
+            let (query, detail) = (escape::words(&probe.query), escape::words(&probe.detail));
+            let took = look.paint(DIM, &format!("({})", duration(probe.took_ms)));
+            out.push_str(&format!("   {query}: {said} {took}  {detail}\n"));
+        }
+        None if server.found.is_some() => out.push_str("   no question could be asked of it\n"),
+        None => {}
+    }
+    out
+}
+
+fn finding_lines(finding: &DoctorFinding, indent: &str, look: &Look) -> String {
+    let mut out = format!("{indent}{} {}\n", look.paint(WARN, "!"), escape::words(&finding.message));
+    if let Some(fix) = &finding.fix {
+        out.push_str(&fix_line(fix, indent, look));
+    }
+    out
+}
+
+fn fix_line(command: &str, indent: &str, look: &Look) -> String {
+    format!("{indent}  run: {}\n", look.paint(BOLD, &escape::words(command)))
+}
+
+fn conclusion(output: &DoctorOutput, look: &Look) -> String {
+    if output.servers.is_empty() && output.findings.is_empty() {
+        return "no file of a known language in this workspace\n".to_owned();
+    }
+    if output.well {
+        return format!("{}\n", look.paint(GOOD, "all is well"));
+    }
+    let unwell = output.servers.iter().filter(|server| !server.is_well()).count();
+    let mut parts = Vec::new();
+    if unwell > 0 {
+        parts.push(format!("{} of {} not well", unwell, count(output.servers.len(), "server")));
+    }
+    if !output.findings.is_empty() {
+        parts.push(count(output.findings.len(), "other finding"));
+    }
+    format!("{}\n", look.paint(BAD, &parts.join(", ")))
+}
+
+/// `340 ms`, `1.2 s`.
+pub(super) fn duration(milliseconds: u64) -> String {
+    if milliseconds < 1_000 {
+        return format!("{milliseconds} ms");
+    }
+    let seconds = milliseconds as f64 / 1_000.0;
+    if milliseconds.is_multiple_of(1_000) { format!("{seconds:.0} s") } else { format!("{seconds:.1} s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::doctor::DoctorProbe;
+
+    fn well() -> DoctorServer {
+        DoctorServer {
+            language: "python".into(),
+            files: 12,
+            server: "pylsp".into(),
+            found: Some("/usr/bin/pylsp".into()),
+            origin: Some("PATH".into()),
+            version: Some("1.15.0".into()),
+            findings: Vec::new(),
+            probe: Some(DoctorProbe {
+                query: "hover app.py:1:5".into(),
+                answered: true,
+                detail: "def greet".into(),
+                took_ms: 1_240,
+            }),
+            install: None,
+        }
+    }
+
+    #[test]
+    fn what_is_well_and_what_is_not() {
+        let mut hollow = well();
+        hollow.language = "bash".into();
+        hollow.findings = vec![DoctorFinding {
+            message: "no shellcheck".into(),
+            fix: Some("apt install shellcheck".into()),
+        }];
+        let missing = DoctorServer {
+            language: "go".into(),
+            files: 1,
+            server: "gopls".into(),
+            found: None,
+            origin: None,
+            version: None,
+            findings: Vec::new(),
+            probe: None,
+            install: Some("go install gopls".into()),
+        };
+        let output = DoctorOutput::new("/w".into(), vec![well(), hollow, missing], Vec::new());
+        let expected = "\
+ok python (12 files)  pylsp 1.15.0
+   /usr/bin/pylsp (PATH)
+   hover app.py:1:5: answered (1.2 s)  def greet
+
+!! bash (12 files)  pylsp 1.15.0
+   /usr/bin/pylsp (PATH)
+   ! no shellcheck
+     run: apt install shellcheck
+   hover app.py:1:5: answered (1.2 s)  def greet
+
+-- go (1 file)  gopls
+   not installed
+     run: go install gopls
+
+2 of 3 servers not well
+";
+        assert_eq!(render(&output, &Look::PLAIN), expected);
+    }
+
+    #[test]
+    fn all_is_well_only_when_everything_answered() {
+        let shown = render(&DoctorOutput::new("/w".into(), vec![well()], Vec::new()), &Look::PLAIN);
+        assert!(shown.ends_with("\nall is well\n"), "{shown}");
+        let mut silent = well();
+        silent.probe = None;
+        let shown = render(&DoctorOutput::new("/w".into(), vec![silent], Vec::new()), &Look::PLAIN);
+        assert!(shown.ends_with("1 of 1 server not well\n"), "{shown}");
+    }
+}

@@ -1,0 +1,99 @@
+//! Callers and callees, supertypes and subtypes, as trees.
+
+use crate::text::LineColumn;
+use crate::tools::answer::{HierarchyItem, HierarchyOutput};
+
+use super::look::{BOLD, DIM, KIND, count};
+use super::tree::{self, Node};
+use super::{Look, escape, locations};
+
+/// So many places of calls are named.
+const SITES: usize = 6;
+
+/// Each thing asked about with its tree, and on a terminal how many nodes there are.
+pub fn render(output: &HierarchyOutput, look: &Look) -> String {
+    if output.items.is_empty() {
+        return String::new();
+    }
+    let roots: Vec<Node> = output.items.iter().map(|item| node(item, look)).collect();
+    let mut out = tree::render(&roots);
+    if look.terminal {
+        out.push_str(&format!("\n{}\n", look.paint(DIM, &total(output))));
+    }
+    out
+}
+
+/// `3 callers`, `no subtypes`.
+pub fn total(output: &HierarchyOutput) -> String {
+    let one = match output.direction.as_str() {
+        "incoming" => "caller",
+        "outgoing" => "callee",
+        "supertypes" => "supertype",
+        "subtypes" => "subtype",
+        _ => "node",
+    };
+    if output.count == 0 { format!("no {one}s") } else { count(output.count, one) }
+}
+
+fn node(item: &HierarchyItem, look: &Look) -> Node {
+    let kind = look.paint(KIND, &escape::words(&item.kind));
+    let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(&item.name)));
+    if let Some(detail) = item.detail.as_deref().map(escape::words).filter(|detail| !detail.is_empty()) {
+        line.push_str(&look.paint(DIM, &format!(" {detail}")));
+    }
+    line.push_str(&format!("  {}", locations::address(&item.place.path, &item.place.range, look)));
+    line.push_str(&look.paint(DIM, &sites(item)));
+    if item.cut {
+        line.push_str(&look.paint(DIM, "  …"));
+    }
+    Node { line, children: item.children.iter().map(|child| node(child, look)).collect() }
+}
+
+fn sites(item: &HierarchyItem) -> String {
+    if item.sites.is_empty() {
+        return String::new();
+    }
+    let named: Vec<String> =
+        item.sites.iter().take(SITES).map(|range| LineColumn::from(range.start).to_string()).collect();
+    let more = if item.sites.len() > SITES { ", …" } else { "" };
+    format!("  ({} at {}{more})", count(item.sites.len(), "call"), named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Position, Range};
+    use crate::tools::answer::Place;
+
+    fn item(name: &str, line: u32, children: Vec<HierarchyItem>) -> HierarchyItem {
+        HierarchyItem {
+            name: name.into(),
+            kind: "function".into(),
+            detail: None,
+            place: Place {
+                path: "a.py".into(),
+                uri: "file:///w/a.py".into(),
+                range: Range::empty(Position::new(line, 4)),
+                text: None,
+                why: None,
+            },
+            sites: Vec::new(),
+            children,
+            cut: false,
+        }
+    }
+
+    #[test]
+    fn callers_are_a_tree() {
+        let mut main = item("main", 20, vec![]);
+        main.sites = vec![Range::empty(Position::new(21, 8)), Range::empty(Position::new(24, 8))];
+        main.cut = true;
+        let root = item("greet", 0, vec![main, item("other\x07", 30, vec![])]);
+        let output = HierarchyOutput { direction: "incoming".into(), items: vec![root], count: 2 };
+        let expected = "function greet  a.py:1:5\n├─ function main  a.py:21:5  (2 calls at 22:9, 25:9)  …\n\
+                        └─ function other\\u{7}  a.py:31:5\n";
+        assert_eq!(render(&output, &Look::PLAIN), expected);
+        let terminal = Look { terminal: true, ..Look::PLAIN };
+        assert_eq!(render(&output, &terminal), format!("{expected}\n2 callers\n"));
+    }
+}

@@ -1,0 +1,62 @@
+//! What became of what was to be installed.
+
+use crate::tools::install::{InstallItem, InstallOutput, InstallState};
+
+use super::doctor::duration;
+use super::look::{BAD, BOLD, DIM, GOOD, PLACE, WARN};
+use super::{Look, escape};
+
+/// One line per server, and below it why it failed or what to do by hand.
+pub fn render(output: &InstallOutput, look: &Look) -> String {
+    output.items.iter().map(|item| lines(item, look)).collect()
+}
+
+fn lines(item: &InstallItem, look: &Look) -> String {
+    let (word, style) = match item.state {
+        InstallState::Installed => ("installed", GOOD),
+        InstallState::AlreadyInstalled => ("already there", GOOD),
+        InstallState::Failed => ("failed", BAD),
+        InstallState::Manual => ("by hand", WARN),
+    };
+    let mut out = format!("{} {}", look.paint(BOLD, &escape::words(&item.server)), look.paint(style, word));
+    if item.state == InstallState::Installed {
+        out.push_str(&look.paint(DIM, &format!(" in {}", duration(item.took_ms))));
+    }
+    if !item.packages.is_empty() {
+        let packages: Vec<String> = item.packages.iter().map(|package| escape::words(package)).collect();
+        out.push_str(&format!(": {}", packages.join(", ")));
+    }
+    out.push('\n');
+    if let Some(program) = &item.program {
+        out.push_str(&format!("    {}\n", look.paint(PLACE, &escape::words(program))));
+    }
+    if let Some(detail) = &item.detail {
+        out.extend(escape::block(detail).lines().map(|line| format!("    {}\n", line.trim_end())));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_says_what_became_of_it() {
+        let item = |server: &str, state, detail: Option<&str>| InstallItem {
+            server: server.into(),
+            state,
+            packages: vec!["p==1".into()],
+            program: (state == InstallState::Installed).then(|| "/data/p/bin/p".into()),
+            detail: detail.map(Into::into),
+            took_ms: 12_400,
+        };
+        let items = vec![
+            item("pylsp", InstallState::Installed, None),
+            item("ruff", InstallState::AlreadyInstalled, None),
+            item("x", InstallState::Failed, Some("pip said:\n  \x1b[31mno\n")),
+        ];
+        let expected = "pylsp installed in 12.4 s: p==1\n    /data/p/bin/p\nruff already there: p==1\n\
+                        x failed: p==1\n    pip said:\n      \\u{1b}[31mno\n";
+        assert_eq!(render(&InstallOutput { ok: true, items }, &Look::PLAIN), expected);
+    }
+}

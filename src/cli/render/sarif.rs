@@ -1,0 +1,248 @@
+//! Diagnostics as SARIF 2.1.0 (OASIS, *Static Analysis Results Interchange Format*).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::lsp::model::Severity;
+use crate::text::{LineColumn, Range};
+use crate::tools::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
+
+/// The log: one run per server, since a run is one tool's; a run of our own where no server found anything.
+///
+/// Lines and columns are 1-based, columns count Unicode scalar values (`columnKind`), the end column is the one after.
+/// Files of the workspace are relative to the base `SRCROOT`. Files that nobody answered for make their run's
+/// `executionSuccessful` false.
+pub fn render(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
+    let mut servers: BTreeMap<&str, Vec<&DiagnosticItem>> = BTreeMap::new();
+    for item in &output.diagnostics {
+        servers.entry(&item.server).or_default().push(item);
+    }
+    if servers.is_empty() {
+        servers.insert("lsp-tools", Vec::new());
+    }
+    let runs: Vec<Value> =
+        servers.into_iter().map(|(server, items)| run(server, &items, output, verdict)).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": runs,
+    })
+}
+
+fn run(server: &str, items: &[&DiagnosticItem], output: &DiagnosticsOutput, verdict: Verdict) -> Value {
+    let rules = Rules::of(items);
+    json!({
+        "tool": {"driver": {
+            "name": server,
+            "rules": rules.described(),
+        }},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The root of the workspace."}}},
+        "invocations": [invocation(output, verdict)],
+        "results": items.iter().map(|item| result(item, &rules)).collect::<Vec<_>>(),
+    })
+}
+
+/// A result must name a rule (3.27.5): without a code it is its checker's, or its server's.
+fn rule(item: &DiagnosticItem) -> &str {
+    let named = [item.code.as_deref(), item.source.as_deref()];
+    named.into_iter().flatten().find(|name| !name.is_empty()).unwrap_or(&item.server)
+}
+
+/// The rules of a run, each with its index.
+struct Rules<'a>(BTreeMap<&'a str, usize>);
+
+impl<'a> Rules<'a> {
+    fn of(items: &[&'a DiagnosticItem]) -> Self {
+        let names: BTreeSet<&str> = items.iter().map(|item| rule(item)).collect();
+        Self(names.into_iter().enumerate().map(|(index, name)| (name, index)).collect())
+    }
+
+    fn described(&self) -> Vec<Value> {
+        self.0.keys().map(|name| json!({"id": name})).collect()
+    }
+}
+
+fn invocation(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
+    let notifications: Vec<Value> = output
+        .incomplete
+        .iter()
+        .map(|file| {
+            let level = if file.verdict == Verdict::NoData { "error" } else { "warning" };
+            let text = match &file.detail {
+                Some(detail) => format!("{}: not checked whole: {detail}", file.path),
+                None => format!("{}: not checked whole", file.path),
+            };
+            json!({
+                "level": level,
+                "message": {"text": text},
+                "locations": [{"physicalLocation": {"artifactLocation": artifact(&file.path)}}],
+            })
+        })
+        .collect();
+    json!({
+        "executionSuccessful": matches!(verdict, Verdict::Complete | Verdict::Partial)
+            && output.incomplete.iter().all(|file| file.verdict != Verdict::NoData),
+        "toolExecutionNotifications": notifications,
+    })
+}
+
+fn result(item: &DiagnosticItem, rules: &Rules<'_>) -> Value {
+    let rule = rule(item);
+    let mut result = json!({
+        "ruleId": rule,
+        "ruleIndex": rules.0.get(rule),
+        "level": match item.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Information | Severity::Hint => "note",
+        },
+        "message": {"text": item.message},
+        "locations": [location(&item.path, &item.range)],
+    });
+    if let Some(source) = &item.source {
+        result["properties"] = json!({"source": source});
+    }
+    if !item.related.is_empty() {
+        let related = item.related.iter().enumerate().map(|(id, related)| {
+            let mut location = location(&related.place.path, &related.place.range);
+            location["id"] = json!(id);
+            location["message"] = json!({"text": related.message});
+            location
+        });
+        result["relatedLocations"] = related.collect();
+    }
+    result
+}
+
+fn location(path: &str, range: &Range) -> Value {
+    let (start, end) = (LineColumn::from(range.start), LineColumn::from(range.end));
+    json!({"physicalLocation": {
+        "artifactLocation": artifact(path),
+        "region": {
+            "startLine": start.line, "startColumn": start.column,
+            "endLine": end.line, "endColumn": end.column,
+        },
+    }})
+}
+
+/// A file of the workspace is relative to its root; other files are named by absolute URIs.
+fn artifact(path: &str) -> Value {
+    if path.starts_with('/') {
+        json!({"uri": format!("file://{}", percent_encoded(path))})
+    } else if url::Url::parse(path).is_ok_and(|url| !url.cannot_be_a_base()) {
+        json!({"uri": path})
+    } else {
+        json!({"uri": percent_encoded(path), "uriBaseId": "SRCROOT"})
+    }
+}
+
+/// `path` with everything encoded but what RFC 3986 leaves unreserved, and `/`.
+fn percent_encoded(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for &byte in path.as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Position;
+    use crate::tools::answer::{FileVerdict, Place, RelatedItem};
+
+    fn item(path: &str, code: Option<&str>) -> DiagnosticItem {
+        DiagnosticItem {
+            path: path.into(),
+            range: Range::new(Position::new(2, 4), Position::new(2, 8)),
+            severity: Severity::Warning,
+            code: code.map(Into::into),
+            source: None,
+            server: "pylsp".into(),
+            message: "bad".into(),
+            related: Vec::new(),
+        }
+    }
+
+    fn output(diagnostics: Vec<DiagnosticItem>) -> DiagnosticsOutput {
+        let count = diagnostics.len();
+        DiagnosticsOutput { diagnostics, count, has_more: false, files: 2, incomplete: Vec::new() }
+    }
+
+    #[test]
+    fn a_result_points_at_its_rule_and_place() {
+        let mut first = item("src/a b[1]名.py", Some("E2"));
+        first.related = vec![RelatedItem {
+            place: Place {
+                path: "/usr/lib/x y.py".into(),
+                uri: "file:///usr/lib/x%20y.py".into(),
+                range: Range::empty(Position::new(0, 0)),
+                text: None,
+                why: None,
+            },
+            message: "here".into(),
+        }];
+        let log =
+            render(&output(vec![first, item("b.py", Some("E1")), item("b.py", None)]), Verdict::Complete);
+        assert_eq!(log["version"], "2.1.0");
+        let run = &log["runs"][0];
+        assert_eq!(run["tool"]["driver"]["name"], "pylsp");
+        assert_eq!(run["tool"]["driver"]["rules"], json!([{"id": "E1"}, {"id": "E2"}, {"id": "pylsp"}]));
+        assert_eq!(run["columnKind"], "unicodeCodePoints");
+        assert_eq!(run["invocations"][0]["executionSuccessful"], true);
+        assert_eq!(
+            run["results"][0],
+            json!({
+                "level": "warning",
+                "message": {"text": "bad"},
+                "locations": [{"physicalLocation": {
+                    "artifactLocation": {"uri": "src/a%20b%5B1%5D%E5%90%8D.py", "uriBaseId": "SRCROOT"},
+                    "region": {"startLine": 3, "startColumn": 5, "endLine": 3, "endColumn": 9},
+                }}],
+                "ruleId": "E2",
+                "ruleIndex": 1,
+                "relatedLocations": [{
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": "file:///usr/lib/x%20y.py"},
+                        "region": {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 1},
+                    },
+                    "id": 0,
+                    "message": {"text": "here"},
+                }],
+            })
+        );
+        assert_eq!(run["results"][1]["ruleIndex"], 0);
+        assert_eq!(run["results"][2]["ruleId"], "pylsp");
+        assert_eq!(run["results"][2]["ruleIndex"], 2);
+    }
+
+    #[test]
+    fn a_clean_check_has_a_run_and_silence_is_no_success() {
+        let mut nothing = output(Vec::new());
+        let log = render(&nothing, Verdict::Complete);
+        assert_eq!(log["runs"][0]["results"], json!([]));
+        assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
+        nothing.incomplete =
+            vec![FileVerdict { path: "a.py".into(), verdict: Verdict::NoData, detail: None }];
+        let log = render(&nothing, Verdict::Partial);
+        assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
+        let notification = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0];
+        assert_eq!(notification["message"]["text"], "a.py: not checked whole");
+    }
+
+    #[test]
+    fn each_server_has_its_run() {
+        let mut other = item("a.py", Some("F1"));
+        other.server = "ruff".into();
+        let log = render(&output(vec![item("a.py", Some("E1")), other]), Verdict::Complete);
+        let names: Vec<&Value> =
+            log["runs"].as_array().into_iter().flatten().map(|run| &run["tool"]["driver"]["name"]).collect();
+        assert_eq!(names, ["pylsp", "ruff"]);
+    }
+}

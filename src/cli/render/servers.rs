@@ -1,0 +1,108 @@
+//! The servers of a workspace, as a table.
+
+use anstyle::Style;
+
+use crate::tools::servers::{RunState, ServerRow, ServersOutput};
+
+use super::look::{BAD, BOLD, DIM, GOOD, WARN};
+use super::table::{Cell, table};
+use super::{Look, escape};
+
+/// One line per server; below, how to install what is missing.
+pub fn render(output: &ServersOutput, look: &Look) -> String {
+    if output.servers.is_empty() {
+        return "no file of a known language in this workspace\n".to_owned();
+    }
+    let rows: Vec<Vec<Cell>> = output.servers.iter().map(row).collect();
+    let header = ["LANGUAGE", "FILES", "SERVER", "STATE", "PID", "MEMORY", "LATENCY", "ROOT", "DETAIL"];
+    let mut out = table(&header, &rows, look);
+    let advice: Vec<Vec<Cell>> = output
+        .servers
+        .iter()
+        .filter_map(|row| {
+            let command = Cell::new(escape::words(row.install.as_deref()?), BOLD);
+            Some(vec![Cell::plain(escape::words(&row.server)), command])
+        })
+        .collect();
+    if !advice.is_empty() {
+        out.push_str("\nto install what is missing:\n");
+        out.push_str(&table(&[], &advice, look));
+    }
+    out
+}
+
+fn row(row: &ServerRow) -> Vec<Cell> {
+    let (state, style) = state(row.state);
+    let root = row.root.as_deref().map(|root| if root.is_empty() { ".".into() } else { escape::words(root) });
+    vec![
+        Cell::plain(escape::words(&row.language)),
+        Cell::plain(row.files.to_string()),
+        Cell::new(escape::words(&row.server), BOLD),
+        Cell::new(state, style),
+        Cell::plain(row.pid.map(|pid| pid.to_string()).unwrap_or_default()),
+        Cell::plain(row.memory_bytes.map(memory).unwrap_or_default()),
+        Cell::plain(row.latency_ms.map(|ms| format!("{ms:.1} ms")).unwrap_or_default()),
+        Cell::plain(root.unwrap_or_default()),
+        Cell::new(row.detail.as_deref().map(escape::words).unwrap_or_default(), DIM),
+    ]
+}
+
+fn state(state: RunState) -> (&'static str, Style) {
+    match state {
+        RunState::Ready => ("ready", GOOD),
+        RunState::Indexing => ("indexing", WARN),
+        RunState::Starting => ("starting", WARN),
+        RunState::Installed => ("installed", Style::new()),
+        RunState::Crashed => ("crashed", BAD),
+        RunState::Missing => ("missing", BAD),
+        RunState::Disabled => ("disabled", DIM),
+    }
+}
+
+fn memory(bytes: u64) -> String {
+    const MEGABYTE: f64 = 1_000_000.0;
+    format!("{:.1} MB", bytes as f64 / MEGABYTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_align_and_what_is_missing_is_told() {
+        let running = ServerRow {
+            language: "python".into(),
+            files: 12,
+            server: "pylsp".into(),
+            state: RunState::Ready,
+            root: Some(String::new()),
+            pid: Some(4242),
+            memory_bytes: Some(61_400_000),
+            latency_ms: Some(3.21),
+            detail: None,
+            install: None,
+        };
+        let missing = ServerRow {
+            language: "bash".into(),
+            files: 1,
+            server: "bash-language-server".into(),
+            state: RunState::Missing,
+            root: None,
+            pid: None,
+            memory_bytes: None,
+            latency_ms: None,
+            detail: Some("not on PATH\x1b[2J".into()),
+            install: Some("npm install -g bash-language-server".into()),
+        };
+        let output = ServersOutput { ok: true, servers: vec![running, missing] };
+        let expected = "\
+LANGUAGE  FILES  SERVER                STATE    PID   MEMORY   LATENCY  ROOT  DETAIL
+python    12     pylsp                 ready    4242  61.4 MB  3.2 ms   .
+bash      1      bash-language-server  missing                                not on PATH\\u{1b}[2J
+
+to install what is missing:
+bash-language-server  npm install -g bash-language-server
+";
+        assert_eq!(render(&output, &Look::PLAIN), expected);
+    }
+}

@@ -1,0 +1,124 @@
+//! Symbols: the outline of a file, or matches in the workspace.
+
+use crate::text::LineColumn;
+use crate::tools::answer::{SymbolItem, SymbolsOutput};
+
+use super::look::{BOLD, DIM, KIND, PLACE, count};
+use super::tree::{self, Node};
+use super::{Look, escape, locations};
+
+/// The symbols. `path` is the file of an outline, as it is shown; matches in the workspace have their own.
+///
+/// In a pipe each is one line, `path:line:col: kind Outer.Name`; on a terminal an outline is a tree.
+pub fn render(output: &SymbolsOutput, path: Option<&str>, look: &Look) -> String {
+    if output.symbols.is_empty() {
+        return String::new();
+    }
+    let outline = path.filter(|_| output.symbols.iter().all(|symbol| symbol.path.is_none()));
+    let mut out = match outline {
+        Some(_) if look.terminal => tree::render(&nodes(&output.symbols, look)),
+        path => flat(&output.symbols, path.unwrap_or_default(), look),
+    };
+    if look.terminal {
+        let shown = if output.has_more { ", not all shown" } else { "" };
+        let total = format!("{}{shown}", count(output.count, "symbol"));
+        out.push_str(&format!("\n{}\n", look.paint(DIM, &total)));
+    }
+    out
+}
+
+fn nodes(symbols: &[SymbolItem], look: &Look) -> Vec<Node> {
+    symbols
+        .iter()
+        .map(|symbol| {
+            let at = LineColumn::from(symbol.selection.unwrap_or(symbol.range).start);
+            let mut line = named(symbol, &symbol.name, look);
+            line.push_str(&format!("  {}", look.paint(PLACE, &at.to_string())));
+            Node { line, children: nodes(&symbol.children, look) }
+        })
+        .collect()
+}
+
+/// `kind name detail`.
+fn named(symbol: &SymbolItem, name: &str, look: &Look) -> String {
+    let kind = look.paint(KIND, &escape::words(&symbol.kind));
+    let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(name)));
+    if let Some(detail) = symbol.detail.as_deref().map(escape::words).filter(|detail| !detail.is_empty()) {
+        line.push_str(&look.paint(DIM, &format!(" {detail}")));
+    }
+    line
+}
+
+fn flat(symbols: &[SymbolItem], path: &str, look: &Look) -> String {
+    let mut out = String::new();
+    let mut stack: Vec<(&SymbolItem, String)> =
+        symbols.iter().rev().map(|symbol| (symbol, symbol.name.clone())).collect();
+    while let Some((symbol, name)) = stack.pop() {
+        let place = symbol.selection.unwrap_or(symbol.range);
+        let path = symbol.path.as_deref().unwrap_or(path);
+        out.push_str(&format!("{}: ", locations::address(path, &place, look)));
+        out.push_str(&named(symbol, &name, look));
+        if let Some(container) = symbol.container.as_deref().filter(|container| !container.is_empty()) {
+            out.push_str(&look.paint(DIM, &format!(" in {}", escape::words(container))));
+        }
+        out.push('\n');
+        let inner = symbol.children.iter().rev();
+        stack.extend(inner.map(|child| (child, format!("{name}.{}", child.name))));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Position, Range};
+
+    const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
+
+    fn symbol(name: &str, kind: &str, line: u32, children: Vec<SymbolItem>) -> SymbolItem {
+        SymbolItem {
+            name: name.into(),
+            kind: kind.into(),
+            detail: None,
+            container: None,
+            path: None,
+            range: Range::new(Position::new(line, 0), Position::new(line + 2, 0)),
+            selection: Some(Range::new(Position::new(line, 4), Position::new(line, 9))),
+            text: None,
+            children,
+        }
+    }
+
+    fn outline() -> SymbolsOutput {
+        let mut greet = symbol("greet", "method", 3, vec![]);
+        greet.detail = Some("(self) -> str".into());
+        let class = symbol("Greeter", "class", 0, vec![symbol("__init__", "method", 1, vec![]), greet]);
+        SymbolsOutput {
+            symbols: vec![class, symbol("main", "function", 9, vec![])],
+            count: 4,
+            has_more: false,
+        }
+    }
+
+    #[test]
+    fn an_outline_is_a_tree_on_a_terminal() {
+        let expected = "class Greeter  1:5\n├─ method __init__  2:5\n└─ method greet (self) -> str  4:5\n\
+                        function main  10:5\n\n4 symbols\n";
+        assert_eq!(render(&outline(), Some("a.py"), &TERMINAL), expected);
+    }
+
+    #[test]
+    fn an_outline_is_lines_in_a_pipe() {
+        let expected = "a.py:1:5: class Greeter\na.py:2:5: method Greeter.__init__\n\
+                        a.py:4:5: method Greeter.greet (self) -> str\na.py:10:5: function main\n";
+        assert_eq!(render(&outline(), Some("a.py"), &Look::PLAIN), expected);
+    }
+
+    #[test]
+    fn matches_in_the_workspace_have_their_own_files() {
+        let mut found = symbol("greet\x1b[2J", "method", 3, vec![]);
+        (found.path, found.container) = (Some("src/b.py".into()), Some("Greeter".into()));
+        let output = SymbolsOutput { symbols: vec![found], count: 1, has_more: false };
+        assert_eq!(render(&output, None, &Look::PLAIN), "src/b.py:4:5: method greet\\u{1b}[2J in Greeter\n");
+    }
+}

@@ -1,0 +1,57 @@
+//! What a project would run, shown to who decides.
+
+use crate::tools::trust::TrustOutput;
+
+use super::look::{BOLD, GOOD, PLACE, WARN};
+use super::{Look, escape};
+
+/// Everything that needs trust, each with its value, what changed since it was trusted, and whether it is.
+///
+/// Values are shown whole, one line each, every unsafe character by its number: nothing may hide in them.
+pub fn render(output: &TrustOutput, look: &Look) -> String {
+    let workspace = look.paint(PLACE, &escape::line(&output.workspace));
+    if output.items.is_empty() {
+        return format!("{workspace} says nothing about what to run: there is nothing to trust\n");
+    }
+    let mut out = format!("{workspace} wants to say what runs on this machine:\n\n");
+    for item in &output.items {
+        let name = look.paint(BOLD, &escape::line(&item.name));
+        out.push_str(&format!("  {name}\n    {}\n", escape::line(&item.value)));
+    }
+    out.push('\n');
+    for change in &output.changed {
+        out.push_str(&format!(
+            "{} {}\n",
+            look.paint(WARN, "changed since it was trusted:"),
+            escape::line(change)
+        ));
+    }
+    out.push_str(&if output.trusted { look.paint(GOOD, "trusted") } else { look.paint(WARN, "not trusted") });
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::trust::TrustItem;
+
+    #[test]
+    fn nothing_hides_in_a_value() {
+        let output = TrustOutput {
+            ok: true,
+            workspace: "/w".into(),
+            items: vec![TrustItem {
+                name: "`server.pylsp.command` of `servers.toml`".into(),
+                value: "[\"sh\", \"-c\", \"evil\r\x1b[2K\u{202e}\"]".into(),
+            }],
+            trusted: false,
+            changed: vec!["`server.pylsp.command` of `servers.toml` was added".into()],
+            fingerprint: "f".into(),
+        };
+        let expected = "/w wants to say what runs on this machine:\n\n  `server.pylsp.command` of `servers.toml`\n    \
+                        [\"sh\", \"-c\", \"evil\\r\\u{1b}[2K\\u{202e}\"]\n\nchanged since it was trusted: \
+                        `server.pylsp.command` of `servers.toml` was added\nnot trusted\n";
+        assert_eq!(render(&output, &Look::PLAIN), expected);
+    }
+}

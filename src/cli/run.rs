@@ -1,0 +1,147 @@
+//! From the command line to the exit status.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::args::{Cli, Command, Format};
+use super::commands::{self, Door, Reply};
+use super::console::Console;
+use super::exit::Status;
+use super::logging;
+use super::panics;
+use super::paths::Paths;
+use super::progress::Progress;
+use super::render::{escape, verdict};
+use super::signals::Signals;
+use crate::config::Folders;
+use crate::runtime::{Runtime, RuntimeOptions};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// Servers that do not end within this time are left to their supervisor.
+const SHUTDOWN: Duration = Duration::from_secs(10);
+/// A thread that still reads a terminal does not hold up the end.
+const THREADS: Duration = Duration::from_millis(100);
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let status = if error.use_stderr() { Status::Usage } else { Status::Answered };
+            // Where help cannot be written there is nobody left to tell.
+            let _ = error.print();
+            return status.into();
+        }
+    };
+    let console = Console::open(cli.global.color);
+    panics::install(console.err);
+    // A panic has been told by the hook; nothing of what it left is used again.
+    let status = catch_unwind(AssertUnwindSafe(|| start(cli, &console))).unwrap_or(Status::Failed);
+    status.into()
+}
+
+fn start(cli: Cli, console: &Console) -> Status {
+    let format = cli.global.format;
+    let reply = match misused(&cli).or_else(|| commands::without_runtime(&cli.command)) {
+        Some(reply) => reply,
+        None => with_runtime(cli, console),
+    };
+    print(reply.unwrap_or_else(|error| commands::failed(&error, format, console)), console)
+}
+
+/// A combination that the words alone allow.
+fn misused(cli: &Cli) -> Option<Result<Reply, ToolError>> {
+    let only_check = matches!(cli.global.format, Format::Sarif | Format::Github);
+    (only_check && !matches!(cli.command, Command::Check(_))).then(|| {
+        let error = "the formats sarif and github are for diagnostics";
+        Err(ToolError::new(ErrorCode::InvalidArgs, error)
+            .with_hint("use them with `check`; else text or json"))
+    })
+}
+
+fn print(reply: Reply, console: &Console) -> Status {
+    console.tell(&reply.lines);
+    match console.print(&reply.out) {
+        Ok(()) => reply.status,
+        Err(error) => {
+            let error = ToolError::new(ErrorCode::Internal, format!("the answer cannot be written: {error}"));
+            console.tell(&verdict::error(&error, &console.err));
+            Status::Failed
+        }
+    }
+}
+
+fn with_runtime(cli: Cli, console: &Console) -> Result<Reply, ToolError> {
+    let internal =
+        |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
+    let cwd =
+        std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
+    start_log(&cli, console);
+    let threads = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| internal("no threads can be started", error))?;
+    let reply = threads.block_on(ask(cli, cwd, console));
+    threads.shutdown_timeout(THREADS);
+    reply
+}
+
+/// Without a log the work still goes on, and it is said why there is none.
+fn start_log(cli: &Cli, console: &Console) {
+    let started =
+        Folders::find().map_err(|error| format!("no log is written: {error}")).and_then(|folders| {
+            logging::start(&folders.state, cli.global.verbose, console.err.color)
+                .map_err(|error| error.to_string())
+        });
+    match started {
+        Ok(folder) => panics::details_are_in(folder),
+        Err(error) => console.tell(&[format!("warning: {}", escape::words(&error))]),
+    }
+}
+
+async fn ask(cli: Cli, cwd: PathBuf, console: &Console) -> Result<Reply, ToolError> {
+    let mut signals = Signals::listen()?;
+    let (sender, receiver) = unbounded_channel();
+    // A log on stderr and a line that is redrawn there would garble each other.
+    let shown = console.err.terminal && cli.global.verbose == 0;
+    let progress = shown.then(|| Progress::start(receiver));
+    let options = RuntimeOptions {
+        workspace: cli.global.workspace,
+        cwd: cwd.clone(),
+        supervisor: None,
+        timeout: cli.global.timeout,
+        install_missing: cli.global.install,
+        trace: cli.global.trace,
+        progress: shown.then_some(sender),
+    };
+    let runtime = Runtime::open(options)?;
+    let reply = tokio::select! {
+        biased;
+        () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted },
+        reply = reply(cli.command, cli.global.format, &runtime, &cwd, console) => reply,
+    };
+    if let Some(progress) = progress {
+        progress.finish().await;
+    }
+    tokio::select! {
+        () = runtime.shutdown() => {}
+        () = signals.next() => {}
+        () = tokio::time::sleep(SHUTDOWN) => tracing::warn!("servers did not end in time"),
+    }
+    Ok(reply)
+}
+
+async fn reply(command: Command, format: Format, runtime: &Runtime, cwd: &Path, console: &Console) -> Reply {
+    let hints = if commands::asks_about_code(&command) { runtime.startup_hints() } else { Vec::new() };
+    let paths = Paths::new(runtime.workspace().root(), cwd);
+    let mut reply = commands::run(command, Door { runtime, cwd, paths: &paths, format, console }).await;
+    let hints = hints.iter().map(|hint| escape::line(hint).into_owned());
+    reply.lines.splice(0..0, hints);
+    reply
+}

@@ -1,0 +1,127 @@
+//! Which languages are in a workspace.
+
+use std::collections::BTreeMap;
+
+use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
+
+use super::catalogue::Catalogue;
+
+/// Files without an extension that are opened for their first line.
+const MOST_FIRST_LINES: usize = 200;
+/// Larger ones are no scripts.
+const LARGEST_SCRIPT: u64 = 64 << 10;
+
+/// The languages of a workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Presence {
+    /// The language with the most files first.
+    pub languages: Vec<PresentLanguage>,
+    /// Whether a limit ended the walk before all files were seen.
+    pub truncated: bool,
+}
+
+/// One language of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PresentLanguage {
+    /// Its key in the catalogue.
+    pub language: String,
+    /// How many files of it were seen.
+    pub files: usize,
+    /// One of them: the one nearest to the root, the first by name among equals.
+    pub example: WorkspacePath,
+}
+
+/// The languages of the files in `workspace`, as git sees it, within `limits`. Of files without an extension, the first
+/// 200 are opened for their first line, where they are no larger than 64 KiB.
+pub fn present_languages(catalogue: &Catalogue, workspace: &Workspace, limits: &WalkLimits) -> Presence {
+    let walk = workspace.files(&WorkspacePath::root(), limits);
+    let mut first_lines_left = MOST_FIRST_LINES;
+    let mut found: BTreeMap<&str, (usize, WorkspacePath)> = BTreeMap::new();
+    for path in walk.files {
+        let Some(name) = path.file_name() else { continue };
+        let language = if catalogue.needs_first_line(name) && first_lines_left > 0 {
+            first_lines_left -= 1;
+            // What is not text or too large is in no language that a first line could name.
+            let text = workspace.read_text_up_to(&path, LARGEST_SCRIPT).map(|file| file.text);
+            catalogue.language_of(name, text.ok().as_deref().and_then(|text| text.lines().next()))
+        } else {
+            catalogue.language_of(name, None)
+        };
+        let Some(language) = language else { continue };
+        let (files, example) = found.entry(language).or_insert_with(|| (0, path.clone()));
+        *files += 1;
+        if depth(&path) < depth(example) {
+            *example = path;
+        }
+    }
+    let mut languages = found
+        .into_iter()
+        .map(|(language, (files, example))| PresentLanguage { language: language.to_owned(), files, example })
+        .collect::<Vec<_>>();
+    languages.sort_by_key(|language| std::cmp::Reverse(language.files));
+    Presence { languages, truncated: walk.truncated }
+}
+
+fn depth(path: &WorkspacePath) -> usize {
+    path.as_path().components().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn limits(max_files: usize) -> WalkLimits {
+        WalkLimits { max_files, deadline: Instant::now() + Duration::from_secs(20) }
+    }
+
+    fn workspace(files: &[(&str, &str)]) -> (tempfile::TempDir, Workspace) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let workspace = Workspace::open(folder.path()).unwrap();
+        (folder, workspace)
+    }
+
+    #[test]
+    fn languages_are_counted_with_an_example_near_the_root() {
+        let (_folder, workspace) = workspace(&[
+            ("deep/down/a.py", ""),
+            ("z.py", ""),
+            ("run", "#!/usr/bin/env bash\n"),
+            ("LICENSE", "Permission is granted\n"),
+            ("node_modules/x/index.js", ""),
+            (".gitignore", "/out\n"),
+            ("out/generated.go", ""),
+        ]);
+        let presence = present_languages(Catalogue::built_in(), &workspace, &limits(1_000));
+        let seen = presence
+            .languages
+            .iter()
+            .map(|present| (present.language.as_str(), present.files, present.example.display().to_string()))
+            .collect::<Vec<_>>();
+        assert_eq!(seen, [("python", 2, "z.py".to_owned()), ("shell", 1, "run".to_owned())]);
+        assert!(!presence.truncated);
+    }
+
+    #[test]
+    fn a_walk_that_was_cut_short_says_so() {
+        let (_folder, workspace) = workspace(&[("a.py", ""), ("b.py", ""), ("c.py", "")]);
+        let presence = present_languages(Catalogue::built_in(), &workspace, &limits(2));
+        assert_eq!((presence.languages[0].files, presence.truncated), (2, true));
+    }
+
+    #[test]
+    fn first_lines_are_looked_up_for_a_bounded_number_of_files() {
+        let names = (0..MOST_FIRST_LINES + 5).map(|number| format!("script{number:03}")).collect::<Vec<_>>();
+        let files = names.iter().map(|name| (name.as_str(), "#!/bin/sh\n")).collect::<Vec<_>>();
+        let (_folder, workspace) = workspace(&files);
+        let presence = present_languages(Catalogue::built_in(), &workspace, &limits(1_000));
+        assert_eq!(presence.languages[0].files, MOST_FIRST_LINES);
+    }
+}

@@ -1,0 +1,149 @@
+//! Filling in what the catalogue cannot know: the folders that a server runs in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::spec::Server;
+
+const ROOT: &str = "${root}";
+const NODE_MODULES: &str = "${node-modules}";
+
+/// A server's table with its placeholders filled in.
+#[derive(Debug, Clone)]
+pub struct Expanded {
+    /// The table to start from.
+    pub server: Server,
+    /// Dotted keys that were left out, because they name something beneath `${node-modules}` that is not there
+    /// (`initialization-options.tsserver.path`). A server then falls back to what it finds by itself, which may be code of
+    /// the project: it is as if `runs-project-code` stood in its table.
+    pub missing: Vec<String>,
+}
+
+impl Server {
+    /// The table with `${root}` replaced by `root`, and `${node-modules}` by the nearest `node_modules` folder above
+    /// `program` (absolute; links are followed) that has what the string names. Concerns `command`, `env`, `settings` and
+    /// `initialization-options`.
+    pub fn expanded(&self, root: &Path, program: &Path) -> Expanded {
+        let mut server = self.clone();
+        let places = Places { root: root.display().to_string(), node_modules: node_modules_above(program) };
+        let mut missing = Vec::new();
+        places.fill_table("settings", &mut server.settings, &mut missing);
+        places.fill_table("initialization-options", &mut server.initialization_options, &mut missing);
+        server.command =
+            self.command.iter().filter_map(|word| places.fill(word, "command", &mut missing)).collect();
+        server.env = self
+            .env
+            .iter()
+            .filter_map(|(name, value)| {
+                Some((name.clone(), places.fill(value, &format!("env.{name}"), &mut missing)?))
+            })
+            .collect();
+        Expanded { server, missing }
+    }
+}
+
+struct Places {
+    root: String,
+    /// Nearest first.
+    node_modules: Vec<PathBuf>,
+}
+
+impl Places {
+    fn fill_table(&self, key: &str, table: &mut toml::Table, missing: &mut Vec<String>) {
+        let entries = std::mem::take(table);
+        table.extend(entries.into_iter().filter_map(|(name, value)| {
+            let value = self.fill_value(&format!("{key}.{name}"), value, missing)?;
+            Some((name, value))
+        }));
+    }
+
+    fn fill_value(&self, key: &str, value: toml::Value, missing: &mut Vec<String>) -> Option<toml::Value> {
+        match value {
+            toml::Value::String(text) => self.fill(&text, key, missing).map(toml::Value::String),
+            toml::Value::Array(items) => {
+                let items = items.into_iter().filter_map(|item| self.fill_value(key, item, missing));
+                Some(toml::Value::Array(items.collect()))
+            }
+            toml::Value::Table(mut table) => {
+                self.fill_table(key, &mut table, missing);
+                Some(toml::Value::Table(table))
+            }
+            other => Some(other),
+        }
+    }
+
+    fn fill(&self, text: &str, key: &str, missing: &mut Vec<String>) -> Option<String> {
+        let text = text.replace(ROOT, &self.root);
+        if !text.contains(NODE_MODULES) {
+            return Some(text);
+        }
+        let filled = self
+            .node_modules
+            .iter()
+            .map(|folder| text.replace(NODE_MODULES, &folder.display().to_string()))
+            .find(|path| Path::new(path).exists());
+        if filled.is_none() {
+            missing.push(key.to_owned());
+        }
+        filled
+    }
+}
+
+fn node_modules_above(program: &Path) -> Vec<PathBuf> {
+    let program = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+    program.ancestors().filter(|folder| folder.ends_with("node_modules")).map(Path::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::config::Catalogue;
+
+    #[test]
+    fn the_typescript_beside_the_server_is_used_not_the_projects() {
+        let prefix = tempfile::tempdir().unwrap();
+        let modules = fs::canonicalize(prefix.path()).unwrap().join("node_modules");
+        let program = modules.join("typescript-language-server/lib/cli.mjs");
+        let tsserver = modules.join("typescript/lib/tsserver.js");
+        for file in [&program, &tsserver] {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        fs::create_dir(modules.join(".bin")).unwrap();
+        let link = modules.join(".bin/typescript-language-server");
+        symlink(&program, &link).unwrap();
+
+        let server = &Catalogue::built_in().servers["typescript-language-server"];
+        let expanded = server.expanded(Path::new("/project"), &link);
+        let path = expanded.server.initialization_options["tsserver"]["path"].as_str();
+        assert_eq!((path, &expanded.missing[..]), (tsserver.to_str(), &[][..]));
+
+        fs::remove_file(&tsserver).unwrap();
+        let expanded = server.expanded(Path::new("/project"), &link);
+        assert_eq!(expanded.missing, ["initialization-options.tsserver.path"]);
+        assert!(expanded.server.initialization_options["tsserver"].get("path").is_none());
+    }
+
+    #[test]
+    fn the_catalogue_uses_no_other_placeholder() {
+        let text = include_str!("../../servers.toml").replace(ROOT, "").replace(NODE_MODULES, "");
+        let other = text.lines().find(|line| line.contains("${"));
+        assert_eq!(other, None);
+    }
+
+    #[test]
+    fn the_root_is_filled_in_everywhere() {
+        let mut server = Catalogue::built_in().servers["clangd"].clone();
+        server.command.push("--index=${root}/index".to_owned());
+        server.env.insert("HERE".to_owned(), "${root}".to_owned());
+        server.settings = toml::from_str("a = [{ b = '${root}' }, 1]").unwrap();
+        let Expanded { server, missing } =
+            server.expanded(Path::new("/project"), Path::new("/usr/bin/clangd"));
+        assert_eq!(server.command[1], "--index=/project/index");
+        assert_eq!(server.env["HERE"], "/project");
+        assert_eq!(server.settings["a"][0]["b"].as_str(), Some("/project"));
+        assert!(missing.is_empty());
+    }
+}

@@ -1,0 +1,82 @@
+use super::*;
+use crate::text::Buffer;
+use crate::workspace::{Stamp, WorkspacePath};
+
+fn rule(source: DiagnosticsSource) -> DiagnosticsRule {
+    DiagnosticsRule { source, quiet_ms: Some(100), ..DiagnosticsRule::default() }
+}
+
+fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
+    Snapshot {
+        path: WorkspacePath::root(),
+        uri: String::new(),
+        language_id: String::new(),
+        buffer: Buffer::default(),
+        version,
+        stamp: Stamp { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 },
+        pushes_before,
+        owed: false,
+        idle_before: 0,
+    }
+}
+
+fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
+    Pushes { count, version, items: vec![Value::Null; items].into(), idle: 0 }
+}
+
+/// The decision when the barrier was answered (or not) and it has been quiet for so many milliseconds.
+fn decide(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes, barrier: bool, quiet: u64) -> Decision {
+    let quiet = Duration::from_millis(quiet);
+    Moment { rule, snapshot, pushes, barrier, quiet, idle: pushes.idle > snapshot.idle_before }.decide()
+}
+
+#[test]
+fn a_push_of_our_version_is_taken_and_an_older_one_is_not() {
+    let rule = rule(DiagnosticsSource::VersionedPush);
+    let ours = snapshot(3, 5);
+    assert_eq!(decide(&rule, &ours, &pushes(6, Some(3), 1), false, 0), Decision::Take);
+    assert_eq!(decide(&rule, &ours, &pushes(9, Some(2), 1), true, 9_999), Decision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &pushes(6, Some(4), 1), true, 0), Decision::Overtaken);
+}
+
+#[test]
+fn the_first_empty_push_of_some_servers_is_not_clean() {
+    let rule = DiagnosticsRule { first_empty_is_noise: true, ..rule(DiagnosticsSource::VersionedPush) };
+    let opened = snapshot(1, 0);
+    assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), false, 0), Decision::Wait(None));
+    assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), true, 50), Decision::Wait(Some(Duration::from_millis(150))));
+    assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), true, 200), Decision::TakeSilence);
+    assert_eq!(decide(&rule, &opened, &pushes(2, Some(1), 0), false, 0), Decision::Take);
+    assert_eq!(decide(&rule, &snapshot(2, 1), &pushes(2, Some(2), 0), false, 0), Decision::Take);
+}
+
+#[test]
+fn an_unversioned_push_counts_behind_the_barrier_when_no_older_one_is_owed() {
+    let rule = rule(DiagnosticsSource::Push);
+    let ours = snapshot(2, 1);
+    assert_eq!(decide(&rule, &ours, &pushes(1, None, 1), true, 9_999), Decision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), false, 0), Decision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 0), Decision::Take);
+    let owed = Snapshot { owed: true, ..ours };
+    assert_eq!(decide(&rule, &owed, &pushes(2, None, 1), true, 0), Decision::Wait(Some(Duration::from_millis(200))));
+    assert_eq!(decide(&rule, &owed, &pushes(2, None, 1), true, 200), Decision::TakeSilence);
+}
+
+#[test]
+fn a_server_of_unknown_habits_is_only_believed_after_a_long_silence() {
+    let rule = DiagnosticsRule { quiet_ms: None, ..rule(DiagnosticsSource::Auto) };
+    let ours = snapshot(2, 1);
+    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 0), Decision::Wait(Some(UNMEASURED_QUIET)));
+    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 1_000), Decision::TakeSilence);
+}
+
+#[test]
+fn silence_about_no_news_ends_with_the_idle_sign_or_a_quiet_time() {
+    let rule = DiagnosticsRule { silent_when_same: true, ..rule(DiagnosticsSource::VersionedPush) };
+    let touched = snapshot(3, 4);
+    assert_eq!(decide(&rule, &touched, &pushes(4, Some(2), 1), true, 0), Decision::Wait(Some(Duration::from_millis(200))));
+    assert_eq!(decide(&rule, &touched, &pushes(4, Some(2), 1), true, 200), Decision::TakeSilence);
+    let idle = Pushes { idle: 1, ..pushes(4, Some(2), 1) };
+    assert_eq!(decide(&rule, &touched, &idle, true, 0), Decision::Take);
+    assert_eq!(decide(&rule, &snapshot(1, 0), &pushes(0, None, 0), true, 9_999), Decision::Wait(None));
+}

@@ -1,0 +1,234 @@
+//! Workspace, language servers and tools as one object: what every door opens.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::config::{Config, Flags, Folders, Trust};
+use crate::lsp::hierarchy::Hierarchy;
+use crate::lsp::manager::{Manager, ManagerSetup};
+use crate::lsp::model::Severity;
+use crate::lsp::operations::Navigation;
+use crate::lsp::process::Spawner;
+use crate::lsp::progress::ProgressEvent;
+use crate::lsp::wire::Trace;
+use crate::tools::answer::{
+    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, SignaturesOutput,
+    SymbolsOutput,
+};
+use crate::tools::context::Context;
+use crate::tools::doctor::DoctorOutput;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::install::InstallOutput;
+use crate::tools::servers::ServersOutput;
+use crate::tools::target::Target;
+use crate::tools::trust::{TrustOutput, TrustRequest};
+use crate::tools::{
+    doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_signature, lsp_symbols,
+    servers, trust,
+};
+use crate::workspace::Workspace;
+
+/// How a runtime is opened.
+#[derive(Debug, Default)]
+pub struct RuntimeOptions {
+    /// The workspace's root; by default the nearest folder around `cwd` that has `.git` or `.lsp-tools`, else `cwd`.
+    pub workspace: Option<PathBuf>,
+    /// Where relative paths begin.
+    pub cwd: PathBuf,
+    /// The `lsp-tools` binary that supervises servers; by default the running one, or the one beside the running program.
+    pub supervisor: Option<PathBuf>,
+    /// Instead of the settings' deadlines.
+    pub timeout: Option<Duration>,
+    /// Install a missing server before the first question to it.
+    pub install_missing: bool,
+    /// A file that takes every message to and from servers.
+    pub trace: Option<PathBuf>,
+    /// Who is told of slow work.
+    pub progress: Option<UnboundedSender<ProgressEvent>>,
+}
+
+/// Workspace, language servers and tools as one object.
+///
+/// Must be opened and used within a tokio runtime. [`shutdown`](Self::shutdown) ends the servers politely; dropping ends
+/// them too, only harder.
+#[derive(Debug)]
+pub struct Runtime {
+    context: Context,
+}
+
+impl Runtime {
+    /// Opens the workspace and reads the configuration; no server is started yet.
+    pub fn open(options: RuntimeOptions) -> Result<Self, ToolError> {
+        let folders = Folders::find().map_err(|error| invalid(&error))?;
+        Self::open_with(options, folders)
+    }
+
+    /// As [`open`](Self::open), with the user's folders elsewhere.
+    pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Self, ToolError> {
+        let workspace = match &options.workspace {
+            Some(root) => Workspace::open(&options.cwd.join(root)),
+            None => Workspace::discover(&options.cwd),
+        };
+        let workspace = workspace.map_err(|error| ToolError::new(ErrorCode::NotFound, error.to_string()))?;
+        let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
+        let config = Config::load(&folders, Some(workspace.root()), &Flags::default(), &trust);
+        let config = Arc::new(config.map_err(|error| invalid(&error))?);
+        let trace = match &options.trace {
+            None => None,
+            Some(path) => {
+                let opened = Trace::create(&options.cwd.join(path));
+                let what = |error| format!("the trace file {} cannot be written: {error}", path.display());
+                Some(Arc::new(opened.map_err(|error| ToolError::new(ErrorCode::InvalidArgs, what(error)))?))
+            }
+        };
+        let manager = Manager::new(ManagerSetup {
+            workspace: workspace.clone(),
+            catalogue: Arc::new(config.catalogue.clone()),
+            settings: Arc::new(config.settings.clone()),
+            data: folders.data.clone(),
+            spawner: Spawner::new(options.supervisor),
+            trusted: config.trust.is_trusted(),
+            trust: trust.clone(),
+            trace,
+            progress: options.progress.clone(),
+        });
+        let context = Context {
+            workspace,
+            cwd: options.cwd,
+            config,
+            manager,
+            trust,
+            folders,
+            timeout: options.timeout,
+            install_missing: options.install_missing,
+            progress: options.progress,
+        };
+        Ok(Self { context })
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.context.workspace
+    }
+
+    /// What stands at `target`.
+    pub async fn hover(&self, target: Target) -> Result<Answer<HoverOutput>, ToolError> {
+        lsp_hover::run(&self.context, &target).await
+    }
+
+    /// Where it is defined.
+    pub async fn definition(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
+        lsp_navigate::run(&self.context, Navigation::Definition, &target, None).await
+    }
+
+    /// Where it is declared.
+    pub async fn declaration(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
+        lsp_navigate::run(&self.context, Navigation::Declaration, &target, None).await
+    }
+
+    /// Where its type is defined.
+    pub async fn type_definition(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
+        lsp_navigate::run(&self.context, Navigation::TypeDefinition, &target, None).await
+    }
+
+    /// What implements it.
+    pub async fn implementation(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
+        lsp_navigate::run(&self.context, Navigation::Implementation, &target, None).await
+    }
+
+    /// Where it is used; at most `limit` places.
+    pub async fn references(&self, target: Target, limit: usize) -> Result<Answer<LocationsOutput>, ToolError> {
+        lsp_navigate::run(&self.context, Navigation::References, &target, Some(limit)).await
+    }
+
+    /// The outline of a file, or the workspace's symbols for a name; at most `limit`.
+    pub async fn symbols(&self, target: Target, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
+        lsp_symbols::run(&self.context, &target, Some(limit)).await
+    }
+
+    /// Callers or callees, `depth` levels deep.
+    pub async fn calls(
+        &self,
+        target: Target,
+        direction: Hierarchy,
+        depth: usize,
+    ) -> Result<Answer<HierarchyOutput>, ToolError> {
+        lsp_hierarchy::run(&self.context, direction, &target, depth).await
+    }
+
+    /// Supertypes or subtypes, `depth` levels deep.
+    pub async fn types(
+        &self,
+        target: Target,
+        direction: Hierarchy,
+        depth: usize,
+    ) -> Result<Answer<HierarchyOutput>, ToolError> {
+        lsp_hierarchy::run(&self.context, direction, &target, depth).await
+    }
+
+    /// The signatures that fit the call at `target`.
+    pub async fn signature(&self, target: Target) -> Result<Answer<SignaturesOutput>, ToolError> {
+        lsp_signature::run(&self.context, &target).await
+    }
+
+    /// What could be typed at `target`; at most `limit`.
+    pub async fn completion(&self, target: Target, limit: usize) -> Result<Answer<CompletionsOutput>, ToolError> {
+        lsp_completion::run(&self.context, &target, Some(limit)).await
+    }
+
+    /// What is wrong in files, folders, or (given none) the whole workspace.
+    pub async fn check(
+        &self,
+        paths: Vec<PathBuf>,
+        floor: Option<Severity>,
+        limit: usize,
+    ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
+        let request = lsp_diagnostics::Request { paths, floor, limit: Some(limit) };
+        lsp_diagnostics::run(&self.context, &request).await
+    }
+
+    /// Every language here and the servers that speak it.
+    pub async fn servers(&self) -> ServersOutput {
+        servers::run(&self.context).await
+    }
+
+    /// What keeps answers from being good; ends in a real query to each server.
+    pub async fn doctor(&self) -> DoctorOutput {
+        doctor::run(&self.context).await
+    }
+
+    /// Installs servers, by their own names or by languages.
+    pub async fn install(&self, names: Vec<String>) -> Result<InstallOutput, ToolError> {
+        install::run(&self.context, &names).await
+    }
+
+    /// Shows, grants or takes back trust in the project.
+    pub async fn trust(&self, request: TrustRequest) -> Result<TrustOutput, ToolError> {
+        trust::run(&self.context, request).await
+    }
+
+    /// One line for each language here whose server is missing, and for what the project says that does not count.
+    pub fn startup_hints(&self) -> Vec<String> {
+        servers::startup_hints(&self.context)
+    }
+
+    /// The 0-based `line` of a file, for showing an answer; `path` as answers give it.
+    pub fn read_line(&self, path: &str, line: u32) -> Option<String> {
+        let path = self.context.workspace.path(Path::new(path)).ok()?;
+        let text = self.context.text(&path).ok()?;
+        text.line(line).map(|line| line.into_owned())
+    }
+
+    /// Ends every server; returns when they are gone.
+    pub async fn shutdown(&self) {
+        self.context.manager.shutdown().await;
+    }
+}
+
+/// Configuration that cannot be used.
+fn invalid(error: &dyn std::error::Error) -> ToolError {
+    ToolError::new(ErrorCode::InvalidArgs, error.to_string())
+}

@@ -1,0 +1,41 @@
+//! `lsp_completion`: what could be typed at a position.
+
+use super::answer::{Answer, CompletionItem, CompletionsOutput};
+use super::context::Context;
+use super::error::ToolError;
+use super::fallback;
+use super::question::{Outcome, Question};
+use super::target::Target;
+use crate::lsp::session::Session;
+
+/// Answers what could be typed at `target`, best first; at most `limit` items. The position is taken as it is given.
+pub async fn run(
+    context: &Context,
+    target: &Target,
+    limit: Option<usize>,
+) -> Result<Answer<CompletionsOutput>, ToolError> {
+    let deadline = context.deadline(context.config.settings.deadlines.completion);
+    let question = Question { method: "textDocument/completion", of_file: true };
+    let exact = target.exact_position();
+    let ask = async |session: &Session, path: &_, position| {
+        session.completions(path, exact.unwrap_or(position), deadline).await
+    };
+    let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
+    match context.question(target, question, deadline, ask).await? {
+        Outcome::Answered { value: (found, incomplete), status, verdict, notes, .. } => {
+            let count = found.len();
+            let items = found.into_iter().take(limit).map(|one| CompletionItem {
+                label: one.label,
+                kind: one.kind.map(str::to_owned),
+                detail: one.detail,
+                documentation: one.documentation,
+                insert: one.insert,
+                deprecated: one.deprecated,
+            });
+            let items: Vec<CompletionItem> = items.collect();
+            let output = CompletionsOutput { count, has_more: incomplete || count > items.len(), items };
+            Ok(Answer { ok: true, output, resolved: None, server_status: status, servers: Vec::new(), verdict, notes })
+        }
+        Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
+    }
+}

@@ -1,0 +1,304 @@
+//! `lsp_diagnostics`: what the servers find wrong in one file, many files, or the whole workspace.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures::StreamExt;
+use tokio::time::Instant;
+
+use super::answer::{
+    Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, ServerState, ServerStatus, Verdict,
+};
+use super::context::{Context, Subject, from_read_error};
+use super::error::{ErrorCode, ToolError};
+use super::{fallback, lsp_navigate};
+use crate::lsp::diagnostics::{Fresh, Known};
+use crate::lsp::model::{Diagnostic, Severity};
+use crate::lsp::progress::ProgressEvent;
+use crate::lsp::session::AskError;
+use crate::workspace::{WalkLimits, WorkspacePath};
+
+/// How many files are asked about at a time.
+const AT_ONCE: usize = 8;
+/// How long the walk for files to check may take.
+const WALK: Duration = Duration::from_secs(10);
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Files and folders as the caller gave them; none means the whole workspace.
+    pub paths: Vec<PathBuf>,
+    /// Findings less severe than this are left out; information where there is none.
+    pub floor: Option<Severity>,
+    /// At most so many findings; the settings' limit where there is none.
+    pub limit: Option<usize>,
+}
+
+/// One file's findings.
+struct FileReport {
+    path: WorkspacePath,
+    items: Vec<DiagnosticItem>,
+    verdict: Verdict,
+    detail: Option<String>,
+    statuses: Vec<ServerStatus>,
+    notes: Vec<String>,
+}
+
+/// Answers what is wrong in the files of `request`.
+pub async fn run(context: &Context, request: &Request) -> Result<Answer<DiagnosticsOutput>, ToolError> {
+    let subjects = subjects(context, &request.paths)?;
+    context.manager.refresh().await;
+    let total = subjects.len();
+    let mut reports = Vec::with_capacity(total);
+    let mut running = futures::stream::iter(subjects.into_iter().map(|subject| check(context, subject)))
+        .buffer_unordered(AT_ONCE);
+    while let Some(report) = running.next().await {
+        reports.push(report?);
+        context.tell(ProgressEvent::FilesChecked { done: reports.len(), total });
+        context.manager.close_surplus_documents().await;
+    }
+    drop(running);
+    reports.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(answer(context, request, reports))
+}
+
+/// The files to ask about. A file that is named must exist and be text; of folders, files of languages with a server.
+fn subjects(context: &Context, paths: &[PathBuf]) -> Result<Vec<Subject>, ToolError> {
+    let mut found = Vec::new();
+    let mut folders = Vec::new();
+    if paths.is_empty() {
+        folders.push(WorkspacePath::root());
+    }
+    for given in paths {
+        let path = context.path(given)?;
+        if context.workspace.absolute(&path).is_dir() { folders.push(path) } else { found.push(context.subject(path)?) }
+    }
+    for folder in folders {
+        let limits = WalkLimits {
+            max_files: context.config.settings.limits.walk_files,
+            deadline: std::time::Instant::now() + WALK,
+        };
+        let walk = context.workspace.files(&folder, &limits);
+        if walk.truncated {
+            let error = format!("{} has too many files to check at once", folder.display());
+            return Err(ToolError::new(ErrorCode::TooLarge, error).with_hint("name a folder inside it, or raise limits.walk-files"));
+        }
+        for path in walk.files {
+            // What cannot be read is no source file; a file that was named is told apart above.
+            let Ok(subject) = context.subject(path) else { continue };
+            if !context.servers_for(&subject, |features| features.diagnostics).is_empty() {
+                found.push(subject);
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.dedup_by(|a, b| a.path == b.path);
+    Ok(found)
+}
+
+/// Asks every server of one file.
+async fn check(context: &Context, subject: Subject) -> Result<FileReport, ToolError> {
+    let deadline = context.deadline(context.config.settings.deadlines.diagnostics);
+    let servers = context.servers_for(&subject, |features| features.diagnostics);
+    let asked = servers.iter().map(|(server, _)| ask(context, server, &subject, deadline));
+    let answers = futures::future::join_all(asked).await;
+    let mut report = FileReport {
+        path: subject.path.clone(),
+        items: Vec::new(),
+        verdict: Verdict::Complete,
+        detail: None,
+        statuses: Vec::new(),
+        notes: Vec::new(),
+    };
+    let mut knowns = Vec::new();
+    for answer in answers {
+        match answer {
+            Ok((status, fresh)) => {
+                report.statuses.push(status);
+                report.items.extend(fresh.items.iter().map(|item| self::item(context, &subject.path, item)));
+                report.notes.extend(fresh.notes);
+                knowns.push(fresh.known);
+            }
+            Err(Silent::Server(status)) => {
+                let why = status.detail.clone().unwrap_or_default();
+                let silent = matches!(status.state, ServerState::Missing | ServerState::Disabled);
+                report.statuses.push(status);
+                knowns.push(if silent { Known::Partial(why) } else { Known::NoData(why) });
+            }
+            Err(Silent::Us(error)) => return Err(error),
+        }
+    }
+    let reachable = report.statuses.iter().any(|status| !is_absent(status));
+    if !reachable {
+        return without_server(context, subject, report).await;
+    }
+    (report.verdict, report.detail) = sum(&knowns);
+    report.items.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
+    report.items.dedup_by(|a, b| a.range == b.range && a.message == b.message);
+    Ok(report)
+}
+
+/// Missing, or not allowed to run: it was never asked.
+fn is_absent(status: &ServerStatus) -> bool {
+    matches!(status.state, ServerState::Missing | ServerState::Disabled)
+}
+
+/// Complete when all are; no data when none has any; partial otherwise. With the first reason.
+fn sum(knowns: &[Known]) -> (Verdict, Option<String>) {
+    let reason = knowns.iter().find_map(|known| match known {
+        Known::Complete => None,
+        Known::Partial(why) | Known::NoData(why) => Some(why.clone()),
+    });
+    let none = knowns.iter().all(|known| matches!(known, Known::NoData(_)));
+    let verdict = match (&reason, none) {
+        (None, _) => Verdict::Complete,
+        (Some(_), true) => Verdict::NoData,
+        (Some(_), false) => Verdict::Partial,
+    };
+    (verdict, reason)
+}
+
+/// Why a server's findings are not there.
+enum Silent {
+    /// Its state says.
+    Server(ServerStatus),
+    /// The file cannot be asked about.
+    Us(ToolError),
+}
+
+/// Asks one server, once more if it ends meanwhile.
+async fn ask(
+    context: &Context,
+    server: &str,
+    subject: &Subject,
+    deadline: Instant,
+) -> Result<(ServerStatus, Fresh), Silent> {
+    let started = Instant::now();
+    let mut crash = None;
+    loop {
+        let session = context.session(server, subject, deadline).await.map_err(Silent::Server)?;
+        match session.diagnostics(&subject.path, deadline).await {
+            Ok(mut fresh) => {
+                let state = match &fresh.known {
+                    Known::Complete => ServerState::Ready,
+                    Known::Partial(_) => ServerState::Indexing,
+                    Known::NoData(_) => ServerState::Timeout,
+                };
+                let mut status = context.status(server, subject, state, started);
+                status.detail = match &fresh.known {
+                    Known::Complete => None,
+                    Known::Partial(why) | Known::NoData(why) => Some(why.clone()),
+                };
+                fresh.notes.extend(crash);
+                return Ok((status, fresh));
+            }
+            Err(AskError::Read(error)) => return Err(Silent::Us(from_read_error(error))),
+            Err(error) if error.is_closed() && crash.is_none() => {
+                let end = session.obituary().await;
+                crash = Some(format!("{server} crashed ({end}) and was started again"));
+            }
+            Err(error) => return Err(Silent::Server(context.failed(&session, subject, &error, started).await)),
+        }
+    }
+}
+
+async fn without_server(context: &Context, subject: Subject, mut report: FileReport) -> Result<FileReport, ToolError> {
+    if report.statuses.is_empty() {
+        report.statuses.push(context.no_server(&subject, Instant::now()));
+    }
+    report.items = fallback::syntax_errors(context, &subject)?;
+    report.verdict = Verdict::Hints;
+    report.detail = report.statuses[0].detail.clone();
+    Ok(report)
+}
+
+fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
+    let related = diagnostic.related.iter().map(|(location, message)| RelatedItem {
+        place: lsp_navigate::place(context, location.clone()),
+        message: message.clone(),
+    });
+    DiagnosticItem {
+        path: path.display(),
+        range: diagnostic.range,
+        severity: diagnostic.severity,
+        code: diagnostic.code.clone(),
+        source: diagnostic.source.clone(),
+        server: diagnostic.server.clone(),
+        message: diagnostic.message.clone(),
+        related: related.collect(),
+    }
+}
+
+fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Answer<DiagnosticsOutput> {
+    let floor = request.floor.unwrap_or(Severity::Information);
+    let limit = request.limit.unwrap_or(context.config.settings.limits.answer_items);
+    let files = reports.len();
+    let verdict = overall(&reports);
+    let incomplete: Vec<FileVerdict> = reports
+        .iter()
+        .filter(|report| report.verdict != Verdict::Complete)
+        .map(|report| FileVerdict { path: report.path.display(), verdict: report.verdict, detail: report.detail.clone() })
+        .collect();
+    let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
+    for report in reports {
+        for status in report.statuses {
+            merge_status(&mut statuses, status);
+        }
+        notes.extend(report.notes);
+        diagnostics.extend(report.items.into_iter().filter(|item| item.severity <= floor));
+    }
+    notes.sort();
+    notes.dedup();
+    let count = diagnostics.len();
+    diagnostics.truncate(limit);
+    let server_status = worst(&statuses).unwrap_or_else(|| ServerStatus {
+        language: "unknown".to_owned(),
+        server: String::new(),
+        state: ServerState::Missing,
+        detail: Some("there are no files of a language with a server".to_owned()),
+        install: None,
+        waited_ms: 0,
+    });
+    let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
+    let output = DiagnosticsOutput { has_more: count > diagnostics.len(), diagnostics, count, files, incomplete };
+    Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
+}
+
+/// One status per server and state, with the longest wait.
+fn merge_status(statuses: &mut Vec<ServerStatus>, status: ServerStatus) {
+    let same = |known: &&mut ServerStatus| {
+        known.server == status.server && known.state == status.state && known.language == status.language
+    };
+    match statuses.iter_mut().find(same) {
+        Some(known) => known.waited_ms = known.waited_ms.max(status.waited_ms),
+        None => statuses.push(status),
+    }
+}
+
+/// The status that matters most: the one that keeps the answer from being whole.
+fn worst(statuses: &[ServerStatus]) -> Option<ServerStatus> {
+    let rank = |status: &&ServerStatus| match status.state {
+        ServerState::Ready => 0,
+        ServerState::Indexing => 1,
+        ServerState::Unsupported => 2,
+        ServerState::Disabled => 3,
+        ServerState::Missing => 4,
+        ServerState::Starting => 5,
+        ServerState::Timeout => 6,
+        ServerState::Crashed => 7,
+    };
+    statuses.iter().max_by_key(rank).cloned()
+}
+
+fn overall(reports: &[FileReport]) -> Verdict {
+    let all = |verdict: Verdict| !reports.is_empty() && reports.iter().all(|report| report.verdict == verdict);
+    if reports.iter().all(|report| report.verdict == Verdict::Complete) {
+        Verdict::Complete
+    } else if all(Verdict::Hints) {
+        Verdict::Hints
+    } else if all(Verdict::NoData) {
+        Verdict::NoData
+    } else {
+        Verdict::Partial
+    }
+}

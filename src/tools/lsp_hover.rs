@@ -1,0 +1,25 @@
+//! `lsp_hover`: what a symbol is: its type, its signature, its documentation.
+
+use super::answer::{Answer, HoverOutput};
+use super::context::Context;
+use super::error::ToolError;
+use super::fallback;
+use super::question::{Outcome, Question};
+use super::target::Target;
+
+/// Answers what stands at `target`.
+pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {
+    let deadline = context.deadline(context.config.settings.deadlines.hover);
+    let question = Question { method: "textDocument/hover", of_file: true };
+    let ask = async |session: &crate::lsp::session::Session, path: &_, position| {
+        session.hover(path, position, deadline).await
+    };
+    match context.question(target, question, deadline, ask).await? {
+        Outcome::Answered { value, place, status, verdict, notes } => {
+            let (contents, range) = value.map_or((String::new(), None), |hover| (hover.contents, hover.range));
+            let output = HoverOutput { contents, range, candidates: Vec::new() };
+            Ok(Answer { ok: true, output, resolved: place.resolved, server_status: status, servers: Vec::new(), verdict, notes })
+        }
+        Outcome::Unanswered(unanswered) => fallback::hover(context, unanswered).await,
+    }
+}

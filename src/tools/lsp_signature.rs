@@ -1,0 +1,34 @@
+//! `lsp_signature`: the signatures that fit a call at a position.
+
+use super::answer::{Answer, SignatureItem, SignaturesOutput};
+use super::context::Context;
+use super::error::ToolError;
+use super::fallback;
+use super::question::{Outcome, Question};
+use super::target::Target;
+use crate::lsp::session::Session;
+
+/// Answers which signatures fit the call around `target`. The position is taken as it is given: behind an opening
+/// parenthesis or a comma no name stands.
+pub async fn run(context: &Context, target: &Target) -> Result<Answer<SignaturesOutput>, ToolError> {
+    let deadline = context.deadline(context.config.settings.deadlines.signature);
+    let question = Question { method: "textDocument/signatureHelp", of_file: true };
+    let exact = target.exact_position();
+    let ask = async |session: &Session, path: &_, position| {
+        session.signatures(path, exact.unwrap_or(position), deadline).await
+    };
+    match context.question(target, question, deadline, ask).await? {
+        Outcome::Answered { value, status, verdict, notes, .. } => {
+            let signatures = value.into_iter().map(|one| SignatureItem {
+                label: one.label,
+                documentation: one.documentation,
+                parameters: one.parameters,
+                active_parameter: one.active_parameter,
+                active: one.active,
+            });
+            let output = SignaturesOutput { signatures: signatures.collect() };
+            Ok(Answer { ok: true, output, resolved: None, server_status: status, servers: Vec::new(), verdict, notes })
+        }
+        Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
+    }
+}

@@ -1,0 +1,231 @@
+//! `lsp_symbols`: the outline of a file, or the symbols of the workspace that a query matches.
+
+use tokio::time::Instant;
+
+use super::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
+use super::context::{Context, Subject};
+use super::error::{ErrorCode, ToolError};
+use super::fallback;
+use super::lsp_navigate;
+use super::target::Target;
+use crate::lsp::model::{FileRef, Symbol, WorkspaceSymbol};
+use crate::lsp::session::AskError;
+use crate::text::Position;
+
+/// How many languages of a workspace are asked for a bare name, those with the most files first.
+const MOST_LANGUAGES: usize = 4;
+
+/// Answers the outline of a file, or the workspace's symbols for a name; at most `limit` of them.
+pub async fn run(
+    context: &Context,
+    target: &Target,
+    limit: Option<usize>,
+) -> Result<Answer<SymbolsOutput>, ToolError> {
+    let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
+    match target {
+        Target::File(path) => outline(context, context.subject(context.path(path)?)?, limit).await,
+        Target::Name(query) => search(context, query, limit).await,
+        _ => Err(ToolError::new(ErrorCode::InvalidArgs, "symbols are asked of a file or by a name, not of a position")),
+    }
+}
+
+async fn outline(context: &Context, subject: Subject, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
+    let deadline = context.deadline(context.config.settings.deadlines.symbols);
+    context.manager.refresh().await;
+    let started = Instant::now();
+    let servers = context.servers_for(&subject, |features| features.navigation);
+    let mut status = context.no_server(&subject, started);
+    for (server, _) in servers {
+        let session = match context.session(server, &subject, deadline).await {
+            Ok(session) => session,
+            Err(why) => {
+                status = why;
+                continue;
+            }
+        };
+        match session.document_symbols(&subject.path, deadline).await {
+            Ok(asked) => {
+                let status = context.status(server, &subject, ServerState::Ready, started);
+                return Ok(tree(asked.value, limit, status, Verdict::Complete));
+            }
+            Err(AskError::Read(error)) => return Err(super::context::from_read_error(error)),
+            Err(error) => status = context.failed(&session, &subject, &error, started).await,
+        }
+    }
+    let symbols = fallback::outline(context, &subject)?;
+    Ok(tree(symbols, limit, status, Verdict::Hints))
+}
+
+fn tree(symbols: Vec<Symbol>, limit: usize, server_status: ServerStatus, verdict: Verdict) -> Answer<SymbolsOutput> {
+    let count = symbols.iter().map(size).sum();
+    let mut left = limit;
+    let symbols = items(symbols, &mut left);
+    let output = SymbolsOutput { symbols, count, has_more: count > limit };
+    Answer { ok: true, output, resolved: None, server_status, servers: Vec::new(), verdict, notes: Vec::new() }
+}
+
+fn size(symbol: &Symbol) -> usize {
+    1 + symbol.children.iter().map(size).sum::<usize>()
+}
+
+/// The first `left` symbols, parents before their children.
+fn items(symbols: Vec<Symbol>, left: &mut usize) -> Vec<SymbolItem> {
+    let mut found = Vec::new();
+    for symbol in symbols {
+        if *left == 0 {
+            break;
+        }
+        *left -= 1;
+        found.push(SymbolItem {
+            name: symbol.name,
+            kind: symbol.kind.name().to_owned(),
+            detail: symbol.detail,
+            container: None,
+            path: None,
+            range: symbol.range,
+            selection: Some(symbol.selection),
+            text: None,
+            children: items(symbol.children, left),
+        });
+    }
+    found
+}
+
+async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
+    let deadline = context.deadline(context.config.settings.deadlines.workspace_symbols);
+    let Found { symbols, statuses, verdict } = context.find_symbols(query, deadline).await?;
+    let count = symbols.len();
+    let symbols: Vec<SymbolItem> = symbols.into_iter().take(limit).map(|symbol| found_item(context, symbol)).collect();
+    let output = SymbolsOutput { has_more: count > symbols.len(), symbols, count };
+    let server_status = match statuses.first() {
+        Some(status) => status.clone(),
+        None => return Err(ToolError::new(ErrorCode::NotFound, "this workspace has no files of a known language")),
+    };
+    let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
+    Ok(Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes: Vec::new() })
+}
+
+fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {
+    let (path, _) = lsp_navigate::names(context, &symbol.location.file);
+    SymbolItem {
+        name: symbol.name,
+        kind: symbol.kind.name().to_owned(),
+        detail: None,
+        container: symbol.container,
+        path: Some(path),
+        range: symbol.location.range,
+        selection: None,
+        text: symbol.location.text,
+        children: Vec::new(),
+    }
+}
+
+/// Symbols of the workspace, best first, and what became of each server asked.
+pub struct Found {
+    /// The symbols.
+    pub symbols: Vec<WorkspaceSymbol>,
+    /// One status per language.
+    pub statuses: Vec<ServerStatus>,
+    /// How far to rely on it.
+    pub verdict: Verdict,
+}
+
+impl Context {
+    /// Asks the servers of the workspace's main languages for `query`; text search answers for those that cannot.
+    pub async fn find_symbols(&self, query: &str, deadline: Instant) -> Result<Found, ToolError> {
+        self.manager.refresh().await;
+        let mut found = Found { symbols: Vec::new(), statuses: Vec::new(), verdict: Verdict::Complete };
+        let mut verdicts = Vec::new();
+        for language in self.present_languages().into_iter().take(MOST_LANGUAGES) {
+            let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
+            let servers = self.servers_for(&subject, |features| features.navigation);
+            let Some((server, _)) = servers.first() else { continue };
+            let (symbols, status, verdict) = self.symbols_of(server, &subject, query, deadline).await?;
+            found.symbols.extend(symbols);
+            found.statuses.push(status);
+            verdicts.push(verdict);
+        }
+        found.verdict = match verdicts.as_slice() {
+            [] => Verdict::Hints,
+            [first, rest @ ..] if rest.iter().all(|verdict| verdict == first) => *first,
+            _ => Verdict::Partial,
+        };
+        rank(&mut found.symbols, query);
+        Ok(found)
+    }
+
+    async fn symbols_of(
+        &self,
+        server: &str,
+        subject: &Subject,
+        query: &str,
+        deadline: Instant,
+    ) -> Result<(Vec<WorkspaceSymbol>, ServerStatus, Verdict), ToolError> {
+        let started = Instant::now();
+        let status = match self.session(server, subject, deadline).await {
+            Err(status) => status,
+            Ok(session) if !session.offers_anywhere("workspace/symbol") => {
+                let mut status = self.status(server, subject, ServerState::Unsupported, started);
+                status.detail = Some(format!("{server} does not offer workspace/symbol"));
+                status
+            }
+            Ok(session) => {
+                // Many servers only know the workspace once one of its files is open.
+                if let Err(error) = session.sync(&subject.path).await.map(drop) {
+                    tracing::debug!("no example file: {error}");
+                }
+                match session.workspace_symbols(query, deadline).await {
+                    Ok((symbols, working)) => {
+                        let state = if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
+                        let verdict = if working.is_some() { Verdict::Partial } else { Verdict::Complete };
+                        let mut status = self.status(server, subject, state, started);
+                        status.detail = working;
+                        return Ok((symbols, status, verdict));
+                    }
+                    Err(error) => self.failed(&session, subject, &error, started).await,
+                }
+            }
+        };
+        Ok((fallback::workspace_symbols(self, subject, query)?, status, Verdict::Hints))
+    }
+
+    /// Where the symbols called exactly `name` (`Class.method` within `Class`) are.
+    pub async fn exact_symbols(
+        &self,
+        name: &str,
+        deadline: Instant,
+    ) -> Result<Vec<(FileRef, Position)>, ToolError> {
+        let parts: Vec<&str> = name.split(['.', '#']).flat_map(|part| part.split("::")).collect();
+        let Some((last, containers)) = parts.split_last() else { return Ok(Vec::new()) };
+        let found = self.find_symbols(last, deadline).await?;
+        let container = containers.last();
+        let fits = |symbol: &&WorkspaceSymbol| {
+            let bare = symbol.name.split('(').next().unwrap_or_default();
+            let within = symbol.container.as_deref().unwrap_or_default();
+            let own = bare.rsplit(['.', ':']).next().unwrap_or_default();
+            own == *last && container.is_none_or(|wanted| within.contains(wanted) || bare.contains(wanted))
+        };
+        let inside = |symbol: &&WorkspaceSymbol| matches!(symbol.location.file, FileRef::Inside(_));
+        let places = found.symbols.iter().filter(fits).filter(inside);
+        let mut places: Vec<_> = places.map(|one| (one.location.file.clone(), one.location.range.start)).collect();
+        places.dedup();
+        Ok(places)
+    }
+}
+
+/// Own code before libraries; exact names, then exact but for case, then starts, then the rest; shorter names first.
+fn rank(symbols: &mut [WorkspaceSymbol], query: &str) {
+    let lower = query.to_lowercase();
+    symbols.sort_by_cached_key(|symbol| {
+        let outside = !matches!(symbol.location.file, FileRef::Inside(_));
+        let name = symbol.name.to_lowercase();
+        let grade = match () {
+            () if symbol.name == query => 0,
+            () if name == lower => 1,
+            () if name.starts_with(&lower) => 2,
+            () if name.contains(&lower) => 3,
+            () => 4,
+        };
+        (outside, grade, symbol.name.len(), symbol.location.file.clone(), symbol.location.range)
+    });
+}

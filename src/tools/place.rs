@@ -1,0 +1,198 @@
+//! From what a caller names to a position in a text.
+
+use super::answer::Resolved;
+use super::error::{ErrorCode, ToolError};
+use super::target::Target;
+use crate::lsp::model::Symbol;
+use crate::text::{Buffer, Identifier, Position, Range, identifier_near, identifiers_on_line};
+use crate::workspace::WorkspacePath;
+
+/// A position to ask about, and what it was taken to mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Where to ask.
+    pub position: Position,
+    /// The name there; `None` where the line has none (an operator, a string).
+    pub resolved: Option<Resolved>,
+}
+
+/// The place of a position or of a name on a line. Positions outside the text are refused; one beside a name moves to it.
+pub fn in_text(path: &WorkspacePath, buffer: &Buffer, target: &Target) -> Result<Place, ToolError> {
+    match target {
+        Target::Position { position, .. } => at_position(path, buffer, *position),
+        Target::NameOnLine { line0, name, .. } => on_line(path, buffer, *line0, name),
+        Target::NameInFile { .. } | Target::Name(_) | Target::File(_) => {
+            Err(ToolError::new(ErrorCode::InvalidArgs, "a position or a line is needed to find a place in a text"))
+        }
+    }
+}
+
+fn at_position(path: &WorkspacePath, buffer: &Buffer, position: Position) -> Result<Place, ToolError> {
+    let file = path.display();
+    if position.line >= buffer.line_count() {
+        let (line, lines) = (u64::from(position.line) + 1, buffer.line_count());
+        return Err(ToolError::new(ErrorCode::InvalidArgs, format!("{file} has {lines} lines, so there is no line {line}")));
+    }
+    let length = buffer.line_len(position.line);
+    if position.character > length {
+        let (line, column) = (position.line + 1, u64::from(position.character) + 1);
+        let error = format!("line {line} of {file} has {length} characters, so there is no column {column}");
+        return Err(ToolError::new(ErrorCode::InvalidArgs, error));
+    }
+    let name = identifier_near(buffer, position);
+    let inside = name.as_ref().is_some_and(|name| name.range.touches(position));
+    Ok(match name {
+        Some(name) => {
+            let start = name.range.start;
+            let asked = if inside { position.min(before_end(&name)) } else { start };
+            Place { position: asked, resolved: Some(resolved(path, buffer, &name, !inside)) }
+        }
+        None => Place { position, resolved: None },
+    })
+}
+
+/// Servers ask about the character behind a position; behind a name's last character stands something else.
+fn before_end(name: &Identifier) -> Position {
+    let end = name.range.end;
+    Position { line: end.line, character: end.character.saturating_sub(1).max(name.range.start.character) }
+}
+
+/// The occurrence of `name` on the 0-based `line`, or the nearest to it in the file.
+fn on_line(path: &WorkspacePath, buffer: &Buffer, line: u32, name: &str) -> Result<Place, ToolError> {
+    let last_part = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
+    let lines = buffer.line_count();
+    let on = |line: u32| identifiers_on_line(buffer, line).into_iter().find(|found| found.name == last_part);
+    // Nearest first: the line itself, then one below, one above, and so on.
+    let found = (0..lines).find_map(|distance| {
+        let below = line.checked_add(distance).filter(|line| *line < lines).and_then(on);
+        below.or_else(|| line.checked_sub(distance).filter(|_| distance > 0).filter(|line| *line < lines).and_then(on))
+    });
+    match found {
+        Some(found) => {
+            let moved = found.range.start.line != line;
+            Ok(Place { position: found.range.start, resolved: Some(resolved(path, buffer, &found, moved)) })
+        }
+        None => Err(no_such_name(path, buffer, last_part)),
+    }
+}
+
+fn no_such_name(path: &WorkspacePath, buffer: &Buffer, name: &str) -> ToolError {
+    let error = ToolError::new(ErrorCode::NotFound, format!("{} does not contain the name `{name}`", path.display()));
+    let names = (0..buffer.line_count()).flat_map(|line| identifiers_on_line(buffer, line));
+    let nearest = names.map(|found| (strsim::damerau_levenshtein(&found.name, name), found)).min_by_key(|(far, _)| *far);
+    match nearest {
+        Some((far, found)) if far <= 1 + name.chars().count() / 4 => {
+            let line = found.range.start.line + 1;
+            error.with_hint(format!("the nearest name is `{}` on line {line}", found.name))
+        }
+        _ => error,
+    }
+}
+
+/// What a name in a text is taken to mean.
+pub fn resolved(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved: bool) -> Resolved {
+    Resolved {
+        path: path.display(),
+        symbol: name.name.clone(),
+        range: name.range,
+        text: buffer.line(name.range.start.line).unwrap_or_default().into_owned(),
+        moved,
+    }
+}
+
+/// The symbols of an outline that `name` means: a bare name anywhere, `Class.method` only within `Class`.
+pub fn named<'a>(symbols: &'a [Symbol], name: &str) -> Vec<&'a Symbol> {
+    let parts: Vec<&str> = name.split(['.', '#']).flat_map(|part| part.split("::")).filter(|part| !part.is_empty()).collect();
+    let mut found = Vec::new();
+    collect_named(symbols, &mut Vec::new(), &parts, &mut found);
+    found
+}
+
+fn collect_named<'a>(
+    symbols: &'a [Symbol],
+    above: &mut Vec<&'a str>,
+    parts: &[&str],
+    found: &mut Vec<&'a Symbol>,
+) {
+    for symbol in symbols {
+        let own = bare(&symbol.name);
+        let fits = parts.split_last().is_some_and(|(last, containers)| {
+            own == *last && above.ends_with(containers)
+        });
+        if fits {
+            found.push(symbol);
+        }
+        above.push(own);
+        collect_named(&symbol.children, above, parts, found);
+        above.pop();
+    }
+}
+
+/// Some servers write `method(int)` or `impl Trait for Type`: the name itself is what a caller knows.
+fn bare(name: &str) -> &str {
+    name.split(['(', '<', ' ']).find(|part| !part.is_empty()).unwrap_or(name)
+}
+
+/// The place of a symbol's name.
+pub fn of_symbol(path: &WorkspacePath, buffer: &Buffer, symbol: &Symbol) -> Place {
+    let range = Range::new(symbol.selection.start, symbol.selection.end);
+    let name = Identifier { name: symbol.name.clone(), range };
+    Place { position: range.start, resolved: Some(resolved(path, buffer, &name, true)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lsp::model::SymbolKind;
+    use std::path::PathBuf;
+
+    const TEXT: &str = "class Greeter:\n    def greet(self):\n        return hello(self)\n\nprint(1)\n";
+
+    fn place(target: Target) -> Result<Place, ToolError> {
+        in_text(&WorkspacePath::root(), &Buffer::new(TEXT), &target)
+    }
+
+    fn at(line: u32, character: u32) -> Target {
+        Target::Position { path: PathBuf::new(), position: Position { line, character } }
+    }
+
+    #[test]
+    fn positions_stay_snap_or_are_refused() {
+        let inside = place(at(2, 17)).unwrap();
+        assert_eq!((inside.position, inside.resolved.unwrap().moved), (Position::new(2, 17), false));
+        let behind = place(at(2, 20)).unwrap();
+        assert_eq!((behind.position, behind.resolved.unwrap().symbol.as_str()), (Position::new(2, 19), "hello"));
+        let beside = place(at(1, 0)).unwrap();
+        assert_eq!((beside.position, beside.resolved.unwrap().moved), (Position::new(1, 4), true));
+        assert_eq!(place(at(3, 0)).unwrap(), Place { position: Position::new(3, 0), resolved: None });
+        assert!(place(at(9, 0)).unwrap_err().error.ends_with("has 6 lines, so there is no line 10"));
+        assert!(place(at(4, 9)).unwrap_err().error.ends_with("has 8 characters, so there is no column 10"));
+    }
+
+    #[test]
+    fn a_name_is_found_on_its_line_or_the_nearest_one() {
+        let on = |line0, name: &str| place(Target::NameOnLine { path: PathBuf::new(), line0, name: name.into() });
+        assert_eq!(on(2, "self").unwrap().position, Position::new(2, 21));
+        let near = on(4, "greet").unwrap();
+        assert_eq!((near.position, near.resolved.unwrap().moved), (Position::new(1, 8), true));
+        let error = on(0, "gret").unwrap_err();
+        assert_eq!((error.code, error.hint.as_deref()), (ErrorCode::NotFound, Some("the nearest name is `greet` on line 2")));
+    }
+
+    #[test]
+    fn qualified_names_need_their_container() {
+        let symbol = |name: &str, children| Symbol {
+            name: name.into(),
+            kind: SymbolKind(5),
+            detail: None,
+            range: Range::default(),
+            selection: Range::default(),
+            children,
+        };
+        let outline = [symbol("A", vec![symbol("go(int)", vec![])]), symbol("B", vec![symbol("go", vec![])])];
+        assert_eq!(named(&outline, "go").len(), 2);
+        assert_eq!(named(&outline, "B.go").len(), 1);
+        assert_eq!(named(&outline, "A::go").len(), 1);
+        assert!(named(&outline, "C.go").is_empty());
+    }
+}

@@ -1,0 +1,295 @@
+//! One question about one place, asked of the server that navigates in its language: found, started, asked, asked again
+//! after a crash, and its state told in any case.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::answer::{ServerState, ServerStatus, Verdict};
+use super::context::{Context, Subject, from_read_error};
+use super::error::{ErrorCode, ToolError};
+use super::place::{self, Place};
+use super::target::Target;
+use crate::lsp::connection::RequestError;
+use crate::lsp::model::FileRef;
+use crate::lsp::session::{AskError, Asked, Session};
+use crate::text::{Buffer, Position};
+use crate::workspace::WorkspacePath;
+
+/// What became of a question.
+#[derive(Debug)]
+pub enum Outcome<T> {
+    /// A server answered.
+    Answered {
+        /// Its answer.
+        value: T,
+        /// What was asked about.
+        place: Place,
+        /// The server.
+        status: ServerStatus,
+        /// How far to rely on it.
+        verdict: Verdict,
+        /// What else is worth knowing.
+        notes: Vec<String>,
+    },
+    /// None did.
+    Unanswered(Unanswered),
+}
+
+/// A question that no server answered, with what is needed to answer it from the text.
+#[derive(Debug)]
+pub struct Unanswered {
+    /// The file.
+    pub subject: Subject,
+    /// Its text as it is on disk.
+    pub text: Buffer,
+    /// What was asked about.
+    pub place: Place,
+    /// Why not.
+    pub status: ServerStatus,
+}
+
+/// What a question asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Question {
+    /// The request's method, which the server must offer.
+    pub method: &'static str,
+    /// An answer that finds nothing counts as whole even while the server works: it depends on one file only.
+    pub of_file: bool,
+}
+
+impl Context {
+    /// Asks `ask` of the session that navigates in the target's language.
+    pub async fn question<T>(
+        &self,
+        target: &Target,
+        question: Question,
+        deadline: Instant,
+        ask: impl AsyncFn(&Session, &WorkspacePath, Position) -> Result<Asked<T>, AskError>,
+    ) -> Result<Outcome<T>, ToolError> {
+        let target = self.narrow(target, deadline).await?;
+        let subject = self.subject(self.path(path_of(&target)?)?)?;
+        self.manager.refresh().await;
+        let started = Instant::now();
+        let servers = self.servers_for(&subject, |features| features.navigation);
+        let mut status = self.no_server(&subject, started);
+        for (index, (server, _)) in servers.iter().enumerate() {
+            let session = match self.session(server, &subject, deadline).await {
+                Ok(session) => session,
+                Err(why) => {
+                    if index == 0 {
+                        status = why;
+                    }
+                    continue;
+                }
+            };
+            match self.ask_session(&subject, &target, question, session, deadline, started, &ask).await? {
+                Ok(answered) => return Ok(answered),
+                Err(why) => {
+                    if index == 0 || status.state == ServerState::Missing {
+                        status = why;
+                    }
+                }
+            }
+        }
+        let text = self.text(&subject.path)?;
+        let place = self.place_from_text(&subject, &text, &target)?;
+        Ok(Outcome::Unanswered(Unanswered { subject, text, place, status }))
+    }
+
+    /// Asks one session, and once more if it ends meanwhile: a crash is often one file's fault and not the next one's.
+    #[allow(clippy::too_many_arguments)] // the parts of one question; a struct for one call would only rename them
+    async fn ask_session<T>(
+        &self,
+        subject: &Subject,
+        target: &Target,
+        question: Question,
+        mut session: Arc<Session>,
+        deadline: Instant,
+        started: Instant,
+        ask: &impl AsyncFn(&Session, &WorkspacePath, Position) -> Result<Asked<T>, AskError>,
+    ) -> Result<Result<Outcome<T>, ServerStatus>, ToolError> {
+        let mut notes = Vec::new();
+        loop {
+            let server = session.server().to_owned();
+            match self.ask_once(subject, target, question, &session, deadline, ask).await {
+                Ok(Ok((place, asked))) => {
+                    let (status, verdict) = self.judge(&session, subject, question, asked.working.as_deref(), started);
+                    return Ok(Ok(Outcome::Answered { value: asked.value, place, status, verdict, notes }));
+                }
+                Ok(Err(Unasked::NotOffered)) => {
+                    let mut status = self.status(&server, subject, ServerState::Unsupported, started);
+                    status.detail = Some(format!("{server} does not offer {}", question.method));
+                    return Ok(Err(status));
+                }
+                Ok(Err(Unasked::Failed(AskError::Read(error)))) => return Err(from_read_error(error)),
+                Ok(Err(Unasked::Failed(error @ AskError::Moving { .. }))) => {
+                    return Err(ToolError::new(ErrorCode::Conflict, error.to_string()));
+                }
+                Ok(Err(Unasked::Failed(error))) if error.is_closed() && notes.is_empty() => {
+                    let end = session.obituary().await;
+                    notes.push(format!("{server} crashed ({end}) and was started again"));
+                    match self.session(&server, subject, deadline).await {
+                        Ok(again) => session = again,
+                        Err(status) => return Ok(Err(status)),
+                    }
+                }
+                Ok(Err(Unasked::Failed(error))) => {
+                    return Ok(Err(self.failed(&session, subject, &error, started).await));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn ask_once<T>(
+        &self,
+        subject: &Subject,
+        target: &Target,
+        question: Question,
+        session: &Session,
+        deadline: Instant,
+        ask: &impl AsyncFn(&Session, &WorkspacePath, Position) -> Result<Asked<T>, AskError>,
+    ) -> Result<Result<(Place, Asked<T>), Unasked>, ToolError> {
+        let (synced, snapshot) = match session.sync(&subject.path).await {
+            Ok(synced) => synced,
+            Err(error) => return Err(from_read_error(error)),
+        };
+        drop(synced);
+        let place = match target {
+            Target::NameInFile { name, .. } => match self.named_symbol(session, subject, name, deadline).await {
+                Ok(place) => place?,
+                Err(error) => return Ok(Err(Unasked::Failed(error))),
+            },
+            _ => place::in_text(&subject.path, &snapshot.buffer, target)?,
+        };
+        if !session.offers(question.method, &subject.path, &snapshot.language_id)
+            && !session.offers_soon(question.method, &subject.path, &snapshot.language_id, deadline).await
+        {
+            return Ok(Err(Unasked::NotOffered));
+        }
+        let asked = ask(session, &subject.path, place.position).await;
+        Ok(asked.map(|asked| (place, asked)).map_err(Unasked::Failed))
+    }
+
+    /// The place of `name` in a file's outline; several matches are named instead of guessing.
+    async fn named_symbol(
+        &self,
+        session: &Session,
+        subject: &Subject,
+        name: &str,
+        deadline: Instant,
+    ) -> Result<Result<Place, ToolError>, AskError> {
+        let outline = session.document_symbols(&subject.path, deadline).await?;
+        let found = place::named(&outline.value, name);
+        Ok(match found.as_slice() {
+            [symbol] => Ok(place::of_symbol(&subject.path, &outline.snapshot.buffer, symbol)),
+            // Local variables and parameters are in no outline: the first occurrence of the name will do.
+            [] => {
+                let target = Target::NameOnLine { path: Default::default(), line0: 0, name: name.to_owned() };
+                place::in_text(&subject.path, &outline.snapshot.buffer, &target)
+            }
+            several => {
+                let lines: Vec<String> =
+                    several.iter().map(|symbol| (symbol.selection.start.line + 1).to_string()).collect();
+                Err(ambiguous(name, &subject.path.display(), &lines))
+            }
+        })
+    }
+
+    fn place_from_text(&self, subject: &Subject, text: &Buffer, target: &Target) -> Result<Place, ToolError> {
+        match target {
+            Target::NameInFile { name, path } => {
+                let target = Target::NameOnLine { path: path.clone(), line0: 0, name: name.clone() };
+                place::in_text(&subject.path, text, &target)
+            }
+            _ => place::in_text(&subject.path, text, target),
+        }
+    }
+
+    /// A bare name becomes a place, found through the workspace's symbols; anything else stays as it is.
+    async fn narrow(&self, target: &Target, deadline: Instant) -> Result<Target, ToolError> {
+        let Target::Name(name) = target else { return Ok(target.clone()) };
+        let found = self.exact_symbols(name, deadline).await?;
+        match found.as_slice() {
+            [] => {
+                let error = format!("no symbol in this workspace is called `{name}`");
+                Err(ToolError::new(ErrorCode::NotFound, error).with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
+            }
+            [(FileRef::Inside(path), position)] => {
+                Ok(Target::Position { path: self.workspace.absolute(path), position: *position })
+            }
+            several => {
+                let places: Vec<String> = several
+                    .iter()
+                    .filter_map(|(file, position)| match file {
+                        FileRef::Inside(path) => Some(format!("{}:{}", path.display(), position.line + 1)),
+                        FileRef::Outside(_) | FileRef::Virtual(_) => None,
+                    })
+                    .take(10)
+                    .collect();
+                Err(ambiguous(name, "this workspace", &places))
+            }
+        }
+    }
+
+    /// State and verdict of an answer that came.
+    fn judge(
+        &self,
+        session: &Session,
+        subject: &Subject,
+        question: Question,
+        working: Option<&str>,
+        started: Instant,
+    ) -> (ServerStatus, Verdict) {
+        let mut status = self.status(session.server(), subject, ServerState::Ready, started);
+        let Some(work) = working else { return (status, Verdict::Complete) };
+        status.state = ServerState::Indexing;
+        status.detail = Some(work.to_owned());
+        let verdict = if question.of_file { Verdict::Complete } else { Verdict::Partial };
+        (status, verdict)
+    }
+
+    /// The status of a session that did not answer.
+    pub async fn failed(
+        &self,
+        session: &Session,
+        subject: &Subject,
+        error: &AskError,
+        started: Instant,
+    ) -> ServerStatus {
+        let (state, detail) = match error {
+            AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, error.to_string()),
+            AskError::Request(RequestError::Closed { .. }) => (ServerState::Crashed, session.obituary().await),
+            AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, error.to_string()),
+            _ => (ServerState::Crashed, error.to_string()),
+        };
+        let mut status = self.status(session.server(), subject, state, started);
+        status.detail = Some(detail);
+        status
+    }
+}
+
+/// Why a session was not, or not successfully, asked.
+enum Unasked {
+    NotOffered,
+    Failed(AskError),
+}
+
+fn ambiguous(name: &str, within: &str, places: &[String]) -> ToolError {
+    let error = format!("`{name}` means {} symbols in {within}: {}", places.len(), places.join(", "));
+    ToolError::new(ErrorCode::InvalidArgs, error).with_hint("name the one meant: FILE:LINE:NAME, or qualify it: Class.method")
+}
+
+/// The file a target lies in.
+pub fn path_of(target: &Target) -> Result<&std::path::Path, ToolError> {
+    match target {
+        Target::Position { path, .. }
+        | Target::NameOnLine { path, .. }
+        | Target::NameInFile { path, .. }
+        | Target::File(path) => Ok(path),
+        Target::Name(name) => {
+            Err(ToolError::new(ErrorCode::InvalidArgs, format!("`{name}` names no file; give FILE:LINE:COL or FILE:NAME")))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The command line as a process: usage, help, and what happens to its streams. Nothing here needs a language server.
+
+use std::io::Read;
+use std::process::{Command, Output, Stdio};
+
+fn lsp_tools(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
+    command.args(arguments).stdin(Stdio::null()).env_remove("CLICOLOR_FORCE");
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    lsp_tools(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn wrong_usage_is_told_on_stderr_with_status_2() {
+    for arguments in [
+        &[][..],
+        &["hoover", "a.py"],
+        &["hover"],
+        &["hover", "a.py:1:1", "--timeout", "soon"],
+        &["hover", "a.py:1:1", "--no-daemon"],
+        &["hover", "a.py:1:1", "--format", "sarif"],
+        &["references", "a.py:1:1", "--limit", "0"],
+        &["calls", "a.py:1:1", "--incoming", "--outgoing"],
+        &["trust", "--yes", "--revoke"],
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert_eq!(text(&output.stdout), "", "{arguments:?}");
+        assert!(!output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_is_an_answer_and_names_addresses_statuses_and_examples() {
+    let output = run(&["--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    let help = text(&output.stdout);
+    for said in ["FILE:LINE:COL", "FILE:LINE:NAME", "Exit status:", "lsp-tools hover src/app.py:12:greet"] {
+        assert!(help.contains(said), "{said}: {help}");
+    }
+    for command in
+        ["hover", "definition", "references", "symbols", "calls", "types", "check", "install", "trust"]
+    {
+        let help = text(&run(&[command, "--help"]).stdout);
+        assert!(
+            help.contains(&format!("lsp-tools {command}")) && help.contains("Example"),
+            "{command}: {help}"
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child =
+        lsp_tools(&["completions", "bash"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut told = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    assert_eq!(told, "");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = lsp_tools(&["man"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(text(&output.stderr).starts_with("error: the answer cannot be written: "), "{output:?}");
+}
+
+#[test]
+fn colour_is_for_terminals_or_on_demand() {
+    let plain = run(&["hover", "a.py:1:1", "--format", "sarif"]);
+    assert!(!text(&plain.stderr).contains('\x1b'), "{plain:?}");
+    let coloured = run(&["hover", "a.py:1:1", "--format", "sarif", "--color", "always"]);
+    assert!(text(&coloured.stderr).starts_with("\x1b[1m\x1b[31merror:\x1b[0m "), "{coloured:?}");
+}

@@ -1,0 +1,253 @@
+//! What a server that has never seen the file says of a text: the truth that the product is held to.
+//!
+//! First a fresh document in a second server, whose copy of the project follows every edit. Where that disagrees with
+//! the product, and now and then anyway, a fresh server in that copy decides: it has no past to be wrong about.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::subjects::{Columns, Subject};
+use super::support::copy_folder;
+use super::support::raw_client::{Publish, RawClient, RawError, Start, same_file, uri};
+
+/// How long a server may take to say the first word of a document.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A diagnostic as far as every server and every encoding agrees on it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// 0-based.
+    pub line: usize,
+    /// 0-based, no further than the line's end; `None` on a line with other than ASCII characters, where servers count
+    /// in units of their own.
+    pub column: Option<usize>,
+    /// 1 to 4 (3.17, *DiagnosticSeverity*).
+    pub severity: u64,
+    pub message: String,
+}
+
+impl Finding {
+    /// A finding at a line and column of `text`, in a project at `root`.
+    pub fn new(
+        text: &str,
+        (line, column): (usize, usize),
+        severity: u64,
+        message: &str,
+        root: &Path,
+    ) -> Self {
+        let row = line_of(text, line);
+        let column = row.is_ascii().then(|| column.min(row.len()));
+        // Servers and products may join lines and trim ends in their own ways.
+        let message = without_root(message, root);
+        let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        Self { line, column, severity, message }
+    }
+}
+
+/// `text` with the paths of the project made relative: each server is in a copy of its own.
+fn without_root(text: &str, root: &Path) -> String {
+    text.replace(&format!("{}/", root.display()), "")
+}
+
+/// A line without its break (3.17: LF, CRLF or CR); empty past the end.
+fn line_of(text: &str, line: usize) -> &str {
+    let mut rest = text;
+    for _ in 0..line {
+        let Some(end) = rest.find(['\r', '\n']) else { return "" };
+        rest = if rest[end..].starts_with("\r\n") { &rest[end + 2..] } else { &rest[end + 1..] };
+    }
+    &rest[..rest.find(['\r', '\n']).unwrap_or(rest.len())]
+}
+
+/// LSP diagnostics as findings, sorted.
+pub fn findings(items: &[Value], text: &str, root: &Path) -> Vec<Finding> {
+    let number = |value: &Value| value.as_u64().unwrap_or_default() as usize;
+    let mut findings: Vec<Finding> = items
+        .iter()
+        .map(|item| {
+            let start = &item["range"]["start"];
+            let (line, column) = (number(&start["line"]), number(&start["character"]));
+            let severity = item["severity"].as_u64().unwrap_or(1);
+            let message = item["message"].as_str().unwrap_or_default();
+            Finding::new(text, (line, column), severity, message, root)
+        })
+        .collect();
+    findings.sort();
+    findings
+}
+
+/// The words of a hover result, whatever shape its contents have (3.17, *Hover*), without code fences.
+pub fn hover_words(hover: &Value, root: &Path) -> Vec<String> {
+    fn collect(contents: &Value, text: &mut String) {
+        match contents {
+            Value::String(part) => {
+                text.push_str(part);
+                text.push('\n');
+            }
+            Value::Array(parts) => parts.iter().for_each(|part| collect(part, text)),
+            Value::Object(part) => collect(&part["value"], text),
+            _ => {}
+        }
+    }
+    let mut text = String::new();
+    collect(&hover["contents"], &mut text);
+    let text = without_root(&text, root);
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("```"));
+    let words = lines.flat_map(|line| line.split(|found: char| !found.is_alphanumeric() && found != '_'));
+    words.filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
+}
+
+/// A position in Unicode scalar values, as the server counts.
+pub fn sync_position(
+    text: &str,
+    (line, column): (usize, usize),
+    subject: &Subject,
+    encoding: &str,
+) -> (u64, u64) {
+    // Spots count lines by LF alone; a lone CR is no edit of the soak's.
+    let row = text.split('\n').nth(line).unwrap_or_default();
+    let before = row.chars().take(column);
+    let character = match (subject.columns, encoding) {
+        (Columns::Scalars, _) | (_, "utf-32") => before.count(),
+        (_, "utf-8") => before.map(char::len_utf8).sum(),
+        _ => before.map(char::len_utf16).sum(),
+    };
+    (line as u64, character as u64)
+}
+
+/// The diagnostics of `version` of a document that was just opened or changed: pulled where that is offered, else the
+/// last push for it once the server has been silent for a while. `mark` is how many publishes were there before.
+pub fn diagnostics_of(
+    client: &mut RawClient,
+    subject: &Subject,
+    uri: &str,
+    version: i64,
+    mark: usize,
+) -> Result<Option<Vec<Value>>, RawError> {
+    let right =
+        |publish: &&Publish| same_file(&publish.uri, uri) && publish.version.is_none_or(|of| of == version);
+    let last = |client: &RawClient| client.publishes[mark..].iter().rfind(right).cloned();
+    let deadline = Instant::now() + PATIENCE;
+    client.until(deadline, |client| (client.pulls() || last(client).is_some()).then_some(()))?;
+    if client.pulls() {
+        return pull(client, uri, deadline).map(Some);
+    }
+    let mut seen = client.publishes.len();
+    loop {
+        // Silence: nothing is published, of whatever document, for as long as the subject says.
+        let more = client.until(Instant::now() + subject.settles, |client| {
+            (client.publishes.len() > seen).then_some(client.publishes.len())
+        })?;
+        match more {
+            Some(count) if Instant::now() < deadline => seen = count,
+            _ => return Ok(last(client).map(|publish| publish.diagnostics)),
+        }
+    }
+}
+
+/// Pulls, again where the server asks for that (3.17, *ServerCancelled*, *ContentModified*).
+fn pull(client: &mut RawClient, uri: &str, deadline: Instant) -> Result<Vec<Value>, RawError> {
+    loop {
+        match client.pull(uri) {
+            Err(RawError::Answered { code: -32802 | -32801, .. }) if Instant::now() < deadline => {}
+            answer => return answer,
+        }
+    }
+}
+
+/// The truth about one text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Truth {
+    pub findings: Vec<Finding>,
+    pub hover: Option<Vec<String>>,
+}
+
+/// A server beside the product's, in a copy of the project that follows every edit.
+pub struct Oracle {
+    subject: Subject,
+    start: Start,
+    client: Option<RawClient>,
+    /// Deleted with the oracle.
+    _copy: TempDir,
+}
+
+impl Oracle {
+    /// An oracle for the project that `start` is for.
+    pub fn new(subject: &Subject, start: &Start) -> Self {
+        let copy = TempDir::with_prefix("lsp-tools-oracle-").expect("a temporary folder");
+        copy_folder(&start.root, copy.path());
+        let root = copy.path().canonicalize().expect("the copy");
+        let start = Start { root, ..start.clone() };
+        Self { subject: *subject, start, client: None, _copy: copy }
+    }
+
+    /// Lets the copy follow an edit.
+    pub fn follow(&mut self, path: &str, text: &str) {
+        let file = self.start.root.join(path);
+        std::fs::write(&file, text).expect("the copy");
+        if let Some(client) = &mut self.client {
+            let changes = json!({"changes": [{"uri": uri(&file), "type": 2}]});
+            if client.notify("workspace/didChangeWatchedFiles", &changes).is_err() {
+                self.client = None;
+            }
+        }
+    }
+
+    /// What a fresh document in the running server says.
+    pub fn fresh_document(
+        &mut self,
+        path: &str,
+        text: &str,
+        spot: Option<(usize, usize)>,
+    ) -> Result<Truth, RawError> {
+        let mut client = match self.client.take() {
+            Some(client) => client,
+            None => RawClient::start(self.start.clone())?,
+        };
+        let truth = self.ask(&mut client, path, text, spot)?;
+        client.close(&uri(&self.start.root.join(path)))?;
+        if !client.pulls() && client.publishes.iter().any(|publish| publish.version.is_none()) {
+            // The empty push that follows a didClose must not be taken for the next document's.
+            client.until(Instant::now() + self.subject.settles, |_| None::<()>)?;
+        }
+        self.client = Some(client);
+        Ok(truth)
+    }
+
+    /// What a fresh server says.
+    pub fn fresh_server(
+        &mut self,
+        path: &str,
+        text: &str,
+        spot: Option<(usize, usize)>,
+    ) -> Result<Truth, RawError> {
+        let mut client = RawClient::start(self.start.clone())?;
+        self.ask(&mut client, path, text, spot)
+    }
+
+    fn ask(
+        &self,
+        client: &mut RawClient,
+        path: &str,
+        text: &str,
+        spot: Option<(usize, usize)>,
+    ) -> Result<Truth, RawError> {
+        let uri = uri(&self.start.root.join(path));
+        let mark = client.publishes.len();
+        client.open(&uri, self.subject.language_id, 1, text)?;
+        let found = diagnostics_of(client, &self.subject, &uri, 1, mark)?;
+        let found = found.ok_or_else(|| RawError::Timeout(format!("diagnostics of {path}")))?;
+        let hover = match spot {
+            Some(spot) => {
+                let (line, character) = sync_position(text, spot, &self.subject, client.encoding());
+                let hover = client.ask_at("textDocument/hover", &uri, line, character)?;
+                Some(hover_words(&hover, &self.start.root))
+            }
+            None => None,
+        };
+        Ok(Truth { findings: findings(&found, text, &self.start.root), hover })
+    }
+}

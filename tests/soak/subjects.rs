@@ -1,0 +1,151 @@
+//! The servers that the soak runs on: which files, which words are wrong in them, and how the raw client hears of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::support::raw_client::Start;
+use super::support::{Project, real_servers, server_program};
+
+/// What a server counts columns in, where it does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// As announced; UTF-16 where nothing is (3.17, *PositionEncodingKind*).
+    Announced,
+    /// Unicode scalar values, whatever is announced.
+    Scalars,
+}
+
+/// A server and what is done with it.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject {
+    pub name: &'static str,
+    /// Key in the catalogue.
+    pub key: &'static str,
+    /// Program and arguments.
+    pub command: &'static [&'static str],
+    pub language_id: &'static str,
+    /// Folder under `fixtures/` that is copied.
+    pub fixture: &'static str,
+    /// Files that are edited, relative to it.
+    pub files: &'static [&'static str],
+    /// A line that a checker finds wrong; `{n}` becomes a number.
+    pub wrong: &'static str,
+    /// A line that it does not.
+    pub right: &'static str,
+    /// A line with characters outside ASCII before a name.
+    pub unicode: &'static str,
+    pub columns: Columns,
+    /// How long a server is silent once it has said all there is to say of a document.
+    pub settles: Duration,
+}
+
+const PYTHON_FILES: &[&str] = &["greet/app.py", "greet/messages.py", "greet/people.py", "greet/broken.py"];
+
+pub const PYLSP: Subject = Subject {
+    name: "pylsp",
+    key: "pylsp",
+    command: &["pylsp"],
+    language_id: "python",
+    fixture: "python",
+    files: PYTHON_FILES,
+    wrong: "undefined_{n}\n",
+    right: "value_{n} = len(\"{n}\")\n",
+    unicode: "pair_{n} = (\"😀é漢\", len(\"{n}\"))\n",
+    columns: Columns::Scalars,
+    settles: Duration::from_millis(150),
+};
+
+pub const PYRIGHT: Subject = Subject {
+    name: "pyright",
+    key: "pyright",
+    command: &["pyright-langserver", "--stdio"],
+    columns: Columns::Announced,
+    settles: Duration::from_millis(300),
+    ..PYLSP
+};
+
+pub const BASH: Subject = Subject {
+    name: "bash-language-server",
+    key: "bash-language-server",
+    command: &["bash-language-server", "start"],
+    language_id: "shellscript",
+    fixture: "shell",
+    files: &["deploy.sh", "lib/log.sh", "broken.sh"],
+    wrong: "echo $undefined_{n} | cat file_{n} | grep x\n",
+    right: "value_{n}={n}; echo \"$value_{n}\"\n",
+    unicode: "echo \"😀é漢\"; value_{n}={n}; echo $value_{n}\n",
+    columns: Columns::Announced,
+    settles: Duration::from_millis(300),
+};
+
+pub const TYPESCRIPT: Subject = Subject {
+    name: "typescript-language-server",
+    key: "typescript-language-server",
+    command: &["typescript-language-server", "--stdio"],
+    language_id: "typescript",
+    fixture: "typescript",
+    files: &["src/money.ts", "src/basket.ts", "src/broken.ts"],
+    wrong: "undefined_{n};\n",
+    right: "export const value_{n} = \"{n}\".length;\n",
+    unicode: "export const pair_{n} = [\"😀é漢\", undefined_{n}];\n",
+    columns: Columns::Announced,
+    settles: Duration::from_millis(1_200),
+};
+
+pub const CLANGD: Subject = Subject {
+    name: "clangd",
+    key: "clangd",
+    command: &["clangd"],
+    language_id: "c",
+    fixture: "c",
+    files: &["src/queue.c", "src/main.c", "src/broken.c"],
+    wrong: "int wrong_{n} = undefined_{n};\n",
+    right: "int value_{n} = {n};\n",
+    unicode: "const char *text_{n} = \"😀é漢\"; int other_{n} = undefined_{n};\n",
+    columns: Columns::Announced,
+    settles: Duration::from_millis(200),
+};
+
+pub const SCRIPTED: Subject = Subject {
+    name: "scripted",
+    key: "scripted",
+    command: &[],
+    language_id: "scripted",
+    fixture: "",
+    files: &["a.scr", "sub/b.scr"],
+    wrong: "WRONG wrong_{n}\n",
+    right: "def value_{n}\n",
+    unicode: "😀é漢 WRONG unicode_{n}\n",
+    columns: Columns::Announced,
+    settles: Duration::from_millis(30),
+};
+
+impl Subject {
+    /// A copy of the fixture, and how the raw client starts the server in it.
+    pub fn real_project(&self) -> (Project, Start) {
+        let project = Project::of_fixture(self.fixture);
+        let program = self.program();
+        let arguments = self.command[1..].iter().map(|argument| (*argument).to_owned());
+        let command = [program.to_string_lossy().into_owned()].into_iter().chain(arguments);
+        let start = Start::new(command, project.root());
+        (project, start)
+    }
+
+    /// The server's program: from `SOAK_BIN`, a list of folders like PATH, where it is set, else as the product
+    /// installed it.
+    fn program(&self) -> PathBuf {
+        let name = self.command[0];
+        if let Some(folders) = std::env::var_os("SOAK_BIN") {
+            let found =
+                std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file());
+            return found.unwrap_or_else(|| panic!("no {name} in SOAK_BIN"));
+        }
+        let prefix = real_servers(&[self.key]);
+        server_program(&prefix, name).unwrap_or_else(|| panic!("no {name} in {}", prefix.display()))
+    }
+
+    /// How the raw client starts the scripted server of `project`.
+    pub fn scripted_start(&self, project: &Project) -> Start {
+        Start { timeout: Duration::from_secs(10), ..Start::new(project.server_command(), project.root()) }
+    }
+}

@@ -1,0 +1,27 @@
+//! What integration tests share: projects in temporary folders, the scripted server, real servers, processes.
+//!
+//! - [`Project`]: a temporary folder with files, beside it folders of its own for settings, data, state and cache, and a
+//!   user's `servers.toml` that makes the scripted server the one for `.scr` files.
+//! - [`scripted_server`]: the path of the scripted server, built once.
+//! - [`scenarios`]: the faults by name, and parts of scenarios.
+//! - [`ServerLog`]: what the scripted server noted.
+//! - [`count_processes`], [`signal_processes`], [`wait_until`]: what still lives, and waiting for it with a deadline.
+//! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
+
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
+
+mod fingerprint;
+mod log;
+mod processes;
+mod project;
+pub mod scenarios;
+mod servers;
+
+#[path = "../../bench/support/raw_client.rs"]
+pub mod raw_client;
+
+pub use fingerprint::fingerprint;
+pub use log::ServerLog;
+pub use processes::{Marker, count_processes, processes, signal_processes, wait_until};
+pub use project::{Project, SCRIPTED, copy_folder};
+pub use servers::{real_servers, scripted_server, server_program};

@@ -1,0 +1,167 @@
+//! A project in a temporary folder, with a user's folders of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{ServerLog, scripted_server, signal_processes};
+
+/// Key of the scripted server, and of its language, in the catalogue of a [`Project`].
+pub const SCRIPTED: &str = "scripted";
+
+/// A temporary project. Everything is deleted with it.
+pub struct Project {
+    folder: TempDir,
+}
+
+impl Project {
+    /// A project of these files (path relative to the root, content).
+    pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let folder = TempDir::with_prefix("lsp-tools-test-").expect("a temporary folder");
+        let project = Self { folder };
+        for name in ["project", "config", "data", "state", "cache", "logs"] {
+            fs::create_dir(project.beside(name)).expect("a folder");
+        }
+        for (path, content) in files {
+            project.write(path, content);
+        }
+        project
+    }
+
+    /// A copy of `fixtures/NAME`.
+    pub fn of_fixture(name: &str) -> Self {
+        let project = Self::new([]);
+        copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name), &project.root());
+        project
+    }
+
+    /// A project of these files whose `.scr` files the scripted server serves, playing `scenario`; see the head of
+    /// `scripted_server/main.rs`. `log` is filled in. `table` is appended to the server's table in `servers.toml`
+    /// ("", or lines like `diagnostics = {source = "versioned-push"}`).
+    pub fn scripted<'a>(
+        scenario: &Value,
+        table: &str,
+        files: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let project = Self::new(files);
+        project.set_scenario(scenario);
+        let [program, argument] = project.server_command().map(quoted);
+        let catalogue = format!(
+            "[languages.{SCRIPTED}]\nname = \"Scripted\"\nextensions = [\"scr\"]\nservers = [\"{SCRIPTED}\"]\n\n\
+             [servers.{SCRIPTED}]\nname = \"Scripted\"\nlanguages = [\"{SCRIPTED}\"]\n\
+             command = [{program}, {argument}]\n{table}\n"
+        );
+        fs::write(project.beside("config").join("servers.toml"), catalogue).expect("servers.toml");
+        project
+    }
+
+    /// The command of the scripted server with this project's scenario, for the raw client.
+    pub fn server_command(&self) -> [String; 2] {
+        [scripted_server(), &self.scenario_path()].map(|path| path.to_string_lossy().into_owned())
+    }
+
+    /// Replaces the scenario; the next start of the server plays it.
+    pub fn set_scenario(&self, scenario: &Value) {
+        fs::write(self.scenario_path(), self.scenario(scenario).to_string()).expect("the scenario");
+    }
+
+    /// `scenario` with its log in this project's own folder.
+    pub fn scenario(&self, scenario: &Value) -> Value {
+        let mut scenario = scenario.clone();
+        scenario["log"] = json!(self.log().path());
+        scenario
+    }
+
+    /// A word that is in the arguments of this project's scripted servers and of no other process.
+    pub fn marker(&self) -> String {
+        self.scenario_path().to_string_lossy().into_owned()
+    }
+
+    fn scenario_path(&self) -> PathBuf {
+        self.beside("logs").join("scenario.json")
+    }
+
+    /// What the scripted server noted.
+    pub fn log(&self) -> ServerLog {
+        ServerLog::new(self.beside("logs").join("server.jsonl"))
+    }
+
+    /// The root of the project.
+    pub fn root(&self) -> PathBuf {
+        self.beside("project")
+    }
+
+    /// The absolute path of a file of the project.
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.root().join(relative)
+    }
+
+    /// A folder beside the project: outside the workspace, deleted with it.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        let root = self.folder.path();
+        fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()).join(name)
+    }
+
+    /// Writes a file in place, as an editor that truncates and writes does.
+    pub fn write(&self, relative: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, content).expect("a file");
+    }
+
+    /// The text of a file.
+    pub fn read(&self, relative: &str) -> String {
+        fs::read_to_string(self.path(relative)).expect("a file")
+    }
+
+    /// Where the product shall keep settings, data, state and cache: nothing of the real user's. With the real servers'
+    /// prefix instead of this project's own data folder where one is given.
+    pub fn environment(&self, servers: Option<&Path>) -> Vec<(String, String)> {
+        let data = servers.map_or_else(|| self.beside("data"), Path::to_owned);
+        let folders = [
+            ("LSP_TOOLS_CONFIG_DIR", self.beside("config")),
+            ("LSP_TOOLS_DATA_DIR", data),
+            ("LSP_TOOLS_STATE_DIR", self.beside("state")),
+            ("LSP_TOOLS_CACHE_DIR", self.beside("cache")),
+        ];
+        folders
+            .into_iter()
+            .map(|(name, path)| (name.to_owned(), path.to_string_lossy().into_owned()))
+            .collect()
+    }
+
+    /// The product's binary, in this project and with its environment.
+    pub fn command(&self, servers: Option<&Path>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
+        command.current_dir(self.root()).envs(self.environment(servers));
+        command
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        signal_processes(&self.marker(), Signal::KILL);
+    }
+}
+
+/// Copies the files in a folder, and in those within it, into another.
+pub fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a kind").is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+/// As a basic string of TOML, whose escapes JSON's are.
+fn quoted(text: impl AsRef<str>) -> String {
+    json!(text.as_ref()).to_string()
+}

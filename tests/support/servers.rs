@@ -1,0 +1,100 @@
+//! Where the servers of the tests come from.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use serde_json::Value;
+
+/// The scripted server, built once.
+///
+/// # Panics
+/// When it does not build.
+pub fn scripted_server() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(build_scripted_server)
+}
+
+fn build_scripted_server() -> PathBuf {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["build", "--example", "scripted-server", "--message-format=json-render-diagnostics"]);
+    command.arg("--target-dir").arg(target_dir()).current_dir(env!("CARGO_MANIFEST_DIR"));
+    if profile_dir().ends_with("release") {
+        command.arg("--release");
+    }
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().expect("cargo");
+    assert!(output.status.success(), "the scripted server does not build");
+    let messages = output.stdout.split(|byte| *byte == b'\n');
+    messages
+        .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "scripted-server")
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .expect("cargo names the executable")
+}
+
+/// The folder of the profile that this test was built with.
+fn profile_dir() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_lsp-tools")).parent().expect("the folder of the binary")
+}
+
+fn target_dir() -> &'static Path {
+    profile_dir().parent().expect("the target folder")
+}
+
+/// The prefix (`LSP_TOOLS_DATA_DIR`) in which these servers, by their keys in the catalogue, are installed: by
+/// `lsp-tools install`, under a lock that all test binaries share. What is there already costs the installer's own check.
+///
+/// # Panics
+/// When a server cannot be installed.
+pub fn real_servers(keys: &[&str]) -> PathBuf {
+    static INSTALLED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let prefix = target_dir().join("test-servers");
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing: Vec<&str> = keys.iter().copied().filter(|key| !installed.contains(*key)).collect();
+    if missing.is_empty() {
+        return prefix;
+    }
+    fs::create_dir_all(&prefix).expect("the prefix of the servers");
+    let lock = File::create(prefix.join("tests.lock")).expect("the lock of the servers");
+    lock.lock().expect("the lock of the servers");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
+    command.arg("install").args(&missing).stdin(Stdio::null());
+    command.env("LSP_TOOLS_DATA_DIR", &prefix).current_dir(&prefix);
+    for (name, folder) in [("LSP_TOOLS_CONFIG_DIR", "config"), ("LSP_TOOLS_STATE_DIR", "state")] {
+        command.env(name, prefix.join("of-tests").join(folder));
+    }
+    let output = command.output().expect("lsp-tools");
+    assert!(
+        output.status.success(),
+        "`lsp-tools install {}` failed ({}):\n{}{}",
+        missing.join(" "),
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    installed.extend(missing.into_iter().map(ToOwned::to_owned));
+    prefix
+}
+
+/// The program called `name` that an installed server brought: in a folder `bin` or `.bin` somewhere in the prefix,
+/// so that the raw client can start the very server that the product starts.
+pub fn server_program(prefix: &Path, name: &str) -> Option<PathBuf> {
+    let mut folders = vec![(prefix.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            if matches!(entry.file_name().to_str(), Some("bin" | ".bin")) && path.join(name).is_file() {
+                return Some(path.join(name));
+            }
+            if depth < 4 {
+                folders.push((path, depth + 1));
+            }
+        }
+    }
+    None
+}
