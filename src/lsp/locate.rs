@@ -104,11 +104,8 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         Some(_) => searched.push("trusted in the project's environment, where it is (lsp-tools trust)".to_owned()),
         None => searched.push("in the project's environment".to_owned()),
     }
-    if let Ok(found) = which::which_in_global(&program, Some(user_path(places)))
-        .map(|mut found| found.next())
-        .map_err(drop)
-        && let Some(program) = found
-    {
+    let found = user_path(places).and_then(|path| which::which_in_global(&program, Some(path)).ok()?.next());
+    if let Some(program) = found {
         return Ok(Located { program, origin: Origin::Path, path_folders: ours });
     }
     searched.push("on PATH".to_owned());
@@ -122,11 +119,12 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
 }
 
 /// PATH without relative entries and without entries inside the workspace: a repository must not choose what is run.
-fn user_path(places: &Places<'_>) -> OsString {
-    let path = places.path.clone().unwrap_or_default();
+/// `None` when nothing remains, since an empty PATH means the current folder.
+fn user_path(places: &Places<'_>) -> Option<OsString> {
     let inside = |folder: &Path| places.workspace.inside(folder).is_some();
-    let kept = std::env::split_paths(&path).filter(|folder| folder.is_absolute() && !inside(folder));
-    std::env::join_paths(kept).unwrap_or_default()
+    let folders = std::env::split_paths(places.path.as_deref()?);
+    let kept = folders.filter(|folder| folder.is_absolute() && !inside(folder));
+    std::env::join_paths(kept).ok().filter(|path| !path.is_empty())
 }
 
 /// The program of `server` in the project's own environment, whether it may be run or not.
@@ -235,5 +233,23 @@ mod tests {
             "`the-server` is neither trusted in the project's environment, where it is (lsp-tools trust) nor on PATH nor \
              installed by `lsp-tools install`"
         );
+    }
+
+    /// An empty PATH means the current folder to who looks along it, and that may be the workspace.
+    #[test]
+    fn a_path_of_which_nothing_may_be_used_is_no_path() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let root = workspace.path(Path::new(".")).unwrap();
+        for path in ["", ".", ":", temp.path().to_str().unwrap()] {
+            let places = Places {
+                workspace: &workspace,
+                root: &root,
+                data: temp.path(),
+                may_run: &|_| true,
+                path: Some(path.into()),
+            };
+            assert_eq!(user_path(&places), None, "{path:?}");
+        }
     }
 }

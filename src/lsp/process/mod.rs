@@ -4,6 +4,9 @@
 //! stands a supervisor, our own binary started with [`SUPERVISE`], which asks the kernel for a signal when we die and is the
 //! reaper of everything the server leaves behind ([`supervisor`]). The kernel ties that signal to the *thread* that
 //! forked, so all are forked from one thread that never ends ([`Spawner`]).
+//!
+//! Elsewhere than on Linux there is no supervisor: a server is started in a process group of its own, which is killed
+//! when its [`ServerProcess`] is dropped. When we are killed there, servers are left to notice that their input ended.
 
 mod environment;
 mod spawner;
@@ -174,9 +177,13 @@ impl ServerProcess {
         }
     }
 
-    /// To the supervisor alone when it can still do its work, to the whole group otherwise.
+    /// To the supervisor alone when it can still do its work, to its whole tree and group otherwise.
     fn signal(&self, signal: Signal) {
         let Some(id) = self.alive() else { return };
+        if signal == Signal::KILL {
+            // Below a killed supervisor nobody finds what left the group.
+            tree::signal_below(id, signal);
+        }
         let sent = match self.supervised && signal == Signal::TERM {
             true => kill_process(id, signal),
             false => kill_process_group(id, signal),

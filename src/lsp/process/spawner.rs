@@ -74,12 +74,14 @@ impl Order {
 
 impl Spawner {
     /// A spawner whose supervisor is the `lsp-tools` binary at `supervisor`; by default the running one, or the one beside
-    /// the running program. Without any, servers are started directly, and then only they themselves are sure to be
-    /// ended when this process is killed: [`is_supervised`](Self::is_supervised) tells.
+    /// the running program. Without any, and elsewhere than on Linux, servers are started directly, and nothing is sure
+    /// to be ended when this process is killed: [`is_supervised`](Self::is_supervised) tells.
     pub fn new(supervisor: Option<PathBuf>) -> Self {
-        let supervisor = supervisor.or_else(own_binary);
+        let supervisor = supervisor.or_else(own_binary).filter(|_| cfg!(target_os = "linux"));
         if supervisor.is_none() {
-            tracing::warn!("no lsp-tools binary found: servers run without a supervisor");
+            tracing::warn!(
+                "servers run without a supervisor: this is not Linux, or no lsp-tools binary was found"
+            );
         }
         Self { supervisor }
     }
