@@ -29,7 +29,7 @@ pub struct InstallItem {
     pub server: String,
     /// What became of it.
     pub state: InstallState,
-    /// What was installed, pinned ("python-lsp-server[all]==1.15.0").
+    /// What was installed, pinned (`python-lsp-server[all]==1.15.0`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<String>,
     /// The program, where it is there.

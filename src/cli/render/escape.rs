@@ -46,13 +46,13 @@ pub fn line(text: &str) -> Cow<'_, str> {
     replace(text, |_| false)
 }
 
-/// `text` for several lines: line breaks stay (CRLF as LF), tabs become four spaces, the rest is as in [`line`].
+/// `text` for several lines: line breaks stay (CRLF as LF), tabs become four spaces, the rest is as in [`line()`].
 pub fn block(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\t', "    ");
     replace(&text, |character| character == '\n').into_owned()
 }
 
-/// `text` as one line of words: line breaks and runs of blanks become one space, the rest is as in [`line`].
+/// `text` as one line of words: line breaks and runs of blanks become one space, the rest is as in [`line()`].
 pub fn words(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line(&joined).into_owned()

@@ -68,6 +68,8 @@ fn why(status: &ServerStatus) -> String {
     let waited = duration(status.waited_ms);
     let detail = status.detail.as_deref().map(cut);
     let with_detail = |text: String| match &detail {
+        // A detail that speaks of the server is the whole sentence already.
+        Some(detail) if !server.is_empty() && detail.starts_with(&server) => detail.clone(),
         Some(detail) => format!("{text} ({detail})"),
         None => text,
     };
@@ -154,6 +156,19 @@ mod tests {
         let expected = "warning: pylsp is not installed; what follows is text search. Install it with: \
                         pip install python-lsp-server";
         assert_eq!(shown(&answer(Verdict::Hints, missing)), [expected]);
+    }
+
+    #[test]
+    fn a_detail_is_added_or_is_the_sentence() {
+        let mut failed = status("pylsp", ServerState::Crashed);
+        for (detail, expected) in [
+            ("exit status 1:\n no module", "pylsp failed (exit status 1: no module)"),
+            ("pylsp ended with exit status 1", "pylsp ended with exit status 1"),
+        ] {
+            failed.detail = Some(detail.into());
+            let expected = format!("warning: {expected}; what follows is text search");
+            assert_eq!(shown(&answer(Verdict::Hints, failed.clone())), [expected]);
+        }
     }
 
     #[test]
