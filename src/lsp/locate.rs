@@ -74,7 +74,11 @@ pub fn prefix(data: &Path, server: &str) -> PathBuf {
 
 /// The folders of a private prefix that hold programs.
 pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
-    let prefix = prefix(data, server);
+    program_folders(&prefix(data, server))
+}
+
+/// The folders below `prefix` that hold programs; those that are there.
+pub fn program_folders(prefix: &Path) -> Vec<PathBuf> {
     let folders = ["venv/bin", "npm/node_modules/.bin", "cargo/bin", "go/bin", "gem/bin", "dotnet"];
     folders.iter().map(|folder| prefix.join(folder)).filter(|folder| folder.is_dir()).collect()
 }
@@ -100,9 +104,8 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         }
         searched.push("in the project's environment".to_owned());
     }
-    if let Ok(found) = which::which_in_global(&program, Some(user_path(places)))
-        .map(|mut found| found.next())
-        .map_err(drop)
+    if let Ok(found) =
+        which::which_in_global(&program, Some(user_path(places))).map(|mut found| found.next()).map_err(drop)
         && let Some(program) = found
     {
         return Ok(Located { program, origin: Origin::Path, path_folders: ours });
@@ -110,7 +113,11 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
     searched.push("on PATH".to_owned());
     for folder in &ours {
         if is_program(&folder.join(&program)) {
-            return Ok(Located { program: folder.join(&program), origin: Origin::Prefix, path_folders: ours.clone() });
+            return Ok(Located {
+                program: folder.join(&program),
+                origin: Origin::Prefix,
+                path_folders: ours.clone(),
+            });
         }
     }
     searched.push("installed by `lsp-tools install`".to_owned());
@@ -122,7 +129,8 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
 fn user_path(places: &Places<'_>) -> OsString {
     let path = places.path.clone().unwrap_or_default();
     let inside = |folder: &Path| places.workspace.inside(folder).is_some();
-    let kept = std::env::split_paths(&path).filter(|folder| folder.is_absolute() && (places.trusted || !inside(folder)));
+    let kept = std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute() && (places.trusted || !inside(folder)));
     std::env::join_paths(kept).unwrap_or_default()
 }
 
@@ -138,7 +146,8 @@ fn project_folders(places: &Places<'_>) -> Vec<PathBuf> {
     folders
 }
 
-fn is_program(path: &Path) -> bool {
+/// Whether `path` is a file that may be executed.
+pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

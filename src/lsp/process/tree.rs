@@ -5,7 +5,8 @@ use std::fs;
 
 /// The living children of `pid`, oldest first; zombies are not alive.
 pub fn children_of(pid: i32) -> Vec<i32> {
-    let mut children: Vec<i32> = all().into_iter().filter(|(_, parent)| *parent == pid).map(|(pid, _)| pid).collect();
+    let mut children: Vec<i32> =
+        all().into_iter().filter(|(_, parent)| *parent == pid).map(|(pid, _)| pid).collect();
     children.sort_unstable();
     children
 }
