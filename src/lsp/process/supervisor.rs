@@ -33,7 +33,8 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
 }
 
 async fn supervise(parent: Option<Pid>, program: OsString, args: Vec<OsString>) -> i32 {
-    let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child())) else {
+    let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child()))
+    else {
         return NOT_STARTED;
     };
     watch_parent();

@@ -7,7 +7,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// The living children of `pid`, oldest first; zombies are not alive.
 pub fn children_of(pid: i32) -> Vec<i32> {
-    let mut children: Vec<i32> = all().into_iter().filter(|(_, parent)| *parent == pid).map(|(pid, _)| pid).collect();
+    let mut children: Vec<i32> =
+        all().into_iter().filter(|(_, parent)| *parent == pid).map(|(pid, _)| pid).collect();
     children.sort_unstable();
     children
 }
