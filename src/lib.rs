@@ -1,5 +1,6 @@
 //! lsp-tools: real language servers on demand.
 pub mod config;
+pub mod hints;
 pub mod lsp;
 pub mod text;
 pub mod tools;
