@@ -9,4 +9,7 @@ mod support;
 mod answering;
 mod crashes;
 mod diagnostics;
+mod freshness;
 mod play;
+mod readiness;
+mod wire;
