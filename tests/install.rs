@@ -13,7 +13,8 @@ use lsp_tools::config::spec::Server;
 use lsp_tools::lsp::health;
 use lsp_tools::lsp::install::{InstallError, Installed, Installer, Progress};
 use lsp_tools::lsp::locate::{Located, Origin, prefix_folders};
-use lsp_tools::lsp::process::{Spawner, run};
+use lsp_tools::lsp::process::{Spawn, Spawner, run};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -232,7 +233,7 @@ async fn a_hollow_server_is_found_out() {
 
 #[tokio::test]
 async fn a_program_that_does_not_end_is_ended() {
-    let spawn = lsp_tools::lsp::process::Spawn {
+    let spawn = Spawn {
         name: "sleep".into(),
         program: "/bin/sleep".into(),
         args: vec!["1000".into()],
@@ -259,9 +260,10 @@ async fn every_recipe_of_the_catalogue_holds() {
                 let located = located(data.path(), key, installed.program);
                 let version = health::version(&spawner(), &located).await;
                 let findings = health::findings(&spawner(), key, server, &located).await;
+                let answers = answers_initialize(server, &located).await;
                 println!("{key}: {:?}, {version:?}, {findings:?}, {:?}", installed.packages, begun.elapsed());
-                if !findings.is_empty() {
-                    failed.push(format!("{key}: {findings:?}"));
+                if !findings.is_empty() || !answers {
+                    failed.push(format!("{key}: initialize answered: {answers}; {findings:?}"));
                 }
             }
             Err(InstallError::Manual { manual, .. }) => println!("{key}: by hand: {manual}"),
@@ -269,4 +271,32 @@ async fn every_recipe_of_the_catalogue_holds() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Whether the installed program speaks: a version alone does not show that its packages are whole.
+async fn answers_initialize(server: &Server, located: &Located) -> bool {
+    let folders = located.path_folders.iter().cloned();
+    let own = std::env::var_os("PATH").unwrap();
+    let path = std::env::join_paths(folders.chain(std::env::split_paths(&own))).unwrap();
+    let spawn = Spawn {
+        name: "server".into(),
+        program: located.program.clone(),
+        args: server.command.iter().skip(1).map(OsString::from).collect(),
+        env: BTreeMap::from([("PATH".into(), path)]),
+        cwd: "/".into(),
+    };
+    let mut process = spawner().spawn(spawn).await.unwrap();
+    let (mut stdin, mut stdout) = (process.take_stdin().unwrap(), process.take_stdout().unwrap());
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}"#;
+    stdin.write_all(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+    let mut said = Vec::new();
+    let answered = async {
+        while !String::from_utf8_lossy(&said).contains(r#""capabilities""#) {
+            if stdout.read_buf(&mut said).await.unwrap() == 0 {
+                return false;
+            }
+        }
+        true
+    };
+    tokio::time::timeout(PATIENCE, answered).await.unwrap_or(false)
 }

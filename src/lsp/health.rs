@@ -144,3 +144,24 @@ fn folders(located: &Located) -> impl Iterator<Item = PathBuf> {
     let own: Vec<PathBuf> = std::env::split_paths(&own).collect();
     located.path_folders.clone().into_iter().chain(own)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interpreter_is_the_one_the_script_names() {
+        let temp = tempfile::tempdir().unwrap();
+        let script = temp.path().join("server");
+        let named = |text: &str| {
+            std::fs::write(&script, text).unwrap();
+            named_by(&script)
+        };
+        assert_eq!(named("#!/v/bin/python3.11\nimport x"), Some("/v/bin/python3.11".into()));
+        let long = "#!/bin/sh\n'''exec' \"/a long/bin/python\" \"$0\" \"$@\"\n' '''\nimport x";
+        assert_eq!(named(long), Some("/a long/bin/python".into()));
+        assert_eq!(named("#!/bin/sh\nexec /v/bin/python"), None);
+        assert_eq!(named("#!/usr/bin/env python3\n"), None);
+        assert_eq!(named("\x7fELF"), None);
+    }
+}
