@@ -111,7 +111,7 @@ pub async fn install_one(context: &Context, key: &str) -> InstallItem {
         context.tell(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
     };
     let installer = Installer::new(context.folders.data.clone())
-        .with_spawner(context.manager.spawner().clone())
+        .with_spawner(context.spawner.clone())
         .avoiding(context.workspace.root().to_owned());
     match installer.install(key, server, &tell).await {
         Ok(done) => {

@@ -149,11 +149,6 @@ impl Manager {
         Self { shared, housekeeper }
     }
 
-    /// What starts its processes.
-    pub fn spawner(&self) -> &Spawner {
-        &self.shared.setup.spawner
-    }
-
     /// The workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.shared.setup.workspace
