@@ -46,6 +46,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod hints;
 pub mod lsp;
 pub mod runtime;
 pub mod text;

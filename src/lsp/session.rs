@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::capabilities::{self, ServerCapabilities};
 use super::connection::{Connection, RequestError};
@@ -126,12 +127,14 @@ impl Drop for InUse<'_> {
 }
 
 impl Session {
-    /// Talks `process` through `initialize` and `initialized` (LSP 3.17, *Server lifecycle*).
+    /// Talks `process` through `initialize` and `initialized` (LSP 3.17, *Server lifecycle*). When that fails, or is not
+    /// done by `deadline` or before `stopping` is cancelled, the process is gone when this returns.
     pub async fn start(
         setup: SessionSetup,
         state: Arc<State>,
         mut process: ServerProcess,
         deadline: Instant,
+        stopping: &CancellationToken,
     ) -> Result<Self, StartFailure> {
         use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
         let (Some(stdout), Some(stdin)) = (process.take_stdout(), process.take_stdin()) else {
@@ -141,9 +144,18 @@ impl Session {
         let connection =
             Connection::open(&state.server, stdout.compat(), stdin.compat_write(), ears, setup.trace.clone());
         let params = initialize_params(&setup, &state);
-        let result: Value = match connection.request("initialize", &params, deadline).await {
-            Ok(result) => result,
-            Err(error) => return Err(failure(process, connection, &error).await),
+        let answered = tokio::select! {
+            answered = connection.request("initialize", &params, deadline) => Some(answered),
+            () = stopping.cancelled() => None,
+        };
+        let result: Value = match answered {
+            Some(Ok(result)) => result,
+            Some(Err(error)) => return Err(failure(process, connection, &error).await),
+            None => {
+                drop(connection);
+                process.terminate(Duration::ZERO).await;
+                return Err(StartFailure { reason: "it is not needed any more".into(), exit: None, stderr: Vec::new() });
+            }
         };
         connection.notify("initialized", &json!({}));
         if state.settings().as_object().is_some_and(|settings| !settings.is_empty()) {

@@ -30,6 +30,8 @@ pub struct Pushes {
     pub items: Arc<Vec<Value>>,
     /// How many times the server has said that it is done with the document (the catalogue's idle sign).
     pub idle: u64,
+    /// The same, when the last push came.
+    pub idle_at_push: u64,
 }
 
 /// State shared between a session and its connection.
@@ -185,6 +187,7 @@ impl State {
             pushes.count += 1;
             pushes.version = publish.version;
             pushes.items = Arc::new(publish.diagnostics);
+            pushes.idle_at_push = pushes.idle;
         }
         self.ring();
     }

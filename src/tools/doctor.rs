@@ -147,8 +147,8 @@ async fn examine(
     };
     report.found = Some(located.program.display().to_string());
     report.origin = Some(located.origin.to_string());
-    report.version = health::version(&located).await;
-    let findings = health::findings(key, server, &located).await;
+    report.version = health::version(&context.spawner, &located).await;
+    let findings = health::findings(&context.spawner, key, server, &located).await;
     let findings = findings.into_iter().map(|one| DoctorFinding { message: one.message, fix: Some(one.install) });
     report.findings.extend(findings);
     report.probe = Some(probe(context, subject, key, server).await);

@@ -16,6 +16,7 @@ mod edits;
 mod oracle;
 mod outside;
 mod product;
+mod runtime;
 mod subjects;
 mod verdict;
 
@@ -28,6 +29,7 @@ use support::raw_client::Start;
 use edits::Editor;
 use oracle::Oracle;
 use product::{Faulty, Flaw, Product, RawEditor};
+use runtime::Ours;
 use subjects::Subject;
 use verdict::{Report, Round};
 
@@ -65,8 +67,12 @@ fn soak(
 
 fn soak_real(subject: &Subject) {
     let (project, start) = subject.real_project();
-    let mut product = RawEditor::new(subject, start.clone());
-    let report = soak(subject, &project, &start, &mut product, setting("SOAK_EDITS", 300));
+    let rounds = setting("SOAK_EDITS", 300);
+    let report = match std::env::var_os("SOAK_CONTROL") {
+        // How well a careful editor does on the same server: what differs there is the server's own doing.
+        Some(_) => soak(subject, &project, &start, &mut RawEditor::new(subject, start.clone()), rounds),
+        None => soak(subject, &project, &start, &mut Ours::open(&project, subject.prefix()), rounds),
+    };
     println!("{report}");
     report.assert_clean();
 }
@@ -131,6 +137,12 @@ fn a_right_product_passes_whichever_way_the_server_publishes() {
 fn a_product_that_answers_about_older_text_is_caught() {
     let report = soak_scripted(&json!({}), Some(Flaw::OneEditBehind));
     assert!(report.stale > 5, "{report}");
+}
+
+#[test]
+fn a_product_whose_hovers_are_late_is_caught() {
+    let report = soak_scripted(&json!({}), Some(Flaw::HoverOneBehind));
+    assert!(report.different + report.stale > 5, "{report}");
 }
 
 #[test]

@@ -131,6 +131,11 @@ impl Subject {
         (project, start)
     }
 
+    /// Where the product finds the server: `SOAK_DATA` where it is set, else where it is installed for the tests.
+    pub fn prefix(&self) -> PathBuf {
+        std::env::var_os("SOAK_DATA").map_or_else(|| real_servers(&[self.key]), PathBuf::from)
+    }
+
     /// The server's program: from `SOAK_BIN`, a list of folders like PATH, where it is set, else as the product
     /// installed it.
     fn program(&self) -> PathBuf {

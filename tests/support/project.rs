@@ -51,8 +51,8 @@ impl Project {
         project.set_scenario(scenario);
         let [program, argument] = project.server_command().map(quoted);
         let catalogue = format!(
-            "[languages.{SCRIPTED}]\nname = \"Scripted\"\nextensions = [\"scr\"]\nservers = [\"{SCRIPTED}\"]\n\n\
-             [servers.{SCRIPTED}]\nname = \"Scripted\"\nlanguages = [\"{SCRIPTED}\"]\n\
+            "[language.{SCRIPTED}]\nname = \"Scripted\"\nextensions = [\"scr\"]\nservers = [\"{SCRIPTED}\"]\n\n\
+             [server.{SCRIPTED}]\nname = \"Scripted\"\nlanguages = [\"{SCRIPTED}\"]\n\
              command = [{program}, {argument}]\n{table}\n"
         );
         fs::write(project.beside("config").join("servers.toml"), catalogue).expect("servers.toml");

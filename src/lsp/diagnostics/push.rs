@@ -17,6 +17,9 @@ const UNMEASURED_QUIET: Duration = Duration::from_millis(1_000);
 /// The silence after which one of known habits is, where no figure is given.
 const MEASURED_QUIET: Duration = Duration::from_millis(500);
 
+/// The silence after a right push of a server that should have said that it is done, and never has.
+const SIGNLESS: Duration = Duration::from_secs(3);
+
 /// What is known at one moment of the wait for a push.
 struct Moment<'a> {
     rule: &'a DiagnosticsRule,
@@ -48,7 +51,7 @@ impl Moment<'_> {
         let pushed = self.pushes.count > self.snapshot.pushes_before;
         match self.pushes.version {
             Some(version) if version > self.snapshot.version => Decision::Overtaken,
-            Some(version) if version == self.snapshot.version && !self.is_noise() => Decision::Take,
+            Some(version) if version == self.snapshot.version && !self.is_noise() => self.when_done(),
             None if pushed && self.barrier && !self.snapshot.owed && self.is_measured() && !self.is_noise() => {
                 Decision::Take
             }
@@ -58,6 +61,20 @@ impl Moment<'_> {
             _ if self.rule.silent_when_same && self.pushes.count > 0 => {
                 if self.barrier && self.idle { Decision::Take } else { self.after_silence() }
             }
+            _ => Decision::Wait(None),
+        }
+    }
+
+    /// A server that says when it is done with a document may push for one version more than once: clangd first checks
+    /// with the headers as it knew them, then with those the text includes now.
+    fn when_done(&self) -> Decision {
+        if self.rule.idle.is_none() || self.pushes.idle > self.pushes.idle_at_push {
+            return Decision::Take;
+        }
+        match self.pushes.idle {
+            // It may be a version of the server that gives no such sign.
+            0 if self.quiet >= SIGNLESS => Decision::TakeSilence,
+            0 => Decision::Wait(Some(SIGNLESS.saturating_sub(self.quiet))),
             _ => Decision::Wait(None),
         }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::spec::IdleSign;
 use crate::text::Buffer;
 use crate::workspace::{Stamp, WorkspacePath};
 
@@ -21,7 +22,7 @@ fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
 }
 
 fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
-    Pushes { count, version, items: vec![Value::Null; items].into(), idle: 0 }
+    Pushes { count, version, items: vec![Value::Null; items].into(), idle: 0, idle_at_push: 0 }
 }
 
 /// The decision when the barrier was answered (or not) and it has been quiet for so many milliseconds.
@@ -68,6 +69,18 @@ fn a_server_of_unknown_habits_is_only_believed_after_a_long_silence() {
     let ours = snapshot(2, 1);
     assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 0), Decision::Wait(Some(UNMEASURED_QUIET)));
     assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 1_000), Decision::TakeSilence);
+}
+
+#[test]
+fn a_push_before_the_sign_that_the_server_is_done_is_not_its_last_word() {
+    let idle = IdleSign { method: "m".into(), field: "state".into(), value: "idle".into() };
+    let rule = DiagnosticsRule { idle: Some(idle), ..rule(DiagnosticsSource::VersionedPush) };
+    let ours = snapshot(2, 1);
+    let seen = |idle, idle_at_push| Pushes { idle, idle_at_push, ..pushes(2, Some(2), 1) };
+    assert_eq!(decide(&rule, &ours, &seen(1, 1), true, 9_999), Decision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 0), Decision::Take);
+    assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 0), Decision::Wait(Some(SIGNLESS)));
+    assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 3_000), Decision::TakeSilence);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::{ManagerSetup, Unavailable};
 use crate::config::Expanded;
@@ -19,8 +20,13 @@ use crate::lsp::session::{Session, SessionLimits, SessionSetup};
 use crate::lsp::state::State;
 use crate::workspace::WorkspacePath;
 
-/// Finds, starts and initializes `server` for `root`.
-pub async fn launch(setup: &ManagerSetup, server: &str, root: &WorkspacePath) -> Result<Session, Unavailable> {
+/// Finds, starts and initializes `server` for `root`; ends it again when `stopping` is cancelled meanwhile.
+pub async fn launch(
+    setup: &ManagerSetup,
+    server: &str,
+    root: &WorkspacePath,
+    stopping: &CancellationToken,
+) -> Result<Session, Unavailable> {
     let spec = setup.catalogue.servers.get(server);
     let spec = Arc::new(spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?.clone());
     let located = find(setup, server, &spec, root)?;
@@ -59,7 +65,7 @@ pub async fn launch(setup: &ManagerSetup, server: &str, root: &WorkspacePath) ->
         trace: setup.trace.clone(),
     };
     let longest = spec.start_timeout.map_or(setup.settings.deadlines.start, Duration::from_secs);
-    let started = Session::start(session, Arc::new(state), process, Instant::now() + longest).await;
+    let started = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping).await;
     let session = started.map_err(|failure| failed(failure.to_string()))?;
     tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)

@@ -14,6 +14,7 @@ use std::time::Duration;
 use dashmap::DashMap;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::locate::Located;
 use super::process::Spawner;
@@ -106,7 +107,8 @@ struct Shared {
     feed: OnceLock<ChangeFeed>,
     /// One caller at a time hands out what changed on disk; the others wait until their servers know.
     refreshing: Mutex<()>,
-    stopping: std::sync::atomic::AtomicBool,
+    /// Cancelled when nothing may be started any more; starts in progress end.
+    stopping: CancellationToken,
 }
 
 /// One server for one root.
@@ -141,7 +143,7 @@ impl Manager {
             slots: DashMap::new(),
             feed: OnceLock::new(),
             refreshing: Mutex::new(()),
-            stopping: false.into(),
+            stopping: CancellationToken::new(),
         });
         let housekeeper = tokio::spawn(housekeeping::run(Arc::downgrade(&shared)));
         Self { shared, housekeeper }
@@ -165,7 +167,7 @@ impl Manager {
         deadline: Instant,
     ) -> Result<Arc<Session>, Unavailable> {
         let shared = &self.shared;
-        if shared.stopping.load(std::sync::atomic::Ordering::Relaxed) {
+        if shared.stopping.is_cancelled() {
             return Err(Unavailable::Stopping);
         }
         let spec = shared.spec(server)?;
@@ -230,7 +232,7 @@ impl Manager {
 
     /// Ends every server, all at once; returns when they are gone.
     pub async fn shutdown(&self) {
-        self.shared.stopping.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.shared.stopping.cancel();
         self.housekeeper.abort();
         let slots: Vec<Arc<Slot>> = self.shared.slots.iter().map(|entry| entry.value().clone()).collect();
         futures::future::join_all(slots.iter().map(|slot| slot.stop())).await;
@@ -239,6 +241,7 @@ impl Manager {
 
 impl Drop for Manager {
     fn drop(&mut self) {
+        self.shared.stopping.cancel();
         self.housekeeper.abort();
     }
 }

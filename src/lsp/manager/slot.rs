@@ -102,6 +102,7 @@ impl Slot {
             Phase::Running(session) => Next::Have(session.clone()),
             Phase::Starting(started) => Next::Wait(started.clone()),
             Phase::Down { until, why } if Instant::now() < *until => Next::Refused(why.clone()),
+            Phase::Idle | Phase::Down { .. } if shared.stopping.is_cancelled() => Next::Refused(Unavailable::Stopping),
             Phase::Idle | Phase::Down { .. } => {
                 let (sender, receiver) = watch::channel(None);
                 state.phase = Phase::Starting(receiver.clone());
@@ -115,7 +116,7 @@ impl Slot {
     }
 
     async fn start(self: Arc<Self>, shared: Arc<Shared>, reopen: Vec<WorkspacePath>, sender: watch::Sender<Started>) {
-        let result = launch::launch(&shared.setup, &self.key.server, &self.key.root).await.map(Arc::new);
+        let result = launch::launch(&shared.setup, &self.key.server, &self.key.root, &shared.stopping).await.map(Arc::new);
         let mut abandoned = None;
         {
             let mut state = self.state();

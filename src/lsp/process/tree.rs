@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::fs;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// The living children of `pid`, oldest first; zombies are not alive.
 pub fn children_of(pid: i32) -> Vec<i32> {
-    let mut children: Vec<i32> = all().into_iter().filter(|(_, parent)| *parent == pid).map(|(pid, _)| pid).collect();
+    let mut children: Vec<i32> =
+        all().into_iter().filter(|(_, parent)| *parent == pid).map(|(pid, _)| pid).collect();
     children.sort_unstable();
     children
 }
@@ -24,6 +27,14 @@ pub fn descendants_of(pid: i32) -> Vec<i32> {
         next.extend(children);
     }
     found
+}
+
+/// Sends `signal` to all living descendants of `root`.
+pub fn signal_below(root: Pid, signal: Signal) {
+    for pid in descendants_of(root.as_raw_nonzero().get()).into_iter().filter_map(Pid::from_raw) {
+        // It may have ended in between.
+        let _gone = kill_process(pid, signal);
+    }
 }
 
 /// Resident memory of `pid` and all its descendants, in bytes.

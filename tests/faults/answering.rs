@@ -1,0 +1,112 @@
+//! Servers that are silent, slow, or have to be asked again.
+
+use std::time::Duration;
+
+use lsp_tools::tools::answer::{ServerState, Verdict};
+use serde_json::json;
+
+use crate::play::{Play, SOON, TEXT, at, failure, in_time, timed};
+use crate::support::fingerprint;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_never_answers_is_given_up_and_told_so() {
+    let play = Play::limited(&json!({"answers": {"textDocument/hover": {"never": true}}}), Duration::from_secs(1));
+    let (answer, took) = timed(play.hover("a.scr")).await;
+    let (state, detail) = failure(answer);
+    assert_eq!(state, ServerState::Timeout);
+    assert!(detail.contains("textDocument/hover"), "{detail}");
+    assert!(took < SOON, "{took:?}");
+    let asked = &play.log().messages().into_iter().find(|message| message["method"] == "textDocument/hover");
+    let id = asked.as_ref().expect("a hover")["id"].clone();
+    play.log().wait_for("the cancellation of the hover", SOON, |log| {
+        log.params("$/cancelRequest").into_iter().find(|params| params["id"] == id)
+    });
+    // The session lives on: another question is answered.
+    let outline = in_time(play.runtime.symbols(lsp_tools::tools::target::Target::File("a.scr".into()), 10)).await;
+    assert_eq!(outline.expect("an outline").verdict, Verdict::Complete);
+    assert_eq!(play.log().starts(), 1);
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_never_initializes_is_given_up_and_not_left_behind() {
+    let play = Play::limited(&json!({"answers": {"initialize": {"never": true}}}), Duration::from_secs(1));
+    let (answer, _) = timed(play.hover("a.scr")).await;
+    let (state, detail) = failure(answer);
+    assert!(matches!(state, ServerState::Starting | ServerState::Timeout), "{state:?}: {detail}");
+    assert!(detail.contains("still starting"), "{detail}");
+    in_time(play.runtime.shutdown()).await;
+    assert_eq!(crate::support::count_processes(&play.project.marker()), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_answer_is_taken() {
+    let play = Play::new(&json!({"answers": {"textDocument/hover": {"delay_ms": 700}}}));
+    let answer = in_time(play.hover("a.scr")).await.expect("a hover");
+    assert_eq!(answer.output.contents, format!("def v1 {}", fingerprint(TEXT)));
+    assert_eq!(answer.verdict, Verdict::Complete);
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_after_the_deadline_harms_nobody() {
+    let scenario = json!({"answers": {"textDocument/hover": {"delay_ms": 1500, "ignores_cancel": true}}});
+    let play = Play::limited(&scenario, Duration::from_millis(1000));
+    assert_eq!(failure(in_time(play.hover("a.scr")).await).0, ServerState::Timeout);
+    play.log().wait_for("the late answer", SOON, |log| {
+        let asked = log.messages().into_iter().find(|message| message["method"] == "textDocument/hover")?;
+        log.lines().into_iter().find(|line| line["sent"] == asked["id"])
+    });
+    let definition = in_time(play.runtime.definition(at("a.scr", 1, 0))).await.expect("a definition");
+    assert_eq!(definition.output.count, 1);
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_server_cancels_or_finds_modified_is_asked_again() {
+    for code in [-32801, -32802] {
+        let first = json!({"times": 3, "error": {"code": code, "message": "again", "data": {"retriggerRequest": true}}});
+        let play = Play::new(&json!({"answers": {"textDocument/hover": {"first": first}}}));
+        assert!(play.seen("a.scr").await.ends_with(&fingerprint(TEXT)));
+        assert_eq!(play.log().count("textDocument/hover"), 4, "{code}");
+        play.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn asking_again_ends_at_the_deadline() {
+    let error = json!({"code": -32801, "message": "content modified"});
+    let play = Play::limited(&json!({"answers": {"textDocument/hover": {"error": error}}}), Duration::from_secs(1));
+    let (answer, _) = timed(play.hover("a.scr")).await;
+    let (_, detail) = failure(answer);
+    assert!(detail.contains("content modified"), "{detail}");
+    assert!(play.log().count("textDocument/hover") > 2);
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_goes_away_cancels_its_request() {
+    let play = Play::new(&json!({"answers": {"textDocument/hover": {"never": true}}}));
+    {
+        let asking = play.hover("a.scr");
+        let mut asking = std::pin::pin!(asking);
+        let arrived = async {
+            while play.log().count("textDocument/hover") == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        in_time(async {
+            tokio::select! {
+                answer = asking.as_mut() => panic!("answered: {answer:?}"),
+                () = arrived => {}
+            }
+        })
+        .await;
+    }
+    let asked = play.log().messages().into_iter().find(|message| message["method"] == "textDocument/hover");
+    let id = asked.expect("a hover")["id"].clone();
+    play.log().wait_for("a cancellation", SOON, |log| {
+        log.params("$/cancelRequest").into_iter().find(|params| params["id"] == id)
+    });
+    play.end().await;
+}

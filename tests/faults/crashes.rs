@@ -1,0 +1,108 @@
+//! Servers that die.
+
+use std::time::Duration;
+
+use lsp_tools::tools::answer::{ServerState, Verdict};
+use serde_json::json;
+
+use crate::play::{Play, TEXT, failure, in_time, timed};
+use crate::support::fingerprint;
+
+/// Points at which a first question meets the crash.
+const POINTS: [&str; 6] = ["initialize", "initialized", "did_open", "first_request", "mid_reply", "did_change"];
+
+fn crash(at: &str, times: Option<u64>) -> serde_json::Value {
+    let mut crash = json!({"at": at, "code": 7, "stderr": ["out of cheese", "redo from start"]});
+    if let Some(times) = times {
+        crash["times"] = json!(times);
+    }
+    json!({ "crash": crash })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_dies_once_is_started_again_and_the_answer_tells() {
+    for at in POINTS.into_iter().filter(|at| *at != "initialize") {
+        let play = Play::new(&crash(at, Some(1)));
+        if at == "did_change" {
+            play.seen("a.scr").await;
+            play.project.write("a.scr", "def foo\nfoo bar baz\n");
+        }
+        let (answer, took) = timed(play.hover("a.scr")).await;
+        let answer = answer.unwrap_or_else(|error| panic!("{at}: {error:?}"));
+        let text = play.project.read("a.scr");
+        assert!(answer.output.contents.ends_with(&fingerprint(&text)), "{at}: {answer:?}");
+        assert_eq!(answer.verdict, Verdict::Complete, "{at}");
+        let notes = answer.notes.join("\n");
+        assert!(notes.contains("exit status 7") && notes.contains("redo from start"), "{at}: {notes:?}, {took:?}");
+        assert_eq!(play.log().starts(), 2, "{at}");
+        play.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_always_dies_is_told_with_its_status_and_last_words() {
+    for at in ["start", "initialize", "initialized", "did_open", "first_request", "mid_reply"] {
+        let play = Play::new(&crash(at, None));
+        for question in 0..3 {
+            let (answer, took) = timed(play.hover("a.scr")).await;
+            let (state, detail) = failure(answer);
+            assert_eq!(state, ServerState::Crashed, "{at} {question}: {detail}");
+            assert!(detail.contains("exit status 7"), "{at} {question}: {detail}");
+            assert!(detail.contains("out of cheese | redo from start"), "{at} {question}: {detail}");
+            assert!(took < Duration::from_secs(15), "{at} {question}: {took:?}");
+        }
+        // Asked again at once, it is not started again at once.
+        let starts = play.log().starts();
+        let (_, detail) = failure(in_time(play.hover("a.scr")).await);
+        assert!(detail.contains("tried again in"), "{at}: {detail}");
+        assert!(play.log().starts() <= starts + 1 && starts <= 4, "{at}: {starts}");
+        in_time(play.runtime.shutdown()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_is_started_again_with_its_documents() {
+    let play = Play::with(&json!({}), "", [("a.scr", TEXT), ("b.scr", "def b\n"), ("c.scr", "def c\n")]);
+    for path in ["a.scr", "b.scr", "c.scr"] {
+        play.seen(path).await;
+    }
+    assert_eq!(play.log().count("textDocument/didOpen"), 3);
+    let pid = play.log().events("start")[0]["pid"].as_i64().expect("a pid");
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).expect("a pid")).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a kill");
+    assert!(play.seen("a.scr").await.ends_with(&fingerprint(TEXT)));
+    assert_eq!(play.log().starts(), 2);
+    let opened = play.log().params("textDocument/didOpen");
+    let again: std::collections::BTreeSet<&str> =
+        opened[3..].iter().filter_map(|params| params["textDocument"]["uri"].as_str()?.rsplit('/').next()).collect();
+    assert_eq!(again.into_iter().collect::<Vec<_>>(), ["a.scr", "b.scr", "c.scr"]);
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_calls_in_flight_are_answered_when_the_server_dies() {
+    let scenario = json!({
+        "answers": {"textDocument/hover": {"never": true}},
+        "rules": [{"at": "textDocument/definition", "when": "before", "times": 0, "do": {"crash": {"code": 9, "stderr": ["bye"]}}}],
+    });
+    let play = Play::new(&scenario);
+    play.check("a.scr").await.expect("a check");
+    let hovers = futures::future::join_all((0..8).map(|_| play.hover("a.scr")));
+    let both = async {
+        let crash = async {
+            while play.log().count("textDocument/hover") < 8 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            play.runtime.definition(crate::play::at("a.scr", 1, 0)).await
+        };
+        tokio::join!(hovers, crash)
+    };
+    let (hovers, definition) = in_time(both).await;
+    // The definition kills each server it is asked of, and the hovers never have an answer.
+    assert_eq!(failure(definition).0, ServerState::Crashed);
+    for hover in hovers {
+        let (_, detail) = failure(hover);
+        assert!(detail.contains("exit status 9") || detail.contains("textDocument/hover"), "{detail}");
+    }
+    in_time(play.runtime.shutdown()).await;
+}

@@ -1,0 +1,15 @@
+//! Language servers that misbehave, through the library as an embedder uses it: whatever a server does, an answer comes in
+//! bounded time, is about the text that is on disk, and says how far to rely on it.
+//!
+//! The server is the scripted one; what it does is in each test's scenario, what it got is in its log.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod answering;
+mod crashes;
+mod diagnostics;
+mod freshness;
+mod play;
+mod readiness;
+mod wire;

@@ -1,0 +1,82 @@
+//! Servers that index first: what they say before is partial, what depends on the whole project waits.
+
+use std::time::Duration;
+
+use lsp_tools::tools::answer::{ServerState, Verdict};
+use serde_json::json;
+
+use crate::play::{Play, SOON, TEXT, at, in_time, timed};
+
+const FILES: [(&str, &str); 2] = [("a.scr", TEXT), ("b.scr", "foo foo foo foo\n")];
+/// How often `foo` occurs in [`FILES`].
+const ALL: usize = 6;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn references_wait_for_an_index_that_progress_tells_of() {
+    for table in ["", "readiness = {progress = [\"Indexing\"]}"] {
+        let play = Play::with(&json!({"index": {"ms": 1500, "steps": 10}}), table, FILES);
+        let answer = in_time(play.references("a.scr")).await.expect("references");
+        assert_eq!((answer.verdict, answer.output.count), (Verdict::Complete, ALL), "{table}: {answer:?}");
+        assert_eq!(answer.server_status.state, ServerState::Ready);
+        play.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn references_wait_for_quiescence_where_the_server_tells_it() {
+    let index = json!({"index": {"ms": 1200, "progress": false, "server_status": true}});
+    let play = Play::with(&index, "readiness = {server-status = true}", FILES);
+    let answer = in_time(play.references("a.scr")).await.expect("references");
+    assert_eq!((answer.verdict, answer.output.count), (Verdict::Complete, ALL), "{answer:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_that_never_ends_gives_a_partial_answer_within_the_deadline() {
+    let project = crate::support::Project::scripted(&json!({"index": {"ms": 500, "never_ends": true}}), "", FILES);
+    let play = Play::open(project, Some(Duration::from_secs(2)));
+    let (answer, took) = timed(play.references("a.scr")).await;
+    let answer = answer.expect("references");
+    assert_eq!((answer.verdict, answer.server_status.state), (Verdict::Partial, ServerState::Indexing), "{answer:?}");
+    assert_eq!(answer.output.count, ALL / 2);
+    let detail = answer.server_status.detail.expect("what it does");
+    assert!(detail.contains("Indexing") && detail.contains("80 %"), "{detail}");
+    assert!(took < SOON / 2, "{took:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_about_one_file_does_not_wait_for_the_index() {
+    let play = Play::with(&json!({"index": {"ms": 500, "never_ends": true}}), "", FILES);
+    let (hover, took) = timed(play.runtime.hover(at("a.scr", 1, 0))).await;
+    let hover = hover.expect("a hover");
+    assert!(hover.output.contents.starts_with("foo v1"), "{hover:?}");
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    let diagnostics = in_time(async {
+        tokio::time::timeout(SOON, play.runtime.check(vec!["a.scr".into()], None, 10)).await.expect("in time")
+    });
+    let diagnostics = diagnostics.await.expect("a check");
+    assert_eq!(diagnostics.verdict, Verdict::Partial, "{diagnostics:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_answer_while_indexing_is_asked_again_at_rest() {
+    let scenario = json!({
+        "index": {"ms": 800, "begins_on": "did_open"},
+        "answers": {"textDocument/definition": {"while_indexing": []}},
+    });
+    let play = Play::with(&scenario, "readiness = {progress = [\"Indexing\"]}", FILES);
+    let answer = in_time(play.runtime.definition(at("a.scr", 1, 0))).await.expect("a definition");
+    assert_eq!((answer.output.count, answer.verdict), (1, Verdict::Complete), "{answer:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_that_is_not_indexing_keeps_nobody() {
+    let scenario = json!({"index": {"ms": 500, "title": "Linting", "never_ends": true}});
+    let play = Play::with(&scenario, "readiness = {not-indexing = [\"Linting\"]}", FILES);
+    let answer = in_time(play.runtime.definition(at("a.scr", 1, 0))).await.expect("a definition");
+    assert_eq!(answer.verdict, Verdict::Complete, "{answer:?}");
+    play.end().await;
+}

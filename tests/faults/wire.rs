@@ -1,0 +1,167 @@
+//! What stands on the wire is wrong: frames, ids, sizes, types.
+
+use std::time::Duration;
+
+use lsp_tools::tools::answer::{ServerState, Verdict};
+use lsp_tools::tools::target::Target;
+use serde_json::{Value, json};
+
+use crate::play::{Play, SOON, TEXT, at, failure, in_time, timed};
+use crate::support::{fingerprint, scenarios};
+
+fn before_hover(action: Value) -> Value {
+    json!({"rules": [{"at": "textDocument/hover", "when": "before", "do": action}]})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn frames_and_bytes_that_can_be_passed_over_are() {
+    let passed_over = [
+        json!({"frame": "lower_case"}),
+        json!({"frame": "lf_only"}),
+        json!({"frame": "no_space"}),
+        json!({"frame": "extra_header"}),
+        json!({"frame": "length_too_short"}),
+        json!({"frame": "length_negative"}),
+        json!({"frame": "length_not_a_number"}),
+        json!({"frame": "length_missing"}),
+        json!({"frame": "invalid_utf8"}),
+        json!({"frame": "not_json"}),
+        json!({"junk": ["Traceback (most recent call last):", "  File \"x\", line 1", "", "Content-Type: no"]}),
+        json!({"bytes": "\r\n\r\n\u{0}\u{1b}[31mhello"}),
+        json!({"message": {"jsonrpc": "2.0", "id": null, "result": 1}}),
+        json!({"message": {"jsonrpc": "2.0", "id": 987_654, "result": 1}}),
+        json!({"message": {"jsonrpc": "2.0", "id": "no such", "error": {"code": 1, "message": "x"}}}),
+        json!({"message": {"jsonrpc": "2.0"}}),
+        json!({"message": [1, 2, 3]}),
+        json!({"message": "text"}),
+        json!({"message": {"jsonrpc": "2.0", "method": 5, "params": []}}),
+        json!({"message": {"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": null}}),
+        json!({"message": {"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": {"uri": 1}}}),
+        json!({"message": {"jsonrpc": "2.0", "method": "$/progress"}}),
+        json!({"flood": {"count": 20_000}}),
+    ];
+    for action in passed_over {
+        let play = Play::new(&before_hover(action.clone()));
+        let answer = in_time(play.hover("a.scr")).await.unwrap_or_else(|error| panic!("{action}: {error:?}"));
+        assert!(answer.output.contents.ends_with(&fingerprint(TEXT)), "{action}: {answer:?}");
+        assert_eq!((play.log().starts(), answer.notes), (1, Vec::new()), "{action}");
+        play.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frame_that_never_ends_costs_its_question_and_not_the_next() {
+    for style in ["length_too_long", "length_huge", "half"] {
+        let scenario = before_hover(json!({ "frame": style }));
+        let play = Play::limited(&scenario, Duration::from_secs(2));
+        let (answer, took) = timed(play.hover("a.scr")).await;
+        eprintln!("{style}: {took:?} {answer:?} starts {}", play.log().starts());
+        play.project.set_scenario(&json!({}));
+        let answer = in_time(play.hover("a.scr")).await;
+        eprintln!("  then {answer:?} starts {}", play.log().starts());
+        in_time(play.runtime.shutdown()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn odd_replies_are_answers_or_none_in_bounded_time() {
+    for reply in scenarios::REPLIES {
+        let scenario = json!({"answers": {"textDocument/hover": {"reply": reply}}});
+        let play = Play::limited(&scenario, Duration::from_secs(1));
+        let answer = in_time(play.hover("a.scr")).await;
+        eprintln!("{reply}: {answer:?}");
+        in_time(play.runtime.shutdown()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_beyond_all_measure_ends_the_session_and_not_the_runtime() {
+    let play = Play::new(&before_hover(json!({"huge": {"bytes": 65 << 20}})));
+    let (answer, took) = timed(play.hover("a.scr")).await;
+    eprintln!("{took:?} {answer:?} {}", play.log().starts());
+    play.project.set_scenario(&json!({}));
+    let answer = in_time(play.hover("a.scr")).await;
+    eprintln!("{answer:?} {}", play.log().starts());
+    in_time(play.runtime.shutdown()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_server_asks_is_answered_as_the_specification_says() {
+    let play = Play::with(
+        &json!({"rules": scenarios::server_requests("file:///tmp/outside.scr")}),
+        "settings = {scripted = {depth = 3}}",
+        [("a.scr", TEXT)],
+    );
+    play.seen("a.scr").await;
+    let answer = |method: &str| {
+        play.log().wait_for(method, SOON, |log| log.answer(&json!(method)))
+    };
+    assert_eq!(answer("workspace/configuration")["result"], json!([{"depth": 3}, null]));
+    assert_eq!(answer("client/registerCapability").get("result"), Some(&Value::Null));
+    assert_eq!(answer("client/unregisterCapability").get("result"), Some(&Value::Null));
+    assert_eq!(answer("workspace/applyEdit")["result"]["applied"], false);
+    let folders = answer("workspace/workspaceFolders")["result"].clone();
+    assert_eq!(folders[0]["uri"], json!(format!("file://{}", play.project.root().display())));
+    assert_eq!(answer("window/showMessageRequest").get("result"), Some(&Value::Null));
+    assert_eq!(answer("window/showDocument")["result"]["success"], false);
+    assert_eq!(answer("window/workDoneProgress/create").get("result"), Some(&Value::Null));
+    assert_eq!(answer("custom/unknown")["error"]["code"], -32601);
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ids_of_the_server_come_back_as_they_were() {
+    let ids = [json!("a word"), json!(0), json!(-1), json!(2_147_483_648_u64), json!(9_007_199_254_740_993_u64), json!("")];
+    let rules: Vec<Value> = ids
+        .iter()
+        .map(|id| {
+            let request = json!({"method": "workspace/workspaceFolders", "params": null, "id": id});
+            json!({"at": "textDocument/didOpen", "do": {"request": request}})
+        })
+        .collect();
+    let play = Play::new(&json!({ "rules": rules }));
+    play.seen("a.scr").await;
+    for id in ids {
+        play.log().wait_for(&format!("an answer to {id}"), SOON, |log| log.answer(&id));
+    }
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_of_a_wrong_type_are_told_or_nothing() {
+    for (method, result) in scenarios::odd_results() {
+        let play = Play::new(&json!({"answers": {method: {"result": result}}}));
+        let told = match method {
+            "textDocument/hover" => format!("{:?}", in_time(play.hover("a.scr")).await.map(|answer| answer.output)),
+            "textDocument/definition" => {
+                format!("{:?}", in_time(play.runtime.definition(at("a.scr", 1, 0))).await.map(|answer| answer.output))
+            }
+            "textDocument/references" => format!("{:?}", in_time(play.references("a.scr")).await.map(|answer| answer.output)),
+            "textDocument/documentSymbol" => {
+                let answer = in_time(play.runtime.symbols(Target::File("a.scr".into()), 10)).await;
+                format!("{:?}", answer.map(|answer| answer.output))
+            }
+            _ => {
+                let answer = in_time(play.runtime.symbols(Target::Name("foo".into()), 10)).await;
+                format!("{:?}", answer.map(|answer| answer.output))
+            }
+        };
+        eprintln!("{method} {result}: {told}");
+        assert_eq!(play.log().starts(), if method.starts_with("workspace") { play.log().starts() } else { 1 });
+        play.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_odd_diagnostic_does_not_cost_the_rest() {
+    for mode in ["push_versioned", "pull"] {
+        let scenario = json!({"diagnostics": {"mode": mode, "items": scenarios::odd_diagnostics()}});
+        let play = Play::new(&scenario);
+        let answer = in_time(play.check("a.scr")).await.expect("a check");
+        eprintln!("{mode}: {:#?}\n{:?}", answer.output.diagnostics, answer.notes);
+        let good = answer.output.diagnostics.iter().find(|item| item.message == "the one good finding").expect("it");
+        assert_eq!((good.range.start.line, good.range.start.character, good.range.end.character), (0, 0, 3));
+        assert_eq!((answer.verdict, answer.server_status.state), (Verdict::Complete, ServerState::Ready));
+        play.end().await;
+    }
+}
