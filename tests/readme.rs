@@ -22,16 +22,21 @@ fn the_languages_are_those_of_the_catalogue() {
     let (written, after) = rest.split_once(END).expect("README.md has the mark where the languages end");
     let table = table(catalogue);
     if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}")).expect("README.md can be written");
+        std::fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}"))
+            .expect("README.md can be written");
     } else {
-        assert_eq!(written, table, "the table is old; write it anew with: {UPDATE}=1 cargo test --test readme");
+        assert_eq!(
+            written, table,
+            "the table is old; write it anew with: {UPDATE}=1 cargo test --test readme"
+        );
     }
     let sentence = format!("{} languages and {} servers", catalogue.languages.len(), catalogue.servers.len());
     assert!(before.contains(&sentence), "the README does not say “{sentence}”");
 }
 
 fn table(catalogue: &Catalogue) -> String {
-    let mut table = String::from("| language | runs | also known | how it is installed |\n|---|---|---|---|\n");
+    let mut table =
+        String::from("| language | runs | also known | how it is installed |\n|---|---|---|---|\n");
     let mut languages: Vec<_> = catalogue.languages.iter().collect();
     languages.sort_by_key(|(_, language)| language.name.to_lowercase());
     for (key, language) in languages {
@@ -42,7 +47,8 @@ fn table(catalogue: &Catalogue) -> String {
         let names = |names: &mut dyn Iterator<Item = &str>| names.map(code).collect::<Vec<_>>().join(", ");
         let runs = names(&mut running.iter().map(|(server, _)| *server));
         let others = names(&mut others.into_iter());
-        writeln!(table, "| {} | {runs} | {others} | {install} |", language.name).expect("a String takes everything");
+        writeln!(table, "| {} | {runs} | {others} | {install} |", language.name)
+            .expect("a String takes everything");
     }
     table
 }
@@ -50,8 +56,7 @@ fn table(catalogue: &Catalogue) -> String {
 /// The command of ours where there is a recipe for it, else what to do by hand.
 fn install(language: &str, server: &Server) -> String {
     let install = &server.install;
-    let recipes =
-        [&install.pip, &install.npm, &install.cargo, &install.go, &install.gem, &install.dotnet];
+    let recipes = [&install.pip, &install.npm, &install.cargo, &install.go, &install.gem, &install.dotnet];
     if recipes.iter().any(|packages| !packages.is_empty()) {
         return code(&format!("lsp-tools install {language}"));
     }

@@ -1,7 +1,7 @@
 //! What is answered without a language server: candidates from the text, ranked, and how to get the server.
 //!
 //! What lives here: parsing within bounds ([`parse`], [`grammar`], [`source`]), names followed through scopes, imports and
-//! types ([`resolve`], [`candidates`]), uses ([`references`]), outlines ([`outline`]), syntax errors ([`syntax`]) and install
+//! types ([`resolve`], [`candidates`]), uses ([`mod@references`]), outlines ([`outline`]), syntax errors ([`syntax`]) and install
 //! advice ([`advice`]). May use: `text`, `workspace`, `config`, and of `lsp` only its `model`. Starts no process and
 //! speaks to no server.
 //!
