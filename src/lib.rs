@@ -34,6 +34,7 @@
 //! | [`workspace`] | the only code that touches the user's files: the root and what lies beneath, reading, walking, searching, noticing changes |
 //! | [`config`] | the catalogue of languages and servers, the settings in layers, trust |
 //! | [`lsp`] | language servers: processes, the wire, sessions, documents, diagnostics, and the manager over all of them |
+//! | [`hints`] | what the text alone can tell: syntax trees, names followed through imports, ranked candidates, install advice |
 //! | [`tools`] | one file per question, and the shapes of answers and failures |
 //! | [`runtime`] | all of it as one object, which every door opens |
 //! | [`cli`] | the door for people and scripts: commands, and how answers look on a terminal |
@@ -42,6 +43,8 @@
 //! in any of them.
 
 #![warn(missing_docs)]
+// The documentation is built with private items: it is also the map for those who work in here.
+#![allow(rustdoc::private_intra_doc_links)]
 #![forbid(unsafe_code)]
 
 pub mod cli;

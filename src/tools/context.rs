@@ -11,7 +11,9 @@ use super::answer::{ServerState, ServerStatus};
 use super::error::{ErrorCode, ToolError};
 use super::install::{self, InstallState};
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, Trust, present_languages, spec};
+use crate::hints::advice;
 use crate::lsp::manager::{Manager, Unavailable};
+use crate::lsp::process::Spawner;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::Session;
 use crate::text::Buffer;
@@ -31,6 +33,8 @@ pub struct Context {
     pub config: Arc<Config>,
     /// All language servers.
     pub manager: Manager,
+    /// Starts processes.
+    pub spawner: Spawner,
     /// Who allowed what.
     pub trust: Trust,
     /// The user's folders.
@@ -163,7 +167,8 @@ impl Context {
 
     /// The command that installs `server`.
     pub fn install_command(&self, server: &str) -> Option<String> {
-        self.catalogue().servers.get(server)?.install.advice.clone()
+        let spec = self.catalogue().servers.get(server)?;
+        Some(advice::install_command(server, spec))
     }
 
     /// A status without further detail.

@@ -206,7 +206,7 @@ async fn without_server(context: &Context, subject: Subject, mut report: FileRep
     if report.statuses.is_empty() {
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
-    report.items = fallback::syntax_errors(context, &subject)?;
+    report.items = fallback::syntax_errors(context, &subject).await?;
     report.verdict = Verdict::Hints;
     report.detail = report.statuses[0].detail.clone();
     Ok(report)

@@ -52,7 +52,7 @@ async fn outline(context: &Context, subject: Subject, limit: usize) -> Result<An
             Err(error) => status = context.failed(&session, &subject, &error, started).await,
         }
     }
-    let symbols = fallback::outline(context, &subject)?;
+    let symbols = fallback::outline(context, &subject).await?;
     Ok(tree(symbols, limit, status, Verdict::Hints))
 }
 
@@ -186,7 +186,7 @@ impl Context {
                 }
             }
         };
-        Ok((fallback::workspace_symbols(self, subject, query)?, status, Verdict::Hints))
+        Ok((fallback::workspace_symbols(self, subject, query).await?, status, Verdict::Hints))
     }
 
     /// Where the symbols called exactly `name` (`Class.method` within `Class`) are.

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::context::{Context, Subject};
 use crate::config::PresentLanguage;
+use crate::hints::advice;
 use crate::lsp::manager::{SlotStatus, Unavailable};
 
 /// What a server is doing.
@@ -138,6 +139,7 @@ fn row(context: &Context, language: &PresentLanguage, status: &SlotStatus) -> Se
 
 /// One line for each language here whose leading server is missing, and for what the project says that does not count.
 pub fn startup_hints(context: &Context) -> Vec<String> {
+    let locale = advice::locale();
     let mut lines = context.config.left_out.clone();
     for language in context.present_languages() {
         let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
@@ -145,7 +147,7 @@ pub fn startup_hints(context: &Context) -> Vec<String> {
             && matches!(context.manager.locate(server, &language.example), Err(Unavailable::Missing { .. }))
             && let Some(command) = context.install_command(server)
         {
-            lines.push(format!("[LSP] {}: {server} not installed, run: {command}", language.language));
+            lines.push(advice::startup_line(&language.language, server, &command, locale.as_deref()));
         }
     }
     lines
