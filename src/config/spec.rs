@@ -178,6 +178,8 @@ pub struct DiagnosticsRule {
     pub quiet_ms: Option<u64>,
     /// The first push after opening is an empty list that says nothing.
     pub first_empty_is_noise: bool,
+    /// How many pushes each version gets; those before the last speak of an older text (0 stands for 1).
+    pub pushes_per_version: u64,
     /// It checks only what was saved: a `didSave` follows each change of the file on disk.
     pub on_save: bool,
     /// A notification that says "done with this document" (clangd's file status).

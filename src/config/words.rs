@@ -68,6 +68,7 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("source", Choice(&["auto", "pull", "versioned-push", "push", "tsserver", "none"])),
     plain("quiet-ms", Number(1, HOUR_MS)),
     plain("first-empty-is-noise", Flag),
+    plain("pushes-per-version", Number(1, 10)),
     plain("on-save", Flag),
     plain("idle", Record(IDLE)),
     plain("timeout-ms", Number(1, HOUR_MS)),
