@@ -183,7 +183,8 @@ impl Trial<'_> {
 
     /// Why the status is not that of a server that answered, if it is not.
     fn no_answer(&self, status: &ServerStatus, verdict: Verdict) -> Option<String> {
-        let right = status.server == self.server && status.state == ServerState::Ready && verdict == Verdict::Complete;
+        let answers = matches!(status.state, ServerState::Ready | ServerState::Indexing);
+        let right = status.server == self.server && answers && verdict == Verdict::Complete;
         let detail = status.detail.as_deref().unwrap_or_default();
         (!right).then(|| format!("{} {:?} {verdict:?} {detail}", status.server, status.state))
     }

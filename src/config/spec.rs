@@ -234,6 +234,8 @@ pub struct ReadinessRule {
     pub progress: Vec<String>,
     /// Milliseconds within which that progress begins; where it does not, the server is taken as ready.
     pub grace_ms: Option<u64>,
+    /// What it says of single files is right before that progress ends: only questions across files wait for it.
+    pub files_first: bool,
     /// It reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
     pub server_status: bool,
     /// A notification that says "ready" once.

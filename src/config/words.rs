@@ -82,6 +82,7 @@ pub(super) const IDLE: &[Field] = &[plain("method", Text), plain("field", Text),
 pub(super) const READINESS: &[Field] = &[
     plain("progress", Texts),
     plain("grace-ms", Number(1, HOUR_MS)),
+    plain("files-first", Flag),
     plain("server-status", Flag),
     plain("not-indexing", Texts),
     plain("distrust-empty-ms", Number(0, 60_000)),

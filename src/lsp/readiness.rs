@@ -124,7 +124,7 @@ impl Readiness {
     pub fn state(&self, rule: &ReadinessRule) -> Ready {
         let named = self.active.values().find(|work| names(&rule.progress, &work.title));
         if let Some(work) = named {
-            return Ready::No(work.to_string());
+            return not_yet(rule, work.to_string());
         }
         if rule.server_status && self.quiescent != Some(true) {
             let work = self.active.values().next().map_or("loading the project".to_owned(), Work::to_string);
@@ -136,7 +136,7 @@ impl Readiness {
         if !rule.progress.is_empty() && !self.named_ended && !self.named_begun {
             let waited = self.first_open.map(|opened| opened.elapsed());
             if waited.is_none_or(|waited| waited < rule.grace()) {
-                return Ready::No("loading the project".to_owned());
+                return not_yet(rule, "loading the project".to_owned());
             }
         }
         let other = self.active.values().find(|work| !names(&rule.not_indexing, &work.title));
@@ -150,6 +150,11 @@ impl Readiness {
         }
         Some(self.first_open? + rule.grace())
     }
+}
+
+/// What the progress that a rule names keeps the server from.
+fn not_yet(rule: &ReadinessRule, work: String) -> Ready {
+    if rule.files_first { Ready::Working(work) } else { Ready::No(work) }
 }
 
 fn names(titles: &[String], title: &str) -> bool {
@@ -173,6 +178,18 @@ mod tests {
         assert!(matches!(readiness.state(&rule), Ready::No(_)));
         readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "begin", "title": "Initializing JS" } }));
         assert_eq!(readiness.state(&rule), Ready::No("Initializing JS".into()));
+        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
+        assert_eq!(readiness.state(&rule), Ready::Yes);
+    }
+
+    #[test]
+    fn questions_about_single_files_need_not_wait_where_the_rule_says_so() {
+        let rule = ReadinessRule { files_first: true, ..rule(&["indexing"]) };
+        let mut readiness = Readiness::default();
+        readiness.opened();
+        assert_eq!(readiness.state(&rule), Ready::Working("loading the project".into()));
+        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "begin", "title": "indexing" } }));
+        assert_eq!(readiness.state(&rule), Ready::Working("indexing".into()));
         readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
         assert_eq!(readiness.state(&rule), Ready::Yes);
     }
