@@ -97,9 +97,18 @@ impl<'a> Resolver<'a> {
                 return vec![last];
             }
         }
-        // The body before the promise of one.
-        found.sort_by_key(|&index| source.definitions[index].role == Role::Prototype);
+        Self::sort_alternatives(source, &mut found);
         found
+    }
+
+    /// The body before the promise of one; in C the last of several, which stands in the branch of `#else`.
+    fn sort_alternatives(source: &Source, found: &mut [usize]) {
+        if matches!(source.grammar.key, "c" | "cpp")
+            && found.iter().all(|&index| !source.is_local(&source.definitions[index]))
+        {
+            found.reverse();
+        }
+        found.sort_by_key(|&index| source.definitions[index].role == Role::Prototype);
     }
 
     /// What the plain `name` means at a byte of `source`.
@@ -161,7 +170,11 @@ impl<'a> Resolver<'a> {
             }
         }
         if source.grammar.selves.contains(&name) || name == "super" {
-            let class = source.class_at(at)?;
+            // Where it is a parameter (Python, Rust), that one is meant; its type is the class.
+            if !self.visible(source, name, at).is_empty() {
+                return None;
+            }
+            let class = source.class_at(at).or_else(|| Self::constructor_at(source, at))?;
             let class = Target::Definition(source.clone(), class);
             return Some(if matches!(name, "super" | "parent" | "base") {
                 self.bases(&class)
@@ -170,6 +183,16 @@ impl<'a> Resolver<'a> {
             });
         }
         None
+    }
+
+    /// The outermost function around a byte: where there is no class, `this` is what it constructs.
+    fn constructor_at(source: &Source, at: usize) -> Option<usize> {
+        let is_around = |definition: &Definition| {
+            definition.role == Role::Function
+                && definition.span.contains(&at)
+                && source.grammar.selves == ["this"]
+        };
+        source.definitions.iter().position(is_around)
     }
 
     /// The inline modules around a byte of a Rust file, innermost last.
@@ -354,7 +377,7 @@ impl<'a> Resolver<'a> {
             definition.scope == 0 && definition.container.is_none() && definition.role != Role::Extension
         };
         let mut found: Vec<usize> = source.named(name).filter(is_top).collect();
-        found.sort_by_key(|&index| source.definitions[index].role == Role::Prototype);
+        Self::sort_alternatives(source, &mut found);
         if !found.is_empty() {
             return self.followed(source, found);
         }

@@ -22,6 +22,7 @@ pub async fn run(
     limit: Option<usize>,
 ) -> Result<Answer<SymbolsOutput>, ToolError> {
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
+    context.prepare(target).await?;
     match target {
         Target::File(path) => outline(context, context.subject(context.path(path)?)?, limit).await,
         Target::Name(query) => search(context, query, limit).await,

@@ -10,7 +10,7 @@
 (enum_specifier name: (type_identifier) @name body: (_)) @def.enum
 (enumerator name: (identifier) @name) @def.constant
 (type_definition type: (_) @type declarator: (_) @declarator) @def.type
-(preproc_def name: (identifier) @name) @def.macro
+(preproc_def name: (identifier) @name value: (_)? @value) @def.macro
 (preproc_function_def name: (identifier) @name) @def.macro
 (preproc_params (identifier) @name @def.parameter)
 (labeled_statement label: (statement_identifier) @name) @def.label

@@ -17,7 +17,7 @@
 (type_definition type: (_) @type declarator: (_) @declarator) @def.type
 (alias_declaration name: (type_identifier) @name type: (_) @type) @def.type
 (concept_definition name: (identifier) @name) @def.type
-(preproc_def name: (identifier) @name) @def.macro
+(preproc_def name: (identifier) @name value: (_)? @value) @def.macro
 (preproc_function_def name: (identifier) @name) @def.macro
 (preproc_params (identifier) @name @def.parameter)
 [(compound_statement) (for_statement) (for_range_loop) (lambda_expression) (template_declaration) (if_statement) (while_statement)] @scope
