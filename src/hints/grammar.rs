@@ -274,6 +274,7 @@ static GRAMMARS: LazyLock<[Grammar; 13]> = LazyLock::new(|| {
         },
         Grammar {
             names: &["word", "variable_name", "command_name"],
+            shadowing: true,
             ..grammar("shell", || tree_sitter_bash::LANGUAGE.into(), include_str!("queries/bash.scm"))
         },
     ]
