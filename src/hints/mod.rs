@@ -38,3 +38,6 @@ pub use parse::{LARGEST_PARSED, ParseError};
 pub use references::{References, references};
 pub use symbols::{FoundSymbols, symbols, workspace_symbols};
 pub use syntax::{Syntax, syntax_errors};
+
+#[cfg(test)]
+mod tests;

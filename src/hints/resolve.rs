@@ -239,6 +239,7 @@ impl<'a> Resolver<'a> {
             }
             let modules = self.module(source, &import.module, import.selection.start);
             match &import.item {
+                Item::Named(name) if modules.is_empty() => self.in_own_file(source, name),
                 Item::Named(name) => self.of_modules(&modules, name),
                 Item::Default => {
                     let found = self.of_modules(&modules, "default");
@@ -247,6 +248,18 @@ impl<'a> Resolver<'a> {
                 _ => modules,
             }
         })
+    }
+
+    /// A class of Java or PHP in the file that bears its name, where the folders do not follow the package.
+    fn in_own_file(&self, source: &Source, name: &str) -> Vec<Target> {
+        let (true, Some(extension)) = (matches!(source.grammar.key, "java" | "php"), source.path.extension())
+        else {
+            return Vec::new();
+        };
+        let files = self.project.ending_in(&format!("{name}.{extension}"));
+        let found =
+            files.iter().filter_map(|path| self.project.source(path)).map(|file| self.of_file(&file, name));
+        found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
     }
 
     fn of_modules(&self, modules: &[Target], name: &str) -> Vec<Target> {
