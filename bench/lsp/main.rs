@@ -11,6 +11,7 @@ mod memory;
 #[path = "../support/raw_client.rs"]
 mod raw_client;
 #[path = "../servers/samples.rs"]
+#[allow(dead_code, reason = "the matrix of servers uses the rest")]
 mod samples;
 mod sink;
 mod stage;

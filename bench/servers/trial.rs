@@ -183,7 +183,8 @@ impl Trial<'_> {
 
     /// Why the status is not that of a server that answered, if it is not.
     fn no_answer(&self, status: &ServerStatus, verdict: Verdict) -> Option<String> {
-        let right = status.server == self.server && status.state == ServerState::Ready && verdict == Verdict::Complete;
+        let answers = matches!(status.state, ServerState::Ready | ServerState::Indexing);
+        let right = status.server == self.server && answers && verdict == Verdict::Complete;
         let detail = status.detail.as_deref().unwrap_or_default();
         (!right).then(|| format!("{} {:?} {verdict:?} {detail}", status.server, status.state))
     }
@@ -200,10 +201,13 @@ impl Trial<'_> {
         let skipped = self.sample.without.hover.clone().or(self.sample.hover.is_none().then(String::new));
         if let Some(why) = skipped {
             let checked = runtime.check(vec![root.join(&self.sample.file)], None, 100).await;
+            let took = ms(started);
+            let running = runtime.servers().await.servers;
+            let runs = running.iter().any(|row| row.server == self.server && row.pid.is_some());
             let initialized = match checked {
-                Ok(answer) if alive(&answer.server_status) => Cell::Right { ms: ms(started) },
-                Ok(answer) => Cell::Wrong { ms: ms(started), why: format!("{:?}", answer.server_status) },
-                Err(error) => Cell::Wrong { ms: ms(started), why: error.error },
+                Ok(_) if runs => Cell::Right { ms: took },
+                Ok(answer) => Cell::Wrong { ms: took, why: format!("{:?}", answer.server_status) },
+                Err(error) => Cell::Wrong { ms: took, why: error.error },
             };
             return (initialized, Cell::Skipped { why });
         }

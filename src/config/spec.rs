@@ -178,6 +178,8 @@ pub struct DiagnosticsRule {
     pub quiet_ms: Option<u64>,
     /// The first push after opening is an empty list that says nothing.
     pub first_empty_is_noise: bool,
+    /// How many pushes each version gets; those before the last speak of an older text (0 stands for 1).
+    pub pushes_per_version: u64,
     /// It checks only what was saved: a `didSave` follows each change of the file on disk.
     pub on_save: bool,
     /// A notification that says "done with this document" (clangd's file status).
@@ -233,11 +235,10 @@ pub struct IdleSign {
 pub struct ReadinessRule {
     /// Starts of the titles of work-done progress that must begin and end after the first document was opened.
     pub progress: Vec<String>,
-    /// Starts of the titles of progress that begins after the first document was opened and on whose end only answers
-    /// about the whole project depend.
-    pub index: Vec<String>,
     /// Milliseconds within which that progress begins; where it does not, the server is taken as ready.
     pub grace_ms: Option<u64>,
+    /// What it says of single files is right before that progress ends: only questions across files wait for it.
+    pub files_first: bool,
     /// It reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
     pub server_status: bool,
     /// A notification that says "ready" once.

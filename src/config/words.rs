@@ -68,6 +68,7 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("source", Choice(&["auto", "pull", "versioned-push", "push", "tsserver", "none"])),
     plain("quiet-ms", Number(1, HOUR_MS)),
     plain("first-empty-is-noise", Flag),
+    plain("pushes-per-version", Number(1, 10)),
     plain("on-save", Flag),
     plain("idle", Record(IDLE)),
     plain("timeout-ms", Number(1, HOUR_MS)),
@@ -81,8 +82,8 @@ pub(super) const IDLE: &[Field] = &[plain("method", Text), plain("field", Text),
 
 pub(super) const READINESS: &[Field] = &[
     plain("progress", Texts),
-    plain("index", Texts),
     plain("grace-ms", Number(1, HOUR_MS)),
+    plain("files-first", Flag),
     plain("server-status", Flag),
     plain("not-indexing", Texts),
     plain("distrust-empty-ms", Number(0, 60_000)),

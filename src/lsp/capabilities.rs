@@ -110,7 +110,8 @@ impl ServerCapabilities {
         let save = match &sync["save"] {
             Value::Bool(true) => Some(false),
             Value::Object(options) => Some(options.get("includeText") == Some(&Value::Bool(true))),
-            _ => None,
+            // A number for `textDocumentSync` says nothing of saves; the rule may know better.
+            _ => spec.diagnostics.on_save.then_some(false),
         };
         let folders = &raw["workspace"]["workspaceFolders"];
         let notified = matches!(&folders["changeNotifications"], Value::Bool(true) | Value::String(_));

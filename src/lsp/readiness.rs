@@ -15,8 +15,6 @@ pub struct Readiness {
     /// A progress that the rule names has begun and ended.
     named_ended: bool,
     named_begun: bool,
-    /// A progress of the rule's index has begun.
-    index_begun: bool,
     /// The last `quiescent` of `experimental/serverStatus`.
     quiescent: Option<bool>,
     /// The rule's notification has come.
@@ -86,7 +84,6 @@ impl Readiness {
             Some("begin") => {
                 let title = value["title"].as_str().unwrap_or("working").to_owned();
                 self.named_begun |= names(&rule.progress, &title);
-                self.index_begun |= names(&rule.index, &title);
                 let work = Work { title, message, percentage };
                 self.active.insert(token, work.clone());
                 Some(work)
@@ -127,7 +124,7 @@ impl Readiness {
     pub fn state(&self, rule: &ReadinessRule) -> Ready {
         let named = self.active.values().find(|work| names(&rule.progress, &work.title));
         if let Some(work) = named {
-            return Ready::No(work.to_string());
+            return not_yet(rule, work.to_string());
         }
         if rule.server_status && self.quiescent != Some(true) {
             let work = self.active.values().next().map_or("loading the project".to_owned(), Work::to_string);
@@ -137,29 +134,27 @@ impl Readiness {
             return Ready::No("starting".to_owned());
         }
         if !rule.progress.is_empty() && !self.named_ended && !self.named_begun {
-            if self.within_grace(rule) {
-                return Ready::No("loading the project".to_owned());
+            let waited = self.first_open.map(|opened| opened.elapsed());
+            if waited.is_none_or(|waited| waited < rule.grace()) {
+                return not_yet(rule, "loading the project".to_owned());
             }
-        }
-        if !rule.index.is_empty() && !self.index_begun && self.within_grace(rule) {
-            return Ready::Working("reading the project".to_owned());
         }
         let other = self.active.values().find(|work| !names(&rule.not_indexing, &work.title));
         other.map_or(Ready::Yes, |work| Ready::Working(work.to_string()))
     }
 
-    fn within_grace(&self, rule: &ReadinessRule) -> bool {
-        self.first_open.is_none_or(|opened| opened.elapsed() < rule.grace())
-    }
-
     /// When the state may change without any word of the server: the end of the grace period.
     pub fn next_change(&self, rule: &ReadinessRule) -> Option<Instant> {
-        let awaited = !rule.progress.is_empty() && !self.named_begun || !rule.index.is_empty() && !self.index_begun;
-        if !awaited {
+        if rule.progress.is_empty() || self.named_begun {
             return None;
         }
         Some(self.first_open? + rule.grace())
     }
+}
+
+/// What the progress that a rule names keeps the server from.
+fn not_yet(rule: &ReadinessRule, work: String) -> Ready {
+    if rule.files_first { Ready::Working(work) } else { Ready::No(work) }
 }
 
 fn names(titles: &[String], title: &str) -> bool {
@@ -188,23 +183,24 @@ mod tests {
     }
 
     #[test]
+    fn questions_about_single_files_need_not_wait_where_the_rule_says_so() {
+        let rule = ReadinessRule { files_first: true, ..rule(&["indexing"]) };
+        let mut readiness = Readiness::default();
+        readiness.opened();
+        assert_eq!(readiness.state(&rule), Ready::Working("loading the project".into()));
+        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "begin", "title": "indexing" } }));
+        assert_eq!(readiness.state(&rule), Ready::Working("indexing".into()));
+        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
+        assert_eq!(readiness.state(&rule), Ready::Yes);
+    }
+
+    #[test]
     fn other_progress_is_work_with_its_percentage() {
         let rule = rule(&[]);
         let mut readiness = Readiness::default();
         readiness.progress(&rule, &json!({ "token": "t", "value": { "kind": "begin", "title": "Indexing" } }));
         readiness.progress(&rule, &json!({ "token": "t", "value": { "kind": "report", "percentage": 40, "message": "2/5" } }));
         assert_eq!(readiness.state(&rule), Ready::Working("Indexing: 2/5 (40 %)".into()));
-    }
-
-    #[test]
-    fn an_index_that_may_still_begin_holds_up_the_project_only() {
-        let rule = ReadinessRule { index: vec!["indexing".into()], grace_ms: Some(60_000), ..Default::default() };
-        let mut readiness = Readiness::default();
-        readiness.opened();
-        assert!(matches!(readiness.state(&rule), Ready::Working(_)));
-        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "begin", "title": "indexing" } }));
-        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
-        assert_eq!(readiness.state(&rule), Ready::Yes);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Pushes {
     pub version: Option<i32>,
     /// The `diagnostics` of the last one, undecoded.
     pub items: Arc<Vec<Value>>,
+    /// How many pushes in a row have come with that version.
+    pub of_version: u64,
     /// How many times the server has said that it is done with the document (the catalogue's idle sign).
     pub idle: u64,
     /// The same, when the last push came.
@@ -187,6 +189,7 @@ impl State {
             let mut inner = self.inner();
             let pushes = inner.pushes.entry(path).or_default();
             pushes.count += 1;
+            pushes.of_version = if pushes.version == publish.version { pushes.of_version + 1 } else { 1 };
             pushes.version = publish.version;
             pushes.items = Arc::new(publish.diagnostics);
             pushes.idle_at_push = pushes.idle;

@@ -6,7 +6,6 @@ use super::error::ToolError;
 use super::fallback;
 use super::question::{Outcome, Question};
 use super::target::Target;
-use crate::lsp::session::Session;
 
 /// Answers what could be typed at `target`, best first; at most `limit` items. The position is taken as it is given.
 pub async fn run(
@@ -18,11 +17,8 @@ pub async fn run(
     let deadline = context.deadline(context.config.settings.deadlines.completion);
     let question = Question { method: "textDocument/completion", of_file: true };
     let exact = target.exact_position();
-    let ask = async |session: &Session, path: &_, position| {
-        session.completions(path, exact.unwrap_or(position), deadline).await
-    };
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
-    match context.question(target, question, deadline, ask).await? {
+    match context.question(target, question, deadline, |session, path, position| Box::pin(session.completions(path, exact.unwrap_or(position), deadline))).await? {
         Outcome::Answered { value: (found, incomplete), status, verdict, notes, .. } => {
             let count = found.len();
             let items = found.into_iter().take(limit).map(|one| CompletionItem {

@@ -9,7 +9,6 @@ use super::question::{Outcome, Question};
 use super::target::Target;
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::model::HierarchyNode;
-use crate::lsp::session::Session;
 
 /// Answers the hierarchy of what stands at `target`, `depth` levels deep.
 pub async fn run(
@@ -21,10 +20,7 @@ pub async fn run(
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hierarchy);
     let question = Question { method: hierarchy.prepare(), of_file: false };
-    let ask = async |session: &Session, path: &_, position| {
-        session.hierarchy(hierarchy, path, position, depth, deadline).await
-    };
-    match context.question(target, question, deadline, ask).await? {
+    match context.question(target, question, deadline, |session, path, position| Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))).await? {
         Outcome::Answered { value, place, status, verdict, notes } => {
             let items: Vec<HierarchyItem> = value.into_iter().map(|node| item(context, node)).collect();
             let count = items.iter().map(below).sum();

@@ -12,10 +12,7 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutpu
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hover);
     let question = Question { method: "textDocument/hover", of_file: true };
-    let ask = async |session: &crate::lsp::session::Session, path: &_, position| {
-        session.hover(path, position, deadline).await
-    };
-    match context.question(target, question, deadline, ask).await? {
+    match context.question(target, question, deadline, |session, path, position| Box::pin(session.hover(path, position, deadline))).await? {
         Outcome::Answered { value, place, status, verdict, notes } => {
             let (contents, range) = value.map_or((String::new(), None), |hover| (hover.contents, hover.range));
             let output = HoverOutput { contents, range, candidates: Vec::new() };

@@ -8,7 +8,6 @@ use super::question::{Outcome, Question};
 use super::target::Target;
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
-use crate::lsp::session::Session;
 
 /// Answers where what stands at `target` is; at most `limit` locations (the settings' where there is none).
 pub async fn run(
@@ -23,9 +22,8 @@ pub async fn run(
     let deadline = context.deadline(usual);
     let of_file = !matches!(navigation, Navigation::References | Navigation::Implementation);
     let question = Question { method: navigation.method(), of_file };
-    let ask = async |session: &Session, path: &_, position| session.navigate(navigation, path, position, deadline).await;
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
-    match context.question(target, question, deadline, ask).await? {
+    match context.question(target, question, deadline, |session, path, position| Box::pin(session.navigate(navigation, path, position, deadline))).await? {
         Outcome::Answered { value, place, status, verdict, notes } => {
             let output = output(context, value, limit, navigation);
             Ok(Answer { ok: true, output, resolved: place.resolved, server_status: status, servers: Vec::new(), verdict, notes })

@@ -6,7 +6,6 @@ use super::error::ToolError;
 use super::fallback;
 use super::question::{Outcome, Question};
 use super::target::Target;
-use crate::lsp::session::Session;
 
 /// Answers which signatures fit the call around `target`. The position is taken as it is given: behind an opening
 /// parenthesis or a comma no name stands.
@@ -15,10 +14,7 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<Signatures
     let deadline = context.deadline(context.config.settings.deadlines.signature);
     let question = Question { method: "textDocument/signatureHelp", of_file: true };
     let exact = target.exact_position();
-    let ask = async |session: &Session, path: &_, position| {
-        session.signatures(path, exact.unwrap_or(position), deadline).await
-    };
-    match context.question(target, question, deadline, ask).await? {
+    match context.question(target, question, deadline, |session, path, position| Box::pin(session.signatures(path, exact.unwrap_or(position), deadline))).await? {
         Outcome::Answered { value, status, verdict, notes, .. } => {
             let signatures = value.into_iter().map(|one| SignatureItem {
                 label: one.label,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::answer::{ServerState, ServerStatus, Verdict};
@@ -58,14 +59,23 @@ pub struct Question {
     pub of_file: bool,
 }
 
+/// What a session is asked about a place. The future is boxed: one of an async closure would not be known to be `Send`,
+/// and callers could not spawn their questions.
+pub trait Ask<T>: for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> Asking<'a, T> + Sync {}
+
+impl<T, F: for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> Asking<'a, T> + Sync> Ask<T> for F {}
+
+/// A session's answer in the making.
+pub type Asking<'a, T> = BoxFuture<'a, Result<Asked<T>, AskError>>;
+
 impl Context {
     /// Asks `ask` of the session that navigates in the target's language.
-    pub async fn question<T>(
+    pub async fn question<T: Send>(
         &self,
         target: &Target,
         question: Question,
         deadline: Instant,
-        ask: impl AsyncFn(&Session, &WorkspacePath, Position) -> Result<Asked<T>, AskError>,
+        ask: impl Ask<T>,
     ) -> Result<Outcome<T>, ToolError> {
         let target = self.narrow(target, deadline).await?;
         let subject = self.subject(self.path(path_of(&target)?)?)?;
@@ -99,7 +109,7 @@ impl Context {
 
     /// Asks one session, and once more if it ends meanwhile: a crash is often one file's fault and not the next one's.
     #[allow(clippy::too_many_arguments)] // the parts of one question; a struct for one call would only rename them
-    async fn ask_session<T>(
+    async fn ask_session<T: Send>(
         &self,
         subject: &Subject,
         target: &Target,
@@ -107,7 +117,7 @@ impl Context {
         mut session: Arc<Session>,
         deadline: Instant,
         started: Instant,
-        ask: &impl AsyncFn(&Session, &WorkspacePath, Position) -> Result<Asked<T>, AskError>,
+        ask: &impl Ask<T>,
     ) -> Result<Result<Outcome<T>, ServerStatus>, ToolError> {
         let mut notes = Vec::new();
         loop {
@@ -142,14 +152,14 @@ impl Context {
         }
     }
 
-    async fn ask_once<T>(
+    async fn ask_once<T: Send>(
         &self,
         subject: &Subject,
         target: &Target,
         question: Question,
         session: &Session,
         deadline: Instant,
-        ask: &impl AsyncFn(&Session, &WorkspacePath, Position) -> Result<Asked<T>, AskError>,
+        ask: &impl Ask<T>,
     ) -> Result<Result<(Place, Asked<T>), Unasked>, ToolError> {
         let (synced, snapshot) = match session.sync(&subject.path).await {
             Ok(synced) => synced,

@@ -54,7 +54,7 @@ impl Moment<'_> {
         let pushed = self.pushes.count > self.snapshot.pushes_before;
         match self.pushes.version {
             Some(version) if version > self.snapshot.version => Decision::Overtaken,
-            Some(version) if version == self.snapshot.version && !self.is_noise() => self.when_done(),
+            Some(version) if version == self.snapshot.version && !self.is_noise() && self.is_last() => self.when_done(),
             None if pushed && self.barrier && !self.snapshot.owed && self.is_measured() && !self.is_noise() => {
                 Decision::Take
             }
@@ -95,6 +95,11 @@ impl Moment<'_> {
             && self.snapshot.version == 1
             && self.pushes.count == self.snapshot.pushes_before + 1
             && self.pushes.items.is_empty()
+    }
+
+    /// As many pushes of the version have come as the rule says that there will be.
+    fn is_last(&self) -> bool {
+        self.pushes.of_version >= self.rule.pushes_per_version
     }
 
     fn is_measured(&self) -> bool {

@@ -23,7 +23,7 @@ fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
 }
 
 fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
-    Pushes { count, version, items: vec![Value::Null; items].into(), idle: 0, idle_at_push: 0, busy: false }
+    Pushes { count, version, items: vec![Value::Null; items].into(), of_version: 1, idle: 0, idle_at_push: 0, busy: false }
 }
 
 /// The decision when the barrier was answered (or not) and it has been quiet for so many milliseconds.
@@ -98,4 +98,15 @@ fn silence_about_no_news_ends_with_the_idle_sign_or_a_quiet_time() {
     let forced = Snapshot { forced: true, ..touched.clone() };
     assert_eq!(decide(&rule, &forced, &idle, true, 9_999), Decision::Wait(None));
     assert_eq!(decide(&rule, &snapshot(1, 0), &pushes(0, None, 0), true, 9_999), Decision::Wait(None));
+}
+
+#[test]
+fn of_several_pushes_for_one_version_the_last_is_taken() {
+    let rule = DiagnosticsRule { pushes_per_version: 2, ..rule(DiagnosticsSource::VersionedPush) };
+    let ours = snapshot(2, 1);
+    let first = pushes(2, Some(2), 1);
+    assert_eq!(decide(&rule, &ours, &first, true, 0), Decision::Wait(Some(Duration::from_millis(200))));
+    assert_eq!(decide(&rule, &ours, &first, true, 200), Decision::TakeSilence);
+    let last = Pushes { of_version: 2, ..pushes(3, Some(2), 0) };
+    assert_eq!(decide(&rule, &ours, &last, false, 0), Decision::Take);
 }

@@ -190,9 +190,9 @@ impl Slot {
         match phase {
             Phase::Running(session) => session.stop().await,
             Phase::Starting(mut started) => {
-                if let Ok(result) = started.wait_for(Option::is_some).await
-                    && let Some(Ok(session)) = result.clone()
-                {
+                // Not held across the wait below: it locks the channel, and whoever holds it cannot be sent to other threads.
+                let result = started.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
+                if let Some(Ok(session)) = result {
                     session.stop().await;
                 }
             }

@@ -1,0 +1,28 @@
+//! What an embedder relies on beside the answers themselves.
+
+use lsp_tools::lsp::hierarchy::Hierarchy;
+use lsp_tools::runtime::Runtime;
+use lsp_tools::tools::target::Target;
+use lsp_tools::tools::trust::TrustRequest;
+
+/// Callers spawn questions on a runtime of many threads. Compiling is the test.
+#[test]
+fn every_answer_can_be_spawned() {
+    fn is_send<T: Send>(_: &T) {}
+    let _compiled = |runtime: &Runtime, target: &Target| {
+        is_send(&runtime.hover(target.clone()));
+        is_send(&runtime.definition(target.clone()));
+        is_send(&runtime.references(target.clone(), 1));
+        is_send(&runtime.symbols(target.clone(), 1));
+        is_send(&runtime.calls(target.clone(), Hierarchy::Callers, 1));
+        is_send(&runtime.types(target.clone(), Hierarchy::Subtypes, 1));
+        is_send(&runtime.signature(target.clone()));
+        is_send(&runtime.completion(target.clone(), 1));
+        is_send(&runtime.check(Vec::new(), None, 1));
+        is_send(&runtime.servers());
+        is_send(&runtime.doctor());
+        is_send(&runtime.install(Vec::new()));
+        is_send(&runtime.trust(TrustRequest::Show));
+        is_send(&runtime.shutdown());
+    };
+}
