@@ -326,7 +326,12 @@ fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>
     // A definition before the scope of the same extent: its own name is known outside, its parts inside.
     raw.sort_by_key(|raw| {
         let name = raw.definition.as_ref().map(|definition| definition.selection.start);
-        (raw.span.start, std::cmp::Reverse(raw.span.end), name.is_none(), name)
+        // What two patterns find is what the more telling one says: a variable that holds a function is a function.
+        let is_vague = raw
+            .definition
+            .as_ref()
+            .is_some_and(|found| matches!(found.role, Role::Variable | Role::Property));
+        (raw.span.start, std::cmp::Reverse(raw.span.end), name.is_none(), name, is_vague)
     });
     let mut scopes = vec![Scope { span: 0..length, kind: ScopeKind::File }];
     let mut definitions: Vec<Definition> = Vec::new();

@@ -83,7 +83,7 @@ impl<'a> Resolver<'a> {
         let Some(smallest) = found.iter().map(|&index| size(index)).min() else { return found };
         found.retain(|&index| size(index) == smallest);
         let is_local = source.scopes[source.definitions[found[0]].scope].kind == ScopeKind::Body;
-        if source.grammar.shadowing && is_local {
+        if source.grammar.shadowing && (is_local || source.grammar.key == "shell") {
             // The last one before the place hides the others, but does not know itself inside its own value.
             let starts = |index: usize| source.definitions[index].selection.start;
             let is_before = |index: usize| {
@@ -101,11 +101,13 @@ impl<'a> Resolver<'a> {
         found
     }
 
-    /// The body before the promise of one; in C the last of several, which stands in the branch of `#else`.
+    /// The body before the promise of one; of several C macros or functions the last, which stands in the branch of `#else`.
     fn sort_alternatives(source: &Source, found: &mut [usize]) {
-        if matches!(source.grammar.key, "c" | "cpp")
-            && found.iter().all(|&index| !source.is_local(&source.definitions[index]))
-        {
+        let is_alternative = |&index: &usize| {
+            let role = source.definitions[index].role;
+            matches!(role, Role::Macro | Role::Function | Role::Prototype)
+        };
+        if matches!(source.grammar.key, "c" | "cpp") && found.iter().all(is_alternative) {
             found.reverse();
         }
         found.sort_by_key(|&index| source.definitions[index].role == Role::Prototype);
@@ -237,6 +239,7 @@ impl<'a> Resolver<'a> {
             }
             let modules = self.module(source, &import.module, import.selection.start);
             match &import.item {
+                Item::Named(name) if modules.is_empty() => self.in_own_file(source, name),
                 Item::Named(name) => self.of_modules(&modules, name),
                 Item::Default => {
                     let found = self.of_modules(&modules, "default");
@@ -245,6 +248,18 @@ impl<'a> Resolver<'a> {
                 _ => modules,
             }
         })
+    }
+
+    /// A class of Java or PHP in the file that bears its name, where the folders do not follow the package.
+    fn in_own_file(&self, source: &Source, name: &str) -> Vec<Target> {
+        let (true, Some(extension)) = (matches!(source.grammar.key, "java" | "php"), source.path.extension())
+        else {
+            return Vec::new();
+        };
+        let files = self.project.ending_in(&format!("{name}.{extension}"));
+        let found =
+            files.iter().filter_map(|path| self.project.source(path)).map(|file| self.of_file(&file, name));
+        found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
     }
 
     fn of_modules(&self, modules: &[Target], name: &str) -> Vec<Target> {

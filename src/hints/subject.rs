@@ -301,10 +301,11 @@ fn chain(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Ve
     let written = source.text[start..spot.span.start].trim_start_matches(['.', ':']);
     let mut parts = written.split(['.', ':']).filter(|part| !part.is_empty());
     let Some(first) = parts.next() else {
-        return (
-            How::Name,
-            if spot.is_member { Vec::new() } else { resolver.plain(source, &spot.name, spot.span.start) },
-        );
+        if spot.is_member {
+            return (How::Name, Vec::new());
+        }
+        let found = resolver.plain(source, &spot.name, spot.span.start);
+        return (How::Name, if found.is_empty() { documented(source, spot) } else { found });
     };
     let mut owners = resolver.plain(source, head(first), spot.span.start);
     for part in parts {

@@ -13,7 +13,7 @@ use super::install::{self, InstallState};
 use super::question::path_of;
 use super::target::Target;
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, Trust, present_languages, spec};
-use crate::hints::advice;
+use crate::hints;
 use crate::lsp::manager::{Manager, Unavailable};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::Session;
@@ -200,7 +200,7 @@ impl Context {
     /// The command that installs `server`.
     pub fn install_command(&self, server: &str) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
-        Some(advice::install_command(server, spec))
+        hints::advice(server, spec).install
     }
 
     /// A status without further detail.

@@ -1,3 +1,6 @@
+(type_definition type: (struct_specifier !name body: (_)) declarator: (type_identifier) @name) @def.struct
+(type_definition type: (union_specifier !name body: (_)) declarator: (type_identifier) @name) @def.struct
+(type_definition type: (enum_specifier !name body: (_)) declarator: (type_identifier) @name) @def.enum
 (function_definition type: (_)? @type declarator: (_) @declarator) @def.function
 (declaration type: (_)? @type declarator: (function_declarator) @declarator) @def.prototype
 (declaration type: (_)? @type declarator: (pointer_declarator) @declarator) @def.variable

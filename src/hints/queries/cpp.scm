@@ -1,3 +1,6 @@
+(type_definition type: (struct_specifier !name body: (_)) declarator: (type_identifier) @name) @def.struct
+(type_definition type: (union_specifier !name body: (_)) declarator: (type_identifier) @name) @def.struct
+(type_definition type: (enum_specifier !name body: (_)) declarator: (type_identifier) @name) @def.enum
 (class_specifier name: (_) @name (base_class_clause)? @bases body: (_)) @def.class
 (struct_specifier name: (_) @name (base_class_clause)? @bases body: (_)) @def.struct
 (union_specifier name: (type_identifier) @name body: (_)) @def.struct
