@@ -54,7 +54,9 @@ fn shell_word(package: &str) -> String {
 /// The language people are spoken to in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speech {
+    /// English.
     English,
+    /// Chinese.
     Chinese,
 }
 
