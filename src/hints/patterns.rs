@@ -338,9 +338,12 @@ pub fn definition(
     Ok(hints)
 }
 
+/// A language met among hits, and its patterns for the name asked about.
+type Compiled<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Regex)>);
+
 /// Adds what among `hits` looks like a definition, best first.
 pub fn from_hits(project: &Project<'_>, asked: &Asked<'_>, hits: &[Hit], hints: &mut Hints) {
-    let mut known: Vec<(Option<&str>, &'static Patterns, Vec<(&'static str, Regex)>)> = Vec::new();
+    let mut known: Vec<Compiled<'_>> = Vec::new();
     for hit in hits {
         let language = hit.path.file_name().and_then(|name| project.catalogue.language_of(name, None));
         // Files with a grammar were parsed; what was no definition there is none here.

@@ -67,7 +67,7 @@ fn is_listed(source: &Source, definition: &Definition) -> bool {
             let first = &source.definitions[first];
             first.scope == definition.scope && first.selection != definition.selection
         });
-    !is_hidden && !is_assigned_again && !(source.is_local(definition) && definition.role == Role::Variable)
+    !(is_hidden || is_assigned_again || source.is_local(definition) && definition.role == Role::Variable)
 }
 
 fn symbol(source: &Source, definition: &Definition, children: Vec<Symbol>) -> Symbol {
@@ -137,7 +137,7 @@ pub fn workspace_symbols(
             found.push((rank, workspace_symbol(&source, definition)));
         }
     }
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found.sort_by_key(|(rank, _)| *rank);
     let truncated = result.truncated || cut || found.len() > limit;
     found.truncate(limit);
     let symbols = found.into_iter().map(|(_, symbol)| symbol).collect();
