@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench hints -- DIR` reads packages from `DIR/code/LANGUAGE/PACKAGE` and servers from `DIR/servers`
 //! (`--setup` fetches both), asks each server for the definitions of random names (fixed seed), keeps those that
-//! lie in the package, and compares file and line. The servers' answers are kept in `DIR/truth`. `--misses` lists what was missed.
+//! lie in the package, and compares file and line. The servers' answers are kept in `DIR/truth`. `--misses` lists what was missed,
+//! `--only=LANGUAGE` takes one language, and `--tree=DIR` measures the time of answers in a large tree instead.
 
 #[path = "support/navigation_client.rs"]
 mod raw_client;
@@ -131,6 +132,9 @@ fn main() -> Result<()> {
         setup(&dir)?;
     }
     let only = arguments.iter().find_map(|argument| argument.strip_prefix("--only="));
+    if let Some(tree) = arguments.iter().find_map(|argument| argument.strip_prefix("--tree=")) {
+        return time_tree(Path::new(tree), only.unwrap_or("rust"));
+    }
     let mut shares = BTreeMap::new();
     for subjects in SUBJECTS.iter().filter(|subjects| only.is_none_or(|only| only == subjects.language)) {
         match truth(&dir, subjects) {
@@ -320,6 +324,49 @@ fn measure(truth: &[Truth], misses: bool) -> Result<Share> {
     share.median_ms = times.get(times.len() / 2).copied().unwrap_or_default();
     share.slowest_ms = times.last().copied().unwrap_or_default();
     Ok(share)
+}
+
+/// How long answers take in a large tree: for random names, and for names that nothing but a search can find.
+fn time_tree(tree: &Path, language: &str) -> Result<()> {
+    let workspace = Workspace::open(tree)?;
+    let limits = WalkLimits { max_files: 100_000, deadline: Instant::now() + Duration::from_secs(60) };
+    let all = workspace.files(&WorkspacePath::root(), &limits).files;
+    let catalogue = Catalogue::built_in();
+    let files: Vec<&WorkspacePath> = all
+        .iter()
+        .filter(|path| {
+            path.file_name().is_some_and(|name| catalogue.language_of(name, None) == Some(language))
+        })
+        .collect();
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let (mut at_position, mut by_name) = (Vec::new(), Vec::new());
+    while at_position.len() < 50 && !files.is_empty() {
+        let path = files[random.below(files.len())];
+        let buffer = Buffer::new(&workspace.read_text(path)?.text);
+        let line = u32::try_from(random.below(buffer.line_count() as usize))?;
+        let names = identifiers_on_line(&buffer, line);
+        let Some(name) = names.get(random.below(names.len())) else { continue };
+        let subject = Subject::Position { path: path.clone(), position: name.range.start };
+        let start = Instant::now();
+        definition(&workspace, catalogue, &subject, start + DEADLINE)?;
+        at_position.push(start.elapsed().as_secs_f64() * 1e3);
+        let subject = Subject::Name { path: Some(path.clone()), name: name.name.clone() };
+        let start = Instant::now();
+        definition(&workspace, catalogue, &subject, start + DEADLINE)?;
+        by_name.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    println!("{} files, {} of {language}", all.len(), files.len());
+    for (what, mut times) in [("at a position", at_position), ("by name only", by_name)] {
+        times.sort_by(f64::total_cmp);
+        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+        println!(
+            "{what}: median {:.1} ms, 90 % within {:.1} ms, slowest {:.1} ms",
+            at(50),
+            at(90),
+            times.last().copied().unwrap_or_default()
+        );
+    }
+    Ok(())
 }
 
 fn print(shares: &BTreeMap<&str, Share>) {

@@ -20,6 +20,7 @@ mod family;
 mod grammar;
 mod hover;
 mod imports;
+mod members;
 mod modules;
 mod parse;
 mod patterns;
@@ -30,6 +31,7 @@ mod source;
 mod subject;
 mod symbols;
 mod syntax;
+mod types;
 
 pub use advice::{Advice, Speech, advice, startup_line};
 pub use candidates::{Candidate, DEADLINE, HintError, Hints, Subject, definition};

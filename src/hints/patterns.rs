@@ -338,7 +338,7 @@ pub fn definition(
     Ok(hints)
 }
 
-/// A language's patterns, made for the name that is asked about.
+/// A language met among hits, and its patterns for the name asked about.
 type Compiled<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Regex)>);
 
 /// Adds what among `hits` looks like a definition, best first.

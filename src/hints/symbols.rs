@@ -67,8 +67,7 @@ fn is_listed(source: &Source, definition: &Definition) -> bool {
             let first = &source.definitions[first];
             first.scope == definition.scope && first.selection != definition.selection
         });
-    let is_local_variable = definition.role == Role::Variable && source.is_local(definition);
-    !(is_hidden || is_assigned_again || is_local_variable)
+    !(is_hidden || is_assigned_again || source.is_local(definition) && definition.role == Role::Variable)
 }
 
 fn symbol(source: &Source, definition: &Definition, children: Vec<Symbol>) -> Symbol {
