@@ -1,8 +1,62 @@
-//! lsp-tools: real language servers on demand.
+//! Real language servers on demand, for whoever asks about code.
+//!
+//! A [`Runtime`] is one workspace with everything that can be asked about it. It starts the language server of a file when
+//! the first question needs it, keeps it in step with the disk, and answers in its own plain types: what was found, which
+//! server said so, and how far that can be relied on.
+//!
+//! ```no_run
+//! use lsp_tools::{Runtime, RuntimeOptions, Target, Verdict};
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let runtime = Runtime::open(RuntimeOptions { cwd: std::env::current_dir()?, ..Default::default() })?;
+//! let greeter = Target::NameInFile { path: "src/app.py".into(), name: "Greeter.greet".into() };
+//! let answer = runtime.hover(greeter).await?;
+//! match answer.verdict {
+//!     Verdict::Complete => println!("{}", answer.output.contents),
+//!     other => println!("{other:?}: {:?}", answer.server_status),
+//! }
+//! runtime.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Servers die with the process that uses this crate, also when it is killed, as long as the `lsp-tools` binary is there to
+//! supervise them: beside the running program, or where [`RuntimeOptions::supervisor`] says.
+//!
+//! # The map
+//!
+//! The crate is a house of floors; each uses only the floors below it.
+//!
+//! | floor | what lives there |
+//! |---|---|
+//! | [`text`] | ropes, positions in three encodings, the smallest change, names in a text; pure |
+//! | [`workspace`] | the only code that touches the user's files: the root and what lies beneath, reading, walking, searching, noticing changes |
+//! | [`config`] | the catalogue of languages and servers, the settings in layers, trust |
+//! | [`lsp`] | language servers: processes, the wire, sessions, documents, diagnostics, and the manager over all of them |
+//! | [`hints`] | what the text alone can tell: syntax trees, names followed through imports, ranked candidates, install advice |
+//! | [`tools`] | one file per question, and the shapes of answers and failures |
+//! | [`runtime`] | all of it as one object, which every door opens |
+//! | [`cli`] | the door for people and scripts: commands, and how answers look on a terminal |
+//!
+//! An embedder needs the names below, the outputs in [`tools::answer`], and nothing else: no type of an LSP crate appears
+//! in any of them.
+
+#![warn(missing_docs)]
+// The documentation is built with private items: it is also the map for those who work in here.
+#![allow(rustdoc::private_intra_doc_links)]
+#![forbid(unsafe_code)]
+
 pub mod cli;
 pub mod config;
+pub mod hints;
 pub mod lsp;
 pub mod runtime;
 pub mod text;
 pub mod tools;
 pub mod workspace;
+
+pub use runtime::{Runtime, RuntimeOptions};
+pub use tools::answer::{Answer, ServerState, Verdict};
+pub use tools::error::{ErrorCode, ToolError};
+pub use tools::target::Target;

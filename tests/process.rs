@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use lsp_tools::lsp::process::{Exit, SUPERVISE, ServerProcess, Spawn, SpawnError, Spawner};
@@ -73,13 +74,13 @@ impl Scene {
     }
 
     fn python(&self, code: &str) -> Spawn {
-        self.spawn("python3", ["-c", code, &self.marker].map(str::to_owned).to_vec())
+        self.spawn(["-c", code, &self.marker].map(str::to_owned).to_vec())
     }
 
-    fn spawn(&self, program: &str, args: Vec<String>) -> Spawn {
+    fn spawn(&self, args: Vec<String>) -> Spawn {
         Spawn {
             name: "test".into(),
-            program: program_path(program),
+            program: python(),
             args: args.into_iter().map(Into::into).collect(),
             env: BTreeMap::new(),
             cwd: self.folder.path().to_owned(),
@@ -95,7 +96,8 @@ impl Scene {
             let arguments = of("cmdline");
             let stat = String::from_utf8_lossy(&of("stat")).into_owned();
             let state = stat.rfind(')').and_then(|end| stat[end + 1..].trim_start().chars().next());
-            String::from_utf8_lossy(&arguments).contains(&self.marker) && !matches!(state, None | Some('Z' | 'X'))
+            String::from_utf8_lossy(&arguments).contains(&self.marker)
+                && !matches!(state, None | Some('Z' | 'X'))
         };
         pids.filter(marked).collect()
     }
@@ -122,8 +124,12 @@ impl Drop for Scene {
     }
 }
 
-fn program_path(program: &str) -> PathBuf {
-    which::which(program).unwrap()
+/// The interpreter itself: the `python3` on PATH may be a script that looks for it.
+fn python() -> PathBuf {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    let ask =
+        || Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap().stdout;
+    FOUND.get_or_init(|| String::from_utf8(ask()).unwrap().trim().into()).clone()
 }
 
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -143,8 +149,8 @@ async fn start(spawn: Spawn) -> ServerProcess {
 }
 
 fn parent_of_tree(scene: &Scene, mode: &str) -> Child {
-    let mut command = Command::new("python3");
-    command.args(["-c", PARENT, SUPERVISOR, SUPERVISE]).arg(program_path("python3")).args(scene.tree(mode));
+    let mut command = Command::new(python());
+    command.args(["-c", PARENT, SUPERVISOR, SUPERVISE]).arg(python()).args(scene.tree(mode));
     command.stdin(Stdio::null()).process_group(0).spawn().unwrap()
 }
 
@@ -173,7 +179,7 @@ fn the_whole_tree_dies_with_a_killed_parent() {
 fn a_supervisor_whose_parent_is_another_starts_nothing() {
     let scene = Scene::new();
     let mut command = Command::new(SUPERVISOR);
-    command.args([SUPERVISE, "1"]).arg(program_path("python3")).args(scene.tree("plain"));
+    command.args([SUPERVISE, "1"]).arg(python()).args(scene.tree("plain"));
     assert_eq!(command.status().unwrap().code(), Some(127));
     assert!(scene.alive().is_empty());
     assert!(!scene.is_up("server"));
@@ -183,7 +189,7 @@ fn a_supervisor_whose_parent_is_another_starts_nothing() {
 async fn a_normal_end_leaves_nothing_and_keeps_the_status() {
     for mode in ["leaves", "daemon"] {
         let scene = Scene::new();
-        let process = start(scene.spawn("python3", scene.tree(mode))).await;
+        let process = start(scene.spawn(scene.tree(mode))).await;
         scene.wait_for(&["child", "grandchild"]);
         if mode == "leaves" {
             assert_eq!(process.wait().await, Exit::Code(5));
@@ -258,7 +264,7 @@ async fn a_program_that_is_not_there_is_told() {
 #[tokio::test]
 async fn terminate_ends_what_ignores_the_asking() {
     let scene = Scene::new();
-    let process = start(scene.spawn("python3", scene.tree("stubborn"))).await;
+    let process = start(scene.spawn(scene.tree("stubborn"))).await;
     scene.wait_for(&["server", "child", "grandchild"]);
     let asked = Instant::now();
     process.terminate(Duration::from_millis(100)).await;
@@ -271,7 +277,7 @@ async fn terminate_ends_what_ignores_the_asking() {
 #[tokio::test]
 async fn dropping_ends_the_tree() {
     let scene = Scene::new();
-    let process = start(scene.spawn("python3", scene.tree("daemon"))).await;
+    let process = start(scene.spawn(scene.tree("daemon"))).await;
     scene.wait_for(&["server", "child", "grandchild"]);
     drop(process);
     tokio::task::spawn_blocking(move || scene.wait_for_nothing()).await.unwrap();
@@ -281,7 +287,7 @@ async fn dropping_ends_the_tree() {
 fn the_end_of_the_runtime_ends_the_tree() {
     let scene = Scene::new();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let spawn = scene.spawn("python3", scene.tree("session"));
+    let spawn = scene.spawn(scene.tree("session"));
     let task = runtime.spawn(async move {
         let _process = start(spawn).await;
         std::future::pending::<()>().await;
@@ -294,7 +300,7 @@ fn the_end_of_the_runtime_ends_the_tree() {
 #[tokio::test]
 async fn a_killed_supervisor_takes_the_server_along() {
     let scene = Scene::new();
-    let process = start(scene.spawn("python3", scene.tree("plain"))).await;
+    let process = start(scene.spawn(scene.tree("plain"))).await;
     scene.wait_for(&["server", "child", "grandchild"]);
     let supervisor = parent_of(process.pid().unwrap());
     kill_process(Pid::from_raw(supervisor).unwrap(), Signal::KILL).unwrap();

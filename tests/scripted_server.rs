@@ -496,4 +496,17 @@ fn a_scenario_with_a_typing_error_is_refused() {
     let output =
         Command::new(support::scripted_server()).arg(r#"{"behaves": true, "frame": "half"}"#).output();
     assert!(String::from_utf8_lossy(&output.expect("a run").stderr).contains("`frame` needs"));
+    let output = Command::new(support::scripted_server())
+        .arg(r#"{"behaves": true, "answers": {"initialize": {}}}"#)
+        .output()
+        .expect("a run");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`answers of this method` needs"));
+}
+
+#[test]
+fn a_start_may_take_for_ever() {
+    let project = Project::scripted(&json!({"answers": {"initialize": {"never": true}}}), "", []);
+    let start = Start { timeout: A_WHILE, ..Start::new(project.server_command(), project.root()) };
+    assert!(matches!(RawClient::start(start).map(|_| ()), Err(RawError::Timeout(_))));
+    assert_eq!(project.log().count("initialize"), 1);
 }

@@ -323,9 +323,7 @@ impl RawClient {
         };
         match stdin.write_all(bytes) {
             Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                Err(RawError::Ended { stderr: self.stderr_tail() })
-            }
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(self.last_words()),
             Err(error) => Err(error.into()),
         }
     }
@@ -434,16 +432,22 @@ impl RawClient {
         let read = self.stdout.read(&mut self.chunk)?;
         self.buffer.extend_from_slice(&self.chunk[..read]);
         if read == 0 {
-            // The last words are worth waiting for: the pipe of stderr ends with the process.
-            let waited = Instant::now() + Duration::from_millis(500);
-            while self.stderr_reader.as_ref().is_some_and(|reader| !reader.is_finished())
-                && Instant::now() < waited
-            {
-                thread::sleep(Duration::from_millis(5));
-            }
-            return Err(RawError::Ended { stderr: self.stderr_tail() });
+            return Err(self.last_words());
         }
         Ok(true)
+    }
+}
+
+impl RawClient {
+    /// The error for a server that ended, with what it wrote to stderr: that pipe ends with the process, a moment later.
+    fn last_words(&self) -> RawError {
+        let deadline = Instant::now() + Duration::from_millis(500);
+        while self.stderr_reader.as_ref().is_some_and(|reader| !reader.is_finished())
+            && Instant::now() < deadline
+        {
+            thread::sleep(Duration::from_millis(5));
+        }
+        RawError::Ended { stderr: self.stderr_tail() }
     }
 }
 

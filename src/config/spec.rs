@@ -187,6 +187,9 @@ pub struct DiagnosticsRule {
     /// It publishes nothing when nothing changed: after a change that leaves its findings as they are, silence means
     /// that the last push still holds once a barrier request was answered and `quiet-ms` have passed.
     pub silent_when_same: bool,
+    /// Members added to the `didChange` that makes it check a text again which is the same, after another file changed
+    /// (clangd's `forceRebuild`); it then pushes for that version in any case.
+    pub recheck: toml::Table,
     /// It pushes findings beside the ones it answers to pulls (rust-analyzer's `cargo check`); they are added.
     pub pushes_more: bool,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
@@ -230,6 +233,9 @@ pub struct IdleSign {
 pub struct ReadinessRule {
     /// Starts of the titles of work-done progress that must begin and end after the first document was opened.
     pub progress: Vec<String>,
+    /// Starts of the titles of progress that begins after the first document was opened and on whose end only answers
+    /// about the whole project depend.
+    pub index: Vec<String>,
     /// Milliseconds within which that progress begins; where it does not, the server is taken as ready.
     pub grace_ms: Option<u64>,
     /// It reports `experimental/serverStatus` with `quiescent` (rust-analyzer).

@@ -72,6 +72,7 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("idle", Record(IDLE)),
     plain("timeout-ms", Number(1, HOUR_MS)),
     plain("silent-when-same", Flag),
+    launch("recheck", Free),
     plain("pushes-more", Flag),
     plain("byte-columns", Texts),
 ];
@@ -80,6 +81,7 @@ pub(super) const IDLE: &[Field] = &[plain("method", Text), plain("field", Text),
 
 pub(super) const READINESS: &[Field] = &[
     plain("progress", Texts),
+    plain("index", Texts),
     plain("grace-ms", Number(1, HOUR_MS)),
     plain("server-status", Flag),
     plain("not-indexing", Texts),

@@ -44,7 +44,7 @@ pub enum RequestError {
         /// The server's words.
         message: String,
         /// The error's `data` member.
-        data: Value,
+        data: Box<Value>,
     },
     /// The answer is not of the type that the specification gives it.
     #[error("the answer to {method} cannot be understood: {what}")]
@@ -318,7 +318,7 @@ fn refused(method: &str, error: &RawValue) -> RequestError {
         method: method.to_owned(),
         code: error["code"].as_i64().unwrap_or(0),
         message: error["message"].as_str().unwrap_or("no message").to_owned(),
-        data: error["data"].clone(),
+        data: Box::new(error["data"].clone()),
     }
 }
 

@@ -1,4 +1,167 @@
-use super::locate::Located; use crate::config::spec::Server;
-pub struct Finding { pub message: String, pub install: String }
-pub async fn version(_: &Located) -> Option<String> { None }
-pub async fn findings(_: &str, _: &Server, _: &Located) -> Vec<Finding> { vec![] }
+//! Whether a server that was found is whole: its version, and what is missing beside it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::locate::{Located, Origin, is_program, search};
+use super::process::{Exit, RunError, Spawn, Spawner, run};
+use crate::config::spec::{Hollow, Server};
+
+/// How long a program may take to tell its version or whether it works.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// Something that a server lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What is missing, and what is lost by it.
+    pub message: String,
+    /// The command that mends it.
+    pub install: String,
+}
+
+/// What the program says to `--version`: the first line that holds a digit. `None` where it fails, says nothing, or takes
+/// more than five seconds.
+pub async fn version(spawner: &Spawner, located: &Located) -> Option<String> {
+    let mut version = None;
+    let tell = |line: &str| {
+        if version.is_none() && line.contains(|character: char| character.is_ascii_digit()) {
+            version = Some(line.trim().to_owned());
+        }
+    };
+    let finished = run(spawner, spawn(located, &located.program, &["--version"]), deadline(), tell).await;
+    version.filter(|_| finished.is_ok_and(|finished| finished.exit == Exit::Code(0)))
+}
+
+/// What `server`, found at `located`, lacks of what its catalogue entry says it needs.
+pub async fn findings(spawner: &Spawner, key: &str, server: &Server, located: &Located) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for hollow in &server.hollow {
+        let Some(message) = lacks(spawner, hollow, located).await else { continue };
+        // Into an environment of the private prefix only our own command leads.
+        let ours = located.origin == Origin::Prefix && hollow.python_module.is_some();
+        let install = if ours { format!("lsp-tools install {key}") } else { hollow.install.clone() };
+        findings.push(Finding { message, install });
+    }
+    findings
+}
+
+/// What is missing, in words; `None` when nothing is.
+async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<String> {
+    if let Some(program) = &hollow.program
+        && search(program, folders(located)).is_none()
+    {
+        return Some(hollow.message.clone());
+    }
+    if let Some(module) = &hollow.python_module {
+        let Some(python) = interpreter(&located.program) else {
+            return Some(format!(
+                "{} (no Python interpreter beside {})",
+                hollow.message,
+                located.program.display()
+            ));
+        };
+        let find = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
+        // Isolated: neither the working directory nor PYTHONPATH makes a module importable that the server will not see.
+        if let Some(trouble) = fails(spawner, spawn(located, &python, &["-I", "-c", find, module])).await {
+            return Some(said(hollow, &trouble));
+        }
+    }
+    if !hollow.succeeds.is_empty() {
+        let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
+        if let Some(trouble) = fails(spawner, spawn(located, &located.program, &args)).await {
+            return Some(said(hollow, &trouble));
+        }
+    }
+    None
+}
+
+fn said(hollow: &Hollow, trouble: &str) -> String {
+    if trouble.is_empty() { hollow.message.clone() } else { format!("{} ({trouble})", hollow.message) }
+}
+
+/// How the program failed: the last line it said, which may be empty; `None` when it succeeded.
+async fn fails(spawner: &Spawner, spawn: Spawn) -> Option<String> {
+    match run(spawner, spawn, deadline(), |_| {}).await {
+        Ok(finished) if finished.exit == Exit::Code(0) => None,
+        Ok(finished) => Some(finished.tail.last().cloned().unwrap_or_default()),
+        Err(error @ (RunError::Start(_) | RunError::TooLong { .. })) => Some(error.to_string()),
+    }
+}
+
+/// The Python that runs `program`: the one its first line names, else the one beside it.
+fn interpreter(program: &Path) -> Option<PathBuf> {
+    let real = program.canonicalize().ok()?;
+    let beside = [program, &real].into_iter().filter_map(Path::parent);
+    let beside = beside.flat_map(|folder| ["python", "python3"].map(|name| folder.join(name)));
+    named_by(&real).into_iter().chain(beside).find(|path| is_program(path))
+}
+
+/// From `#!/path/python`, or from the second line where pip found the path too long for the first:
+/// `'''exec' "/path/python" "$0" "$@"`.
+fn named_by(script: &Path) -> Option<PathBuf> {
+    let mut start = Vec::new();
+    File::open(script).ok()?.take(2048).read_to_end(&mut start).ok()?;
+    let start = String::from_utf8_lossy(&start);
+    let mut lines = start.lines();
+    let first = lines.next()?.strip_prefix("#!")?.trim();
+    let name = match lines.next().and_then(|line| line.strip_prefix("'''exec' ")) {
+        Some(rest) if first == "/bin/sh" => rest.trim_end_matches("\"$0\" \"$@\"").trim().trim_matches('"'),
+        _ => first,
+    };
+    let path = PathBuf::from(name);
+    let python = path.file_name()?.to_str()?.starts_with("python");
+    (python && path.is_absolute()).then_some(path)
+}
+
+fn deadline() -> Instant {
+    Instant::now() + LONGEST
+}
+
+/// In the program's own folder, so that nothing of a project is read.
+fn spawn(located: &Located, program: &Path, args: &[&str]) -> Spawn {
+    Spawn {
+        name: program.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        program: program.to_owned(),
+        args: args.iter().map(OsString::from).collect(),
+        env: BTreeMap::from([("PATH".into(), path(located))]),
+        cwd: program.parent().unwrap_or(Path::new("/")).to_owned(),
+    }
+}
+
+/// The PATH the server will get, without relative folders.
+fn path(located: &Located) -> OsString {
+    std::env::join_paths(folders(located).filter(|folder| folder.is_absolute())).unwrap_or_default()
+}
+
+fn folders(located: &Located) -> impl Iterator<Item = PathBuf> {
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let own: Vec<PathBuf> = std::env::split_paths(&own).collect();
+    located.path_folders.clone().into_iter().chain(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interpreter_is_the_one_the_script_names() {
+        let temp = tempfile::tempdir().unwrap();
+        let script = temp.path().join("server");
+        let named = |text: &str| {
+            std::fs::write(&script, text).unwrap();
+            named_by(&script)
+        };
+        assert_eq!(named("#!/v/bin/python3.11\nimport x"), Some("/v/bin/python3.11".into()));
+        let long = "#!/bin/sh\n'''exec' \"/a long/bin/python\" \"$0\" \"$@\"\n' '''\nimport x";
+        assert_eq!(named(long), Some("/a long/bin/python".into()));
+        assert_eq!(named("#!/bin/sh\nexec /v/bin/python"), None);
+        assert_eq!(named("#!/usr/bin/env python3\n"), None);
+        assert_eq!(named("\x7fELF"), None);
+    }
+}

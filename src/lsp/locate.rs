@@ -50,7 +50,7 @@ pub struct Located {
 
 /// A server's program was not found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{program}` is neither {}", searched.join(" nor "))]
+#[error("`{program}` is not {}", searched.join(" nor "))]
 pub struct NotFound {
     /// What was looked for.
     pub program: String,
@@ -79,7 +79,11 @@ pub fn prefix(data: &Path, server: &str) -> PathBuf {
 
 /// The folders of a private prefix that hold programs.
 pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
-    let prefix = prefix(data, server);
+    program_folders(&prefix(data, server))
+}
+
+/// The folders below `prefix` that hold programs; those that are there.
+pub fn program_folders(prefix: &Path) -> Vec<PathBuf> {
     let folders = ["venv/bin", "npm/node_modules/.bin", "cargo/bin", "go/bin", "gem/bin", "dotnet"];
     folders.iter().map(|folder| prefix.join(folder)).filter(|folder| folder.is_dir()).collect()
 }
@@ -89,11 +93,7 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
     let program = server.command.first().cloned().unwrap_or_default();
     let mut searched = Vec::new();
     if program.contains('/') {
-        let path = PathBuf::from(&program);
-        if is_program(&path) {
-            return Ok(Located { program: path, origin: Origin::Configured, path_folders: Vec::new() });
-        }
-        return Err(NotFound { program, searched: vec!["a program at that path".into()] });
+        return configured(program, places);
     }
     let ours = prefix_folders(places.data, key);
     let own = project_folders(places).into_iter().map(|folder| folder.join(&program)).find(|path| is_program(path));
@@ -104,34 +104,62 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         Some(_) => searched.push("trusted in the project's environment, where it is (lsp-tools trust)".to_owned()),
         None => searched.push("in the project's environment".to_owned()),
     }
-    if let Ok(found) = which::which_in_global(&program, Some(user_path(places)))
-        .map(|mut found| found.next())
-        .map_err(drop)
-        && let Some(program) = found
-    {
+    if let Some(program) = search(&program, user_folders(places)) {
         return Ok(Located { program, origin: Origin::Path, path_folders: ours });
     }
     searched.push("on PATH".to_owned());
     for folder in &ours {
         if is_program(&folder.join(&program)) {
-            return Ok(Located { program: folder.join(&program), origin: Origin::Prefix, path_folders: ours.clone() });
+            return Ok(Located {
+                program: folder.join(&program),
+                origin: Origin::Prefix,
+                path_folders: ours.clone(),
+            });
         }
     }
     searched.push("installed by `lsp-tools install`".to_owned());
     Err(NotFound { program, searched })
 }
 
-/// PATH without relative entries and without entries inside the workspace: a repository must not choose what is run.
-fn user_path(places: &Places<'_>) -> OsString {
-    let path = places.path.clone().unwrap_or_default();
-    let inside = |folder: &Path| places.workspace.inside(folder).is_some();
-    let kept = std::env::split_paths(&path).filter(|folder| folder.is_absolute() && !inside(folder));
-    std::env::join_paths(kept).unwrap_or_default()
+/// A program that settings name by its path, from the workspace's root where it is relative.
+fn configured(program: String, places: &Places<'_>) -> Result<Located, NotFound> {
+    let path = places.workspace.root().join(&program);
+    let searched = if !is_program(&path) {
+        "a program at that path"
+    } else if places.workspace.inside(&path).is_some() && !(places.may_run)(&path) {
+        "trusted as a program of the project (lsp-tools trust)"
+    } else {
+        return Ok(Located { program: path, origin: Origin::Configured, path_folders: Vec::new() });
+    };
+    Err(NotFound { program, searched: vec![searched.into()] })
 }
 
-/// The program of `server` in the project's own environment, whether it may be run or not.
+/// The folders of PATH outside the workspace: a repository must not choose what is run.
+fn user_folders(places: &Places<'_>) -> impl Iterator<Item = PathBuf> {
+    let path = places.path.clone().unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.into_iter().filter(|folder| places.workspace.inside(folder).is_none())
+}
+
+/// The first `program` in `folders`. Relative ones do not count, since they depend on where we were started, which may be
+/// in a repository.
+pub fn search(program: &str, folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    let path = std::env::join_paths(folders.into_iter().filter(|folder| folder.is_absolute())).ok()?;
+    // An empty PATH means the current folder.
+    if path.is_empty() {
+        return None;
+    }
+    which::which_in_global(program, Some(path)).ok()?.next()
+}
+
+/// The program of `server` that the project brings, in its own environment or where settings say, whether it may be run or
+/// not.
 pub fn project_program(workspace: &Workspace, root: &WorkspacePath, server: &Server) -> Option<PathBuf> {
-    let program = server.command.first().filter(|program| !program.contains('/'))?;
+    let program = server.command.first()?;
+    if program.contains('/') {
+        let path = workspace.root().join(program);
+        return Some(path).filter(|path| is_program(path) && workspace.inside(path).is_some());
+    }
     let folders = folders_of(workspace, root);
     folders.into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
 }
@@ -152,7 +180,8 @@ fn folders_of(workspace: &Workspace, root: &WorkspacePath) -> Vec<PathBuf> {
     folders
 }
 
-fn is_program(path: &Path) -> bool {
+/// Whether `path` is a file that may be executed.
+pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
@@ -186,7 +215,7 @@ pub fn python_environment(
         let interpreter = folder.join("bin/python");
         let real = folder.join("pyvenv.cfg").is_file() || folder.join("conda-meta").is_dir();
         let allowed = || workspace.inside(&interpreter).is_none() || may_run(&interpreter);
-        (real && is_program(&interpreter) && allowed()).then(|| PythonEnvironment { folder, interpreter })
+        (real && is_program(&interpreter) && allowed()).then_some(PythonEnvironment { folder, interpreter })
     })
 }
 
@@ -232,8 +261,47 @@ mod tests {
         let error = at(false, None).unwrap_err().to_string();
         assert_eq!(
             error,
-            "`the-server` is neither trusted in the project's environment, where it is (lsp-tools trust) nor on PATH nor \
+            "`the-server` is not trusted in the project's environment, where it is (lsp-tools trust) nor on PATH nor \
              installed by `lsp-tools install`"
         );
+    }
+
+    #[test]
+    fn a_program_that_settings_name_inside_the_project_needs_trust_as_well() {
+        let temp = tempfile::tempdir().unwrap();
+        let project = temp.path().join("p");
+        program(&project.join("tools/the-server"));
+        program(&temp.path().join("elsewhere"));
+        let workspace = Workspace::open(&project).unwrap();
+        let root = workspace.path(Path::new("tools")).unwrap();
+        let at = |command: &str, trusted: bool| {
+            let server = Server { command: vec![command.to_owned()], ..server() };
+            let may_run = |_: &Path| trusted;
+            let places = Places { workspace: &workspace, root: &root, data: temp.path(), may_run: &may_run, path: None };
+            let known = project_program(&workspace, &root, &server);
+            (locate("key", &server, &places).map(|found| found.program).map_err(|error| error.to_string()), known)
+        };
+        let inside = workspace.root().join("tools/the-server");
+        assert_eq!(at("tools/the-server", true), (Ok(inside.clone()), Some(inside.clone())));
+        let untrusted = "`tools/the-server` is not trusted as a program of the project (lsp-tools trust)";
+        assert_eq!(at("tools/the-server", false), (Err(untrusted.to_owned()), Some(inside)));
+        let elsewhere = temp.path().join("elsewhere");
+        assert_eq!(at(elsewhere.to_str().unwrap(), false), (Ok(elsewhere), None));
+        let missing = "`tools/none` is not a program at that path";
+        assert_eq!(at("tools/none", true), (Err(missing.to_owned()), None));
+    }
+
+    #[test]
+    fn the_current_folder_is_no_place_to_look() {
+        let here = std::env::current_dir().unwrap();
+        let temp = tempfile::tempdir_in(&here).unwrap();
+        program(&temp.path().join("the-server"));
+        let relative = temp.path().strip_prefix(&here).unwrap().to_owned();
+        let name = relative.join("the-server");
+        for folders in [vec![], vec![PathBuf::new()], vec![PathBuf::from(".")], vec![relative]] {
+            assert_eq!(search(name.to_str().unwrap(), folders.clone()), None, "{folders:?}");
+            assert_eq!(search("the-server", folders.clone()), None, "{folders:?}");
+        }
+        assert_eq!(search("the-server", [temp.path().to_owned()]), Some(temp.path().join("the-server")));
     }
 }

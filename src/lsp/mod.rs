@@ -4,7 +4,7 @@
 //! file that names async-lsp), [`process`] (spawning, supervising, ending), `session` (one initialized server),
 //! `documents` (what it has open), [`readiness`] and `diagnostics` (how far its answers can be relied on), `operations` and
 //! [`hierarchy`] (what it can be asked), and the [`manager`] over all of them. [`locate`] finds
-//! servers. May use: `text`, `workspace`, `config`. Nothing above names a type of an LSP crate: answers
+//! servers, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use: `text`, `workspace`, `config`. Nothing above names a type of an LSP crate: answers
 //! are in the words of [`model`].
 //!
 //! How data passes: a tool asks the manager for a session and the session for an answer. The session compares the file

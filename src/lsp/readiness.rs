@@ -15,6 +15,8 @@ pub struct Readiness {
     /// A progress that the rule names has begun and ended.
     named_ended: bool,
     named_begun: bool,
+    /// A progress of the rule's index has begun.
+    index_begun: bool,
     /// The last `quiescent` of `experimental/serverStatus`.
     quiescent: Option<bool>,
     /// The rule's notification has come.
@@ -84,6 +86,7 @@ impl Readiness {
             Some("begin") => {
                 let title = value["title"].as_str().unwrap_or("working").to_owned();
                 self.named_begun |= names(&rule.progress, &title);
+                self.index_begun |= names(&rule.index, &title);
                 let work = Work { title, message, percentage };
                 self.active.insert(token, work.clone());
                 Some(work)
@@ -134,18 +137,25 @@ impl Readiness {
             return Ready::No("starting".to_owned());
         }
         if !rule.progress.is_empty() && !self.named_ended && !self.named_begun {
-            let waited = self.first_open.map(|opened| opened.elapsed());
-            if waited.is_none_or(|waited| waited < rule.grace()) {
+            if self.within_grace(rule) {
                 return Ready::No("loading the project".to_owned());
             }
+        }
+        if !rule.index.is_empty() && !self.index_begun && self.within_grace(rule) {
+            return Ready::Working("reading the project".to_owned());
         }
         let other = self.active.values().find(|work| !names(&rule.not_indexing, &work.title));
         other.map_or(Ready::Yes, |work| Ready::Working(work.to_string()))
     }
 
+    fn within_grace(&self, rule: &ReadinessRule) -> bool {
+        self.first_open.is_none_or(|opened| opened.elapsed() < rule.grace())
+    }
+
     /// When the state may change without any word of the server: the end of the grace period.
     pub fn next_change(&self, rule: &ReadinessRule) -> Option<Instant> {
-        if rule.progress.is_empty() || self.named_begun {
+        let awaited = !rule.progress.is_empty() && !self.named_begun || !rule.index.is_empty() && !self.index_begun;
+        if !awaited {
             return None;
         }
         Some(self.first_open? + rule.grace())
@@ -184,6 +194,17 @@ mod tests {
         readiness.progress(&rule, &json!({ "token": "t", "value": { "kind": "begin", "title": "Indexing" } }));
         readiness.progress(&rule, &json!({ "token": "t", "value": { "kind": "report", "percentage": 40, "message": "2/5" } }));
         assert_eq!(readiness.state(&rule), Ready::Working("Indexing: 2/5 (40 %)".into()));
+    }
+
+    #[test]
+    fn an_index_that_may_still_begin_holds_up_the_project_only() {
+        let rule = ReadinessRule { index: vec!["indexing".into()], grace_ms: Some(60_000), ..Default::default() };
+        let mut readiness = Readiness::default();
+        readiness.opened();
+        assert!(matches!(readiness.state(&rule), Ready::Working(_)));
+        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "begin", "title": "indexing" } }));
+        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
+        assert_eq!(readiness.state(&rule), Ready::Yes);
     }
 
     #[test]

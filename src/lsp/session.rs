@@ -318,6 +318,15 @@ impl Session {
         self.state.readiness(|readiness| readiness.state(&self.state.spec.readiness))
     }
 
+    /// Whether an answer of `scope` given now is worth less than one given later.
+    fn is_unsettled(&self, scope: Scope) -> bool {
+        match self.readiness() {
+            Ready::Yes => false,
+            Ready::Working(_) => scope == Scope::Project,
+            Ready::No(_) => true,
+        }
+    }
+
     /// Waits until answers of `scope` are whole, at most until `deadline`; returns what is still going on.
     pub async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<String> {
         let mut bell = self.state.listen();
@@ -367,7 +376,7 @@ impl Session {
                     // Work that began after the question was weighed is on the wire before the answer.
                     if working.is_none() {
                         working = self.working();
-                        if working.is_some() && scope == Scope::Project && !asked_at_rest {
+                        if self.is_unsettled(scope) && !asked_at_rest {
                             asked_at_rest = true;
                             working = self.wait_ready(scope, before(deadline)).await;
                             if working.is_none() {

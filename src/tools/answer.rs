@@ -77,7 +77,7 @@ pub struct Resolved {
 /// A successful answer of a language tool: its own `output`, flattened, and how far it can be relied on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer<T> {
-    /// Always true; a failure is a [`ToolError`].
+    /// Always true; a failure is a [`ToolError`](super::error::ToolError).
     pub ok: bool,
     /// What the tool found.
     #[serde(flatten)]

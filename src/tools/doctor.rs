@@ -112,10 +112,11 @@ pub async fn run(context: &Context) -> DoctorOutput {
             servers.push(examine(context, &language, &subject, key, server).await);
         }
     }
-    let left_out = context.config.left_out.iter().map(|sentence| DoctorFinding {
-        message: sentence.clone(),
-        fix: Some("lsp-tools trust".to_owned()),
-    });
+    let left_out = context
+        .config
+        .left_out
+        .iter()
+        .map(|sentence| DoctorFinding { message: sentence.clone(), fix: Some("lsp-tools trust".to_owned()) });
     DoctorOutput::new(context.workspace.root().display().to_string(), servers, left_out.collect())
 }
 
@@ -147,9 +148,10 @@ async fn examine(
     };
     report.found = Some(located.program.display().to_string());
     report.origin = Some(located.origin.to_string());
-    report.version = health::version(&located).await;
-    let findings = health::findings(key, server, &located).await;
-    let findings = findings.into_iter().map(|one| DoctorFinding { message: one.message, fix: Some(one.install) });
+    report.version = health::version(context.manager.spawner(), &located).await;
+    let findings = health::findings(context.manager.spawner(), key, server, &located).await;
+    let findings =
+        findings.into_iter().map(|one| DoctorFinding { message: one.message, fix: Some(one.install) });
     report.findings.extend(findings);
     report.probe = Some(probe(context, subject, key, server).await);
     report
@@ -163,10 +165,12 @@ async fn probe(context: &Context, subject: &Subject, key: &str, server: &Server)
     let path = subject.path.display();
     let outcome = match context.session(key, subject, deadline).await {
         Err(status) => Err(status.detail.unwrap_or_default()),
-        Ok(session) if server.features.navigation => match session.document_symbols(&subject.path, deadline).await {
-            Ok(asked) => Ok((format!("symbols {path}"), format!("{} symbols", asked.value.len()))),
-            Err(error) => Err(error.to_string()),
-        },
+        Ok(session) if server.features.navigation => {
+            match session.document_symbols(&subject.path, deadline).await {
+                Ok(asked) => Ok((format!("symbols {path}"), format!("{} symbols", asked.value.len()))),
+                Err(error) => Err(error.to_string()),
+            }
+        }
         Ok(session) => match session.diagnostics(&subject.path, deadline).await {
             Ok(fresh) => match fresh.known {
                 Known::NoData(why) => Err(why),

@@ -1,40 +1,113 @@
 //! Answers without a server: ranked text search, named as such, and how to get the server.
 
-use super::answer::{Answer, DiagnosticItem, HoverOutput, LocationsOutput, ServerState, ServerStatus};
-use super::context::{Context, Subject};
+use std::time::Instant;
+
+use super::answer::{
+    Answer, DiagnosticItem, HoverOutput, LocationsOutput, Place, ServerState, ServerStatus, Verdict,
+};
+use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
+use super::{lsp_diagnostics, lsp_navigate};
 use super::question::Unanswered;
+use crate::hints::{self, Candidate, HintError, Hints, Syntax};
 use crate::lsp::model::{Symbol, WorkspaceSymbol};
 use crate::lsp::operations::Navigation;
 
-/// Hover from the likely definition.
-pub async fn hover(_context: &Context, unanswered: Unanswered) -> Result<Answer<HoverOutput>, ToolError> {
-    Err(refusal(&unanswered.status))
+/// How many symbols a search for a name gives at most.
+const MOST_SYMBOLS: usize = 1_000;
+
+/// Hover from the likely definition: its signature and its documentation.
+pub async fn hover(context: &Context, unanswered: Unanswered) -> Result<Answer<HoverOutput>, ToolError> {
+    let hints = definition_hints(context, &unanswered).await?;
+    let language = unanswered.subject.language.as_deref().unwrap_or_default();
+    let language_id = context.catalogue().language_id(language, unanswered.subject.path.extension()).to_owned();
+    let (contents, range) =
+        hints::hover(&hints, &language_id).map_or((String::new(), None), |hover| (hover.contents, hover.range));
+    let notes = notes(hints.timed_out);
+    let candidates = candidates(context, hints.candidates, usize::MAX);
+    Ok(answer(unanswered, HoverOutput { contents, range, candidates }, notes))
 }
 
-/// Candidates for a definition, or the likely references.
+/// The likely definitions, or the likely references, best first.
 pub async fn locations(
-    _context: &Context,
+    context: &Context,
     unanswered: Unanswered,
-    _navigation: Navigation,
-    _limit: usize,
+    navigation: Navigation,
+    limit: usize,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
-    Err(refusal(&unanswered.status))
+    let (locations, count, cut, mut notes) = match navigation {
+        Navigation::References => references(context, &unanswered, limit).await?,
+        _ => {
+            let hints = definition_hints(context, &unanswered).await?;
+            let count = hints.candidates.len();
+            let notes = notes(hints.timed_out);
+            (candidates(context, hints.candidates, limit), count, hints.truncated, notes)
+        }
+    };
+    if matches!(navigation, Navigation::TypeDefinition | Navigation::Implementation) {
+        notes.push("these are candidates for the definition of the name, not for what was asked".to_owned());
+    }
+    let has_more = cut || count > locations.len();
+    let output = LocationsOutput { location: locations.first().cloned(), locations, count, has_more };
+    Ok(answer(unanswered, output, notes))
 }
 
-/// The syntax errors of a file.
-pub fn syntax_errors(_context: &Context, _subject: &Subject) -> Result<Vec<DiagnosticItem>, ToolError> {
-    Ok(Vec::new())
+type Occurrences = (Vec<Place>, usize, bool, Vec<String>);
+
+async fn references(context: &Context, unanswered: &Unanswered, limit: usize) -> Result<Occurrences, ToolError> {
+    let subject = subject(unanswered);
+    let found = in_background(context, move |workspace, catalogue| {
+        hints::references(workspace, catalogue, &subject, limit, deadline())
+    });
+    let found = found.await?;
+    let definition = found.definition.map(|candidate| candidate.location);
+    let places = found.locations.into_iter().map(|location| {
+        let why = if definition.as_ref() == Some(&location) { "the likely definition" } else { "the same name" };
+        let mut place = lsp_navigate::place(context, location);
+        place.why = Some(why.to_owned());
+        place
+    });
+    let places: Vec<Place> = places.collect();
+    Ok((places.clone(), places.len(), found.truncated, notes(found.timed_out)))
 }
 
-/// The outline of a file.
-pub fn outline(_context: &Context, _subject: &Subject) -> Result<Vec<Symbol>, ToolError> {
-    Ok(Vec::new())
+/// The syntax errors of a file, as tree-sitter sees them, and what was not looked at.
+pub async fn syntax_errors(
+    context: &Context,
+    subject: &Subject,
+) -> Result<(Vec<DiagnosticItem>, Vec<String>), ToolError> {
+    let path = subject.path.clone();
+    let found = in_background(context, move |workspace, catalogue| {
+        hints::syntax_errors(workspace, catalogue, &path, deadline())
+    });
+    let path = subject.path.display();
+    Ok(match found.await? {
+        Syntax::Checked { errors, .. } => {
+            (errors.iter().map(|error| lsp_diagnostics::item(context, &subject.path, error)).collect(), Vec::new())
+        }
+        Syntax::NoGrammar => (Vec::new(), vec![format!("{path} was not even parsed: no grammar for its language")]),
+        Syntax::NotParsed(why) => (Vec::new(), vec![format!("{path} was not parsed: {why}")]),
+    })
 }
 
-/// Symbols that match `query`.
-pub fn workspace_symbols(_context: &Context, _subject: &Subject, _query: &str) -> Result<Vec<WorkspaceSymbol>, ToolError> {
-    Ok(Vec::new())
+/// The outline of a file, and what was not looked at.
+pub async fn outline(context: &Context, subject: &Subject) -> Result<(Vec<Symbol>, Vec<String>), ToolError> {
+    let path = subject.path.clone();
+    let found =
+        in_background(context, move |workspace, catalogue| hints::symbols(workspace, catalogue, &path, deadline()));
+    Ok(match found.await? {
+        Some(symbols) => (symbols, Vec::new()),
+        None => (Vec::new(), vec![format!("{} was not parsed: no grammar for its language", subject.path.display())]),
+    })
+}
+
+/// Symbols of the workspace that match `query`.
+pub async fn workspace_symbols(context: &Context, query: &str) -> Result<Vec<WorkspaceSymbol>, ToolError> {
+    let query = query.to_owned();
+    let found = in_background(context, move |workspace, catalogue| {
+        hints::workspace_symbols(workspace, catalogue, &query, MOST_SYMBOLS, deadline())
+    });
+    Ok(found.await?.symbols)
 }
 
 /// What can only be answered by a server is refused with its state.
@@ -51,5 +124,63 @@ pub fn refusal(status: &ServerStatus) -> ToolError {
     match &status.install {
         Some(install) => error.with_hint(format!("install it with: {install}")),
         None => error,
+    }
+}
+
+fn deadline() -> Instant {
+    Instant::now() + hints::DEADLINE
+}
+
+fn subject(unanswered: &Unanswered) -> hints::Subject {
+    hints::Subject::Position { path: unanswered.subject.path.clone(), position: unanswered.place.position }
+}
+
+async fn definition_hints(context: &Context, unanswered: &Unanswered) -> Result<Hints, ToolError> {
+    let subject = subject(unanswered);
+    in_background(context, move |workspace, catalogue| {
+        hints::definition(workspace, catalogue, &subject, deadline())
+    })
+    .await
+}
+
+/// Searching takes processor time, which the threads that talk to servers must not lose.
+async fn in_background<T: Send + 'static>(
+    context: &Context,
+    work: impl FnOnce(&crate::workspace::Workspace, &crate::config::Catalogue) -> Result<T, HintError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let (workspace, config) = (context.workspace.clone(), context.config.clone());
+    let done = tokio::task::spawn_blocking(move || work(&workspace, &config.catalogue)).await;
+    let failed = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::Internal, format!("the search failed: {error}"));
+    match done {
+        Ok(Ok(found)) => Ok(found),
+        Ok(Err(HintError::Read(error))) => Err(from_read_error(error)),
+        Ok(Err(HintError::Search(error))) => Err(failed(&error)),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn notes(timed_out: bool) -> Vec<String> {
+    let late = timed_out.then(|| "the search ran out of time; there may be better candidates".to_owned());
+    late.into_iter().collect()
+}
+
+fn candidates(context: &Context, candidates: Vec<Candidate>, limit: usize) -> Vec<Place> {
+    let place = |candidate: Candidate| {
+        let mut place = lsp_navigate::place(context, candidate.location);
+        place.why = Some(candidate.why);
+        place
+    };
+    candidates.into_iter().take(limit).map(place).collect()
+}
+
+fn answer<T>(unanswered: Unanswered, output: T, notes: Vec<String>) -> Answer<T> {
+    Answer {
+        ok: true,
+        output,
+        resolved: unanswered.place.resolved,
+        server_status: unanswered.status,
+        servers: Vec::new(),
+        verdict: Verdict::Hints,
+        notes,
     }
 }

@@ -5,7 +5,9 @@ use tokio::time::Instant;
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use crate::lsp::install::{InstallError, Installer};
+use crate::config::Catalogue;
+use crate::config::spec::Language;
+use crate::lsp::install::{InstallError, Installer, Progress};
 use crate::lsp::progress::ProgressEvent;
 
 /// What became of one server.
@@ -73,19 +75,36 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
     if catalogue.servers.contains_key(name) {
         return Ok(vec![name.to_owned()]);
     }
-    if catalogue.languages.contains_key(name) {
-        let servers: Vec<String> = catalogue.servers_for(name).into_iter().map(|(key, _)| key.to_owned()).collect();
+    if let Some(name) = language_called(catalogue, name) {
+        let servers: Vec<String> =
+            catalogue.servers_for(name).into_iter().map(|(key, _)| key.to_owned()).collect();
         if !servers.is_empty() {
             return Ok(servers);
         }
     }
     let known = catalogue.servers.keys().chain(catalogue.languages.keys());
     let nearest = known.min_by_key(|known| strsim::damerau_levenshtein(known, name));
-    let error = ToolError::new(ErrorCode::NotFound, format!("no server and no language with a server is called `{name}`"));
+    let error = ToolError::new(
+        ErrorCode::NotFound,
+        format!("no server and no language with a server is called `{name}`"),
+    );
     Err(match nearest {
         Some(nearest) => error.with_hint(format!("the nearest name is `{nearest}`")),
         None => error,
     })
+}
+
+/// The key of the language that is called `name` by its key, its own name, its LSP id or an extension of its files.
+fn language_called<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a str> {
+    let lower = name.to_lowercase();
+    let called = |(key, language): &(&String, &Language)| {
+        **key == lower
+            || language.name.to_lowercase() == lower
+            || language.language_id.as_ref().is_some_and(|id| *id == lower)
+            || language.extensions.contains(&lower)
+    };
+    let exact = catalogue.languages.get_key_value(&lower);
+    exact.or_else(|| catalogue.languages.iter().find(called)).map(|(key, _)| key.as_str())
 }
 
 /// Installs one server of the catalogue.
@@ -102,8 +121,18 @@ pub async fn install_one(context: &Context, key: &str) -> InstallItem {
     let Some(server) = context.catalogue().servers.get(key) else {
         return item(InstallState::Failed, Vec::new(), None, Some(format!("no server is called {key}")));
     };
-    let tell = |step: &str| context.tell(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
-    match Installer::new(context.folders.data.clone()).install(key, server, tell).await {
+    let tell = |progress: Progress<'_>| {
+        let step = match progress {
+            Progress::Waiting => "waiting for another process that installs it",
+            Progress::Step(step) => step,
+            Progress::Line(_) => return,
+        };
+        context.tell(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
+    };
+    let installer = Installer::new(context.folders.data.clone())
+        .with_spawner(context.manager.spawner().clone())
+        .avoiding(context.workspace.root().to_owned());
+    match installer.install(key, server, &tell).await {
         Ok(done) => {
             let state = if done.already { InstallState::AlreadyInstalled } else { InstallState::Installed };
             item(state, done.packages, Some(done.program.display().to_string()), None)

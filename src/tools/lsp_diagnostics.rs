@@ -47,6 +47,7 @@ struct FileReport {
 /// Answers what is wrong in the files of `request`.
 pub async fn run(context: &Context, request: &Request) -> Result<Answer<DiagnosticsOutput>, ToolError> {
     let subjects = subjects(context, &request.paths)?;
+    context.prepare_for(&subjects).await?;
     context.manager.refresh().await;
     let total = subjects.len();
     let mut reports = Vec::with_capacity(total);
@@ -219,13 +220,14 @@ async fn without_server(context: &Context, subject: Subject, mut report: FileRep
     if report.statuses.is_empty() {
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
-    report.items = fallback::syntax_errors(context, &subject)?;
+    (report.items, report.notes) = fallback::syntax_errors(context, &subject).await?;
     report.verdict = Verdict::Hints;
     report.detail = report.statuses[0].detail.clone();
     Ok(report)
 }
 
-fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
+/// A finding as answers give it.
+pub fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
     let related = diagnostic.related.iter().map(|(location, message)| RelatedItem {
         place: lsp_navigate::place(context, location.clone()),
         message: message.clone(),

@@ -18,6 +18,7 @@ pub async fn run(
     target: &Target,
     depth: usize,
 ) -> Result<Answer<HierarchyOutput>, ToolError> {
+    context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hierarchy);
     let question = Question { method: hierarchy.prepare(), of_file: false };
     let ask = async |session: &Session, path: &_, position| {

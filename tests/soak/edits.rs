@@ -1,5 +1,7 @@
 //! Random edits of text: what agents, people, formatters and version control do to files, in a few words each.
 
+use std::collections::BTreeMap;
+
 use super::outside::Way;
 use super::subjects::Subject;
 use super::support::Project;
@@ -172,17 +174,23 @@ impl Editor {
         }
     }
 
-    /// An identifier on the line that was edited, or anywhere.
+    /// A word that stands in the text more than once, which a server is more likely to know: on the line that was
+    /// edited, or anywhere; else any word.
     fn spot(&mut self, text: &str, line: usize) -> Option<(usize, usize)> {
-        let spots: Vec<(usize, usize)> = text
-            .split('\n')
-            .enumerate()
-            .flat_map(|(number, line)| {
-                words(line).into_iter().map(move |(start, _)| (number, line[..start].chars().count()))
+        let mut counts = BTreeMap::new();
+        words(text).into_iter().for_each(|(start, end)| *counts.entry(&text[start..end]).or_insert(0) += 1);
+        let all = || {
+            text.split('\n').enumerate().flat_map(|(number, row)| {
+                words(row).into_iter().map(move |(start, end)| (number, row, start, end))
             })
-            .collect();
-        let near: Vec<(usize, usize)> = spots.iter().filter(|spot| spot.0 == line).copied().collect();
-        self.dice.pick(&near).or_else(|| self.dice.pick(&spots)).copied()
+        };
+        let place =
+            |(number, row, start, _): (usize, &str, usize, usize)| (number, row[..start].chars().count());
+        let known = || all().filter(|(_, row, start, end)| counts.get(&row[*start..*end]) > Some(&1));
+        let near: Vec<_> = known().filter(|(number, ..)| *number == line).map(place).collect();
+        let (known, all): (Vec<_>, Vec<_>) = (known().map(place).collect(), all().map(place).collect());
+        let near = if self.dice.below(2) == 0 { near } else { Vec::new() };
+        self.dice.pick(&near).or_else(|| self.dice.pick(&known)).or_else(|| self.dice.pick(&all)).copied()
     }
 }
 

@@ -140,6 +140,12 @@ fn a_product_that_answers_about_older_text_is_caught() {
 }
 
 #[test]
+fn a_product_whose_hovers_are_late_is_caught() {
+    let report = soak_scripted(&json!({}), Some(Flaw::HoverOneBehind));
+    assert!(report.different + report.stale > 5, "{report}");
+}
+
+#[test]
 fn a_product_that_takes_silence_for_clean_is_caught() {
     let report = soak_scripted(&json!({}), Some(Flaw::AlwaysClean));
     assert!(report.different + report.stale > 5, "{report}");

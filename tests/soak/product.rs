@@ -120,6 +120,7 @@ impl Product for RawEditor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     OneEditBehind,
+    HoverOneBehind,
     AlwaysClean,
     NoData,
 }
@@ -129,11 +130,12 @@ pub struct Faulty {
     inner: RawEditor,
     flaw: Option<Flaw>,
     before: BTreeMap<String, Vec<Finding>>,
+    hover_before: Option<Vec<String>>,
 }
 
 impl Faulty {
     pub fn new(inner: RawEditor, flaw: Option<Flaw>) -> Self {
-        Self { inner, flaw, before: BTreeMap::new() }
+        Self { inner, flaw, before: BTreeMap::new(), hover_before: None }
     }
 }
 
@@ -143,7 +145,7 @@ impl Product for Faulty {
         let Answered::Complete(found) = &now else { return now };
         let before = self.before.insert(path.to_owned(), found.clone());
         match self.flaw {
-            None => now,
+            None | Some(Flaw::HoverOneBehind) => now,
             Some(Flaw::OneEditBehind) => before.map_or(now, Answered::Complete),
             Some(Flaw::AlwaysClean) => Answered::Complete(Vec::new()),
             Some(Flaw::NoData) => Answered::Missing("no_data".to_owned()),
@@ -151,6 +153,12 @@ impl Product for Faulty {
     }
 
     fn hover(&mut self, path: &str, spot: (usize, usize)) -> Answered<Vec<String>> {
-        self.inner.hover(path, spot)
+        let now = self.inner.hover(path, spot);
+        let Answered::Complete(words) = &now else { return now };
+        let before = self.hover_before.replace(words.clone());
+        match self.flaw {
+            Some(Flaw::HoverOneBehind) => before.map_or(now, Answered::Complete),
+            _ => now,
+        }
     }
 }

@@ -33,6 +33,8 @@ pub struct Report {
     pub missing: u64,
     /// Rounds in which no fresh server answered.
     pub undecided: u64,
+    /// Diagnostics and non-empty hovers in all answers: a soak that sees none of either proves nothing.
+    seen: (usize, usize),
     diagnosed: Vec<Duration>,
     hovered: Vec<Duration>,
     failures: Vec<String>,
@@ -48,6 +50,7 @@ impl Report {
             different: 0,
             missing: 0,
             undecided: 0,
+            seen: (0, 0),
             diagnosed: Vec::new(),
             hovered: Vec::new(),
             failures: Vec::new(),
@@ -59,6 +62,12 @@ impl Report {
         self.rounds += 1;
         self.diagnosed.push(round.diagnosed);
         self.hovered.extend(round.hover.is_some().then_some(round.hovered));
+        if let Answered::Complete(findings) = &round.diagnostics {
+            self.seen.0 += findings.len();
+        }
+        if let Some(Answered::Complete(words)) = &round.hover {
+            self.seen.1 += usize::from(!words.is_empty());
+        }
         let Edit { path, text, spot, .. } = &round.edit;
         oracle.follow(path, text);
         let missing = match (&round.diagnostics, &round.hover) {
@@ -120,9 +129,14 @@ impl Report {
         self.failures.push(format!("round {}, {path}, {edit} ({way:?}): {kind}: {what}", round.number));
     }
 
-    /// Fails unless every answer was there and right.
+    /// Fails unless every answer was there and right, and there was something to be right about.
     #[track_caller]
     pub fn assert_clean(&self) {
+        let (findings, hovers) = self.seen;
+        assert!(
+            findings > 0 && hovers > 0,
+            "the server finds nothing wrong, or knows nothing (a linter missing?): {self}"
+        );
         assert!(self.failures.is_empty(), "{self}");
     }
 }
@@ -153,7 +167,8 @@ impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             formatter,
-            "{}: {} edits (SOAK_SEED={}): stale {}, different {}, missing {}, undecided {}; diagnostics {}, hover {}",
+            "{}: {} edits (SOAK_SEED={}): stale {}, different {}, missing {}, undecided {}; diagnostics {}, hover {}; \
+             {} findings, {} hovers seen",
             self.name,
             self.rounds,
             self.seed,
@@ -163,6 +178,8 @@ impl fmt::Display for Report {
             self.undecided,
             spread(&self.diagnosed),
             spread(&self.hovered),
+            self.seen.0,
+            self.seen.1,
         )?;
         self.failures.iter().take(20).try_for_each(|failure| writeln!(formatter, "  {failure}"))?;
         match self.failures.len().saturating_sub(20) {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::spec::IdleSign;
 use crate::text::Buffer;
 use crate::workspace::{Stamp, WorkspacePath};
 
@@ -17,11 +18,12 @@ fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
         pushes_before,
         owed: false,
         idle_before: 0,
+        forced: false,
     }
 }
 
 fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
-    Pushes { count, version, items: vec![Value::Null; items].into(), idle: 0 }
+    Pushes { count, version, items: vec![Value::Null; items].into(), idle: 0, idle_at_push: 0, busy: false }
 }
 
 /// The decision when the barrier was answered (or not) and it has been quiet for so many milliseconds.
@@ -71,6 +73,21 @@ fn a_server_of_unknown_habits_is_only_believed_after_a_long_silence() {
 }
 
 #[test]
+fn a_push_before_the_sign_that_the_server_is_done_is_not_its_last_word() {
+    let idle = IdleSign { method: "m".into(), field: "state".into(), value: "idle".into() };
+    let rule = DiagnosticsRule { idle: Some(idle), ..rule(DiagnosticsSource::VersionedPush) };
+    let ours = snapshot(2, 1);
+    let seen = |idle, idle_at_push| Pushes { idle, idle_at_push, ..pushes(2, Some(2), 1) };
+    assert_eq!(decide(&rule, &ours, &seen(1, 1), true, 9_999), Decision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 0), Decision::Wait(Some(BETWEEN)));
+    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 30), Decision::Take);
+    let again = Pushes { busy: true, ..seen(2, 1) };
+    assert_eq!(decide(&rule, &ours, &again, false, 9_999), Decision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 0), Decision::Wait(Some(SIGNLESS)));
+    assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 3_000), Decision::TakeSilence);
+}
+
+#[test]
 fn silence_about_no_news_ends_with_the_idle_sign_or_a_quiet_time() {
     let rule = DiagnosticsRule { silent_when_same: true, ..rule(DiagnosticsSource::VersionedPush) };
     let touched = snapshot(3, 4);
@@ -78,5 +95,7 @@ fn silence_about_no_news_ends_with_the_idle_sign_or_a_quiet_time() {
     assert_eq!(decide(&rule, &touched, &pushes(4, Some(2), 1), true, 200), Decision::TakeSilence);
     let idle = Pushes { idle: 1, ..pushes(4, Some(2), 1) };
     assert_eq!(decide(&rule, &touched, &idle, true, 0), Decision::Take);
+    let forced = Snapshot { forced: true, ..touched.clone() };
+    assert_eq!(decide(&rule, &forced, &idle, true, 9_999), Decision::Wait(None));
     assert_eq!(decide(&rule, &snapshot(1, 0), &pushes(0, None, 0), true, 9_999), Decision::Wait(None));
 }

@@ -136,6 +136,11 @@ pub struct SlotStatus {
 }
 
 impl Manager {
+    /// What starts its processes, for others that are to end with us.
+    pub fn spawner(&self) -> &Spawner {
+        &self.shared.setup.spawner
+    }
+
     /// A manager without any server yet. Must be called within a tokio runtime.
     pub fn new(setup: ManagerSetup) -> Self {
         let shared = Arc::new(Shared {

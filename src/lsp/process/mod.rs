@@ -4,8 +4,13 @@
 //! stands a supervisor, our own binary started with [`SUPERVISE`], which asks the kernel for a signal when we die and is the
 //! reaper of everything the server leaves behind ([`supervisor`]). The kernel ties that signal to the *thread* that
 //! forked, so all are forked from one thread that never ends ([`Spawner`]).
+//!
+//! Elsewhere than on Linux there is no supervisor: a server is started in a process group of its own, which is killed
+//! when its [`ServerProcess`] is dropped. When we are killed there, servers are left to notice that their input ended.
 
 mod environment;
+mod lines;
+mod oneshot;
 mod spawner;
 pub mod supervisor;
 mod tree;
@@ -16,19 +21,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
 pub use environment::inherited;
+pub use oneshot::{Finished, RunError, run};
 pub use spawner::{Spawn, SpawnError, Spawner};
 
 /// The hidden first argument that makes our binary a supervisor.
 pub const SUPERVISE: &str = "__supervise";
 
-/// How many lines of standard error are kept, and how much of each.
+/// How many lines of standard error are kept.
 const KEPT_LINES: usize = 30;
-const KEPT_CHARS: usize = 500;
 /// How long a supervisor may take to end everything below it before it is killed itself.
 const SUPERVISOR_GRACE: Duration = Duration::from_secs(2);
 
@@ -140,7 +144,7 @@ impl ServerProcess {
         if !self.supervised {
             return u32::try_from(id.as_raw_nonzero().get()).ok();
         }
-        tree::children_of(id.as_raw_nonzero().get()).first().and_then(|pid| u32::try_from(*pid).ok())
+        tree::oldest_child_of(id.as_raw_nonzero().get()).and_then(|pid| u32::try_from(pid).ok())
     }
 
     /// Resident memory of the server and all its descendants in bytes; pages shared between them count more than once.
@@ -174,9 +178,13 @@ impl ServerProcess {
         }
     }
 
-    /// To the supervisor alone when it can still do its work, to the whole group otherwise.
+    /// To the supervisor alone when it can still do its work, to its whole tree and group otherwise.
     fn signal(&self, signal: Signal) {
         let Some(id) = self.alive() else { return };
+        if signal == Signal::KILL {
+            // Below a killed supervisor nobody finds what left the group.
+            tree::signal_below(id, signal);
+        }
         let sent = match self.supervised && signal == Signal::TERM {
             true => kill_process(id, signal),
             false => kill_process_group(id, signal),
@@ -194,33 +202,13 @@ impl Drop for ServerProcess {
 }
 
 async fn keep_lines(pipe: ChildStderr, lines: Arc<Mutex<VecDeque<String>>>, name: String) {
-    let mut pipe = BufReader::new(pipe);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        // A line without an end must not grow without end.
-        let mut limited = tokio::io::AsyncReadExt::take(&mut pipe, 16 * 1024);
-        match limited.read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let text = String::from_utf8_lossy(&line);
-        let text: String = text.trim_end().chars().take(KEPT_CHARS).flat_map(escaped).collect();
-        if text.is_empty() {
-            continue;
-        }
+    let keep = |text: String| {
         tracing::debug!(server = name, "{text}");
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == KEPT_LINES {
             lines.pop_front();
         }
         lines.push_back(text);
-    }
-}
-
-/// Control characters could play with the terminal on which the line is shown.
-fn escaped(character: char) -> impl Iterator<Item = char> {
-    let control = character.is_control() && character != '\t';
-    let (plain, escape) = if control { (None, Some(character.escape_default())) } else { (Some(character), None) };
-    plain.into_iter().chain(escape.into_iter().flatten())
+    };
+    lines::each_line(pipe, keep).await;
 }

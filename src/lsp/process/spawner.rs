@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::sync::OnceLock;
 use std::sync::mpsc;
 
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -53,18 +53,35 @@ pub struct Spawner {
 
 struct Order {
     command: Command,
+    name: String,
+    supervised: bool,
     runtime: Handle,
-    done: oneshot::Sender<io::Result<Child>>,
+    /// Takes a whole `ServerProcess`, whose drop ends what was started when its caller has gone away in between.
+    done: oneshot::Sender<io::Result<ServerProcess>>,
+}
+
+impl Order {
+    fn carry_out(mut self) {
+        // The caller has gone away already.
+        if self.done.is_closed() {
+            return;
+        }
+        let _within = self.runtime.enter();
+        let process = self.command.spawn().map(|child| ServerProcess::new(child, self.supervised, self.name));
+        let _unwanted = self.done.send(process);
+    }
 }
 
 impl Spawner {
     /// A spawner whose supervisor is the `lsp-tools` binary at `supervisor`; by default the running one, or the one beside
-    /// the running program. Without any, servers are started directly, and then only they themselves are sure to be
-    /// ended when this process is killed: [`is_supervised`](Self::is_supervised) tells.
+    /// the running program. Without any, and elsewhere than on Linux, servers are started directly, and nothing is sure
+    /// to be ended when this process is killed: [`is_supervised`](Self::is_supervised) tells.
     pub fn new(supervisor: Option<PathBuf>) -> Self {
-        let supervisor = supervisor.or_else(own_binary);
+        let supervisor = supervisor.or_else(own_binary).filter(|_| cfg!(target_os = "linux"));
         if supervisor.is_none() {
-            tracing::warn!("no lsp-tools binary found: servers run without a supervisor");
+            tracing::warn!(
+                "servers run without a supervisor: this is not Linux, or no lsp-tools binary was found"
+            );
         }
         Self { supervisor }
     }
@@ -74,7 +91,7 @@ impl Spawner {
         self.supervisor.is_some()
     }
 
-    /// Starts a server. Must be called within a tokio runtime.
+    /// Starts a server. Must be called within a tokio runtime. A call that is given up leaves nothing.
     pub async fn spawn(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
         let mut command = match &self.supervisor {
             Some(supervisor) => {
@@ -88,11 +105,11 @@ impl Spawner {
         command.envs(environment::inherited(std::env::vars_os())).envs(&spawn.env);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let (done, started) = oneshot::channel();
-        let order = Order { command, runtime: Handle::current(), done };
+        let supervised = self.supervisor.is_some();
+        let order = Order { command, name: spawn.name, supervised, runtime: Handle::current(), done };
         starting_thread().and_then(|thread| thread.send(order).ok()).ok_or(SpawnError::NoThread)?;
-        let child = started.await.map_err(|_| SpawnError::NoThread)?;
-        let child = child.map_err(|source| SpawnError::Refused { program: spawn.program, source })?;
-        Ok(ServerProcess::new(child, self.supervisor.is_some(), spawn.name))
+        let process = started.await.map_err(|_| SpawnError::NoThread)?;
+        process.map_err(|source| SpawnError::Refused { program: spawn.program, source })
     }
 }
 
@@ -103,10 +120,8 @@ fn starting_thread() -> Option<&'static mpsc::Sender<Order>> {
     let start = || {
         let (sender, orders) = mpsc::channel::<Order>();
         let work = move || {
-            for mut order in orders {
-                let _within = order.runtime.enter();
-                // A caller who went away drops the child, which ends it.
-                let _unwanted = order.done.send(order.command.spawn());
+            for order in orders {
+                order.carry_out();
             }
         };
         std::thread::Builder::new().name("server-spawner".to_owned()).spawn(work).ok().map(|_| sender)

@@ -2,13 +2,13 @@
 //!
 //! It passes its own pipes on to the server and keeps none. It ends, and everything below it with it, when the server
 //! ends, when it gets SIGTERM, and when its parent dies. As a child subreaper it inherits whatever the server leaves
-//! behind, also what moved to a session of its own. Elsewhere than on Linux it knows only the process group.
+//! behind, also what moved to a session of its own. Linux alone can do this; elsewhere there are no supervisors.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
 use super::tree;
@@ -33,7 +33,8 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
 }
 
 async fn supervise(parent: Option<Pid>, program: OsString, args: Vec<OsString>) -> i32 {
-    let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child())) else {
+    let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child()))
+    else {
         return NOT_STARTED;
     };
     watch_parent();
@@ -57,7 +58,9 @@ async fn supervise(parent: Option<Pid>, program: OsString, args: Vec<OsString>) 
     while server.status.is_none() {
         tokio::select! {
             // Also what the server left behind is reaped, so that it does not pile up over the days.
-            _ = child_ended.recv() => server.reap_ended(),
+            _ = child_ended.recv() => {
+                server.reap_ended();
+            }
             _ = stop.recv() => break,
         }
     }
@@ -73,9 +76,16 @@ struct Server {
 }
 
 impl Server {
-    fn reap_ended(&mut self) {
-        while let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::NOHANG) {
-            self.note(id, status);
+    /// Waits for what has ended, and tells whether anything below still lives: all that lives is a child of ours or
+    /// below one.
+    fn reap_ended(&mut self) -> bool {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((id, status))) => self.note(id, status),
+                Ok(None) => return true,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return false,
+            }
         }
     }
 
@@ -109,12 +119,14 @@ fn let_go_of_pipes() -> std::io::Result<()> {
 
 /// SIGTERM to all below, and a short time to follow it.
 async fn ask_to_end(server: &mut Server, child_ended: &mut SignalStream) {
+    if !server.reap_ended() {
+        return;
+    }
     signal_all(Signal::TERM);
     let all_ended = async {
-        while !tree::descendants_of(own_pid()).is_empty() {
-            // Each end of a child is told; those of deeper ones become ours when their parents end.
+        // Each end of a child is told; those of deeper ones become ours when their parents end.
+        while server.reap_ended() {
             child_ended.recv().await;
-            server.reap_ended();
         }
     };
     // What is left when the time is up is killed next.
@@ -124,25 +136,15 @@ async fn ask_to_end(server: &mut Server, child_ended: &mut SignalStream) {
 /// SIGKILL to all below until nothing is left. Each killed process hands its children to us, so waiting for children
 /// until there are none waits for the whole tree.
 fn end_everything(server: &mut Server) {
-    loop {
+    while server.reap_ended() {
         signal_all(Signal::KILL);
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((id, status))) => server.note(id, status),
-            Ok(None) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
+        // Only one, because what it leaves behind becomes visible when it is gone.
+        if let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::empty()) {
+            server.note(id, status);
         }
     }
 }
 
 fn signal_all(signal: Signal) {
-    for pid in tree::descendants_of(own_pid()) {
-        if let Some(pid) = Pid::from_raw(pid) {
-            // It may have ended in between.
-            let _gone = kill_process(pid, signal);
-        }
-    }
-}
-
-fn own_pid() -> i32 {
-    rustix::process::getpid().as_raw_nonzero().get()
+    tree::signal_below(rustix::process::getpid(), signal);
 }

@@ -16,7 +16,7 @@
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `behaves` | true: built on tower-lsp, one message after the other. False (default): raw frames. The keys marked `*` need raw frames |
+//! | `behaves` | true: built on tower-lsp, one message after the other. False (default): raw frames. The keys marked `*`, `diagnostics.idle` and answers to rarer methods need raw frames |
 //! | `log` | file that gets one JSON object a line, see below |
 //! | `server_info` | `serverInfo` of the initialize result |
 //! | `capabilities` | merged over the capabilities (null removes a key); providers for the methods in `answers` are announced by themselves |

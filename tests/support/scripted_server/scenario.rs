@@ -9,6 +9,19 @@ use serde_json::Value;
 use crate::documents::Encoding;
 use crate::frames::Style;
 
+/// The methods whose answers the behaving server can be given.
+const BEHAVING: [&str; 9] = [
+    "textDocument/hover",
+    "textDocument/definition",
+    "textDocument/typeDefinition",
+    "textDocument/references",
+    "textDocument/documentSymbol",
+    "workspace/symbol",
+    "textDocument/completion",
+    "textDocument/signatureHelp",
+    "textDocument/diagnostic",
+];
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Scenario {
@@ -74,6 +87,11 @@ impl Scenario {
 
     fn check(&self) -> Result<(), String> {
         let raw_only = [
+            (
+                "answers of this method",
+                self.answers.keys().any(|method| !BEHAVING.contains(&method.as_str())),
+            ),
+            ("diagnostics.idle", self.diagnostics.idle.is_some()),
             ("configuration", self.configuration.is_some()),
             ("crash", self.crash.is_some()),
             ("rules", !self.rules.is_empty()),

@@ -1,0 +1,166 @@
+//! The budgets that concern language servers, each against a raw client of the same server in the same run, the two in
+//! turn so that drift of the machine cancels out: `cargo bench --bench lsp -- [--quick] [BENCH…]`.
+//!
+//! Prints a table and writes `target/bench/lsp.json`. Servers are looked for in `LSP_TOOLS_DATA_DIR`, else in the folder
+//! of the build where the tests install them; one that is not there is left out, and said so.
+
+mod big;
+mod cold;
+mod fresh;
+mod memory;
+#[path = "../support/raw_client.rs"]
+mod raw_client;
+#[path = "../servers/samples.rs"]
+mod samples;
+mod sink;
+mod stage;
+mod stats;
+mod table;
+mod warm;
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use lsp_tools::config::Folders;
+
+use stage::Stage;
+use table::Row;
+
+const BENCHES: [&str; 6] = ["warm", "callers", "fresh", "cold", "big", "memory"];
+
+/// Measures the budgets that concern language servers.
+#[derive(Debug, Parser)]
+struct Options {
+    /// Only these benches; all without any.
+    #[arg(value_parser = BENCHES)]
+    benches: Vec<String>,
+    /// Only these servers.
+    #[arg(long, value_delimiter = ',')]
+    servers: Vec<String>,
+    /// A tenth of the rounds.
+    #[arg(long)]
+    quick: bool,
+    /// Given by Cargo.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// How often each thing is done.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    warm_up: usize,
+    warm_rounds: usize,
+    caller_rounds: usize,
+    calls_each: usize,
+    edits: usize,
+    cold_rounds: usize,
+    big_rounds: usize,
+}
+
+impl Plan {
+    const FULL: Self = Self {
+        warm_up: 100,
+        warm_rounds: 1_000,
+        caller_rounds: 7,
+        calls_each: 20,
+        edits: 40,
+        cold_rounds: 7,
+        big_rounds: 7,
+    };
+    const QUICK: Self = Self {
+        warm_up: 20,
+        warm_rounds: 200,
+        caller_rounds: 3,
+        calls_each: 5,
+        edits: 8,
+        cold_rounds: 2,
+        big_rounds: 2,
+    };
+}
+
+fn main() -> anyhow::Result<()> {
+    let mut arguments = std::env::args_os().skip(1);
+    match arguments.next() {
+        Some(first) if first == sink::ARGUMENT => return sink::serve(),
+        Some(first) if first == memory::ARGUMENT => {
+            let data = PathBuf::from(arguments.next().unwrap_or_default());
+            return runtime()?.block_on(memory::measured(&data));
+        }
+        _ => {}
+    }
+    runtime()?.block_on(measure(&Options::parse()))
+}
+
+/// As the command line runs it.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+}
+
+async fn measure(options: &Options) -> anyhow::Result<()> {
+    let plan = if options.quick { Plan::QUICK } else { Plan::FULL };
+    let target = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target");
+    let data = match std::env::var_os("LSP_TOOLS_DATA_DIR") {
+        Some(_) => Folders::find()?.data,
+        None => target.join("test-servers"),
+    };
+    let wanted = |bench: &str| options.benches.is_empty() || options.benches.iter().any(|name| name == bench);
+    let mut rows = Vec::new();
+    table::print_head();
+    for (server, findings) in stage::SERVERS {
+        if !options.servers.is_empty() && !options.servers.iter().any(|name| name == server) {
+            continue;
+        }
+        let Some(stage) = Stage::set(server, &data)? else {
+            println!("{server} is not installed in {}: left out", data.display());
+            continue;
+        };
+        if wanted("warm") {
+            keep(&mut rows, "warm", server, warm::warm(&stage, &plan).await);
+        }
+        if wanted("callers") {
+            keep(&mut rows, "callers", server, warm::callers(&stage, &plan).await);
+        }
+        if wanted("fresh") {
+            keep(&mut rows, "fresh", server, fresh::run(&stage, findings, &plan).await);
+        }
+        if wanted("cold") {
+            // The files are as they were again.
+            let stage = Stage::set(server, &data)?.unwrap_or(stage);
+            keep(&mut rows, "cold", server, cold::run(&stage, &plan));
+        }
+    }
+    if wanted("cold") {
+        keep(&mut rows, "cold", "supervisor", cold::supervisor(&plan));
+    }
+    if wanted("big") {
+        keep(&mut rows, "big", "50 MB file", big::run(&plan).await);
+    }
+    if wanted("memory") {
+        keep(&mut rows, "memory", "three servers", memory::run(&data));
+    }
+    table::write(&target.join("bench/lsp.json"), &rows)?;
+    let missed = rows.iter().filter(|row| row.met == Some(false)).count();
+    println!("{} budgets, {missed} not met", rows.iter().filter(|row| row.met.is_some()).count());
+    Ok(())
+}
+
+/// Prints and keeps the rows of one bench; a failure is a row too, and not met.
+fn keep(rows: &mut Vec<Row>, bench: &'static str, subject: &str, measured: anyhow::Result<Vec<Row>>) {
+    let measured = measured.unwrap_or_else(|error| {
+        vec![Row {
+            bench,
+            subject: subject.to_owned(),
+            what: format!("failed: {error}"),
+            ours: 0.0,
+            raw: None,
+            unit: "",
+            judged: String::new(),
+            budget: "an answer".to_owned(),
+            met: Some(false),
+        }]
+    });
+    for row in measured {
+        table::print(&row);
+        rows.push(row);
+    }
+}

@@ -1,0 +1,319 @@
+//! One server on its sample: does it start, hover, lead to definitions, and follow edits on disk with its diagnostics.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use lsp_tools::config::Folders;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::answer::{ServerState, ServerStatus, Verdict};
+use lsp_tools::tools::install::InstallState;
+use lsp_tools::tools::target::Target;
+use lsp_tools::tools::trust::TrustRequest;
+use serde::Serialize;
+
+use super::samples::{Sample, Wrong};
+
+/// How one thing went.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case", tag = "result")]
+pub enum Cell {
+    /// As it should.
+    Right { ms: u64 },
+    /// Not tried.
+    Skipped { why: String },
+    /// Not as it should.
+    Wrong { ms: u64, why: String },
+}
+
+/// How one server fared.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// The server's key.
+    pub server: String,
+    /// `install`.
+    pub installed: Cell,
+    /// The first question, start included: it is answered by the server itself.
+    pub initialized: Cell,
+    /// Hover.
+    pub hover: Cell,
+    /// Definition.
+    pub definition: Cell,
+    /// Diagnostics of the right text, then wrong, right, wrong; the slowest of them.
+    pub diagnostics: Cell,
+    /// Resident memory of the server at the end.
+    pub memory_mb: Option<u64>,
+    /// How long it took to leave.
+    pub stopped_ms: u64,
+}
+
+impl Row {
+    /// A row in which only the installation was tried.
+    pub fn only(server: &str, installed: Cell) -> Self {
+        let not = || Cell::Skipped { why: "not installed".into() };
+        Self {
+            server: server.to_owned(),
+            installed,
+            initialized: not(),
+            hover: not(),
+            definition: not(),
+            diagnostics: not(),
+            memory_mb: None,
+            stopped_ms: 0,
+        }
+    }
+
+    /// All cells with their names.
+    pub fn cells(&self) -> [(&'static str, &Cell); 5] {
+        [
+            ("installed", &self.installed),
+            ("initialized", &self.initialized),
+            ("hover", &self.hover),
+            ("definition", &self.definition),
+            ("diagnostics", &self.diagnostics),
+        ]
+    }
+
+    /// Whether anything was not as it should be.
+    pub fn is_wrong(&self) -> bool {
+        self.cells().iter().any(|(_, cell)| matches!(cell, Cell::Wrong { .. }))
+    }
+}
+
+/// One server's trial.
+pub struct Trial<'a> {
+    /// The server's key.
+    pub server: &'a str,
+    /// What it is tried on.
+    pub sample: &'a Sample,
+    /// Where servers are installed.
+    pub data: &'a Path,
+    /// Whether to install it; else it is taken for installed.
+    pub install: bool,
+    /// The limit for each question.
+    pub timeout: Duration,
+    /// Where to record the messages.
+    pub trace: Option<PathBuf>,
+}
+
+fn ms(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Trial<'_> {
+    /// Writes the sample, starts the server, asks, edits, stops.
+    pub async fn run(&self) -> anyhow::Result<Row> {
+        let folder = tempfile::tempdir()?;
+        let root = folder.path().join("project");
+        fs::create_dir_all(root.join(".git"))?;
+        self.sample.write(&root)?;
+        let runtime = self.open(folder.path(), &root).await?;
+        let installed = self.install(&runtime).await;
+        if matches!(installed, Cell::Wrong { .. }) {
+            return Ok(Row::only(self.server, installed));
+        }
+        let (initialized, hover) = self.hover(&runtime, &root).await;
+        let definition = self.definition(&runtime, &root).await;
+        let diagnostics = self.diagnostics(&runtime, &root).await;
+        let running = runtime.servers().await.servers;
+        let memory = running.iter().find(|row| row.server == self.server).and_then(|row| row.memory_bytes);
+        let stopping = Instant::now();
+        runtime.shutdown().await;
+        Ok(Row {
+            server: self.server.to_owned(),
+            installed,
+            initialized,
+            hover,
+            definition,
+            diagnostics,
+            memory_mb: memory.map(|bytes| bytes >> 20),
+            stopped_ms: ms(stopping),
+        })
+    }
+
+    /// A runtime in which this server alone speaks the language, in a project that is trusted.
+    async fn open(&self, folder: &Path, root: &Path) -> anyhow::Result<Runtime> {
+        let config = folder.join("config");
+        fs::create_dir_all(&config)?;
+        let prefer = format!("prefer.{:?} = [{:?}]\n", self.sample.language, self.server);
+        fs::write(config.join("lsp-tools.toml"), prefer)?;
+        let folders = Folders {
+            config,
+            data: self.data.to_owned(),
+            state: folder.join("state"),
+            cache: folder.join("cache"),
+        };
+        let open = || {
+            let options = RuntimeOptions {
+                workspace: Some(root.to_owned()),
+                cwd: root.to_owned(),
+                timeout: Some(self.timeout),
+                trace: self.trace.clone(),
+                ..RuntimeOptions::default()
+            };
+            Runtime::open_with(options, folders.clone()).map_err(|error| anyhow::anyhow!("{}", error.error))
+        };
+        let refused = |error: lsp_tools::tools::error::ToolError| anyhow::anyhow!("{}", error.error);
+        let runtime = open()?;
+        let shown = runtime.trust(TrustRequest::Show).await.map_err(refused)?;
+        runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.map_err(refused)?;
+        open()
+    }
+
+    async fn install(&self, runtime: &Runtime) -> Cell {
+        if !self.install {
+            return Cell::Skipped { why: "there".into() };
+        }
+        let started = Instant::now();
+        match runtime.install(vec![self.server.to_owned()]).await {
+            Err(error) => Cell::Wrong { ms: ms(started), why: error.error },
+            Ok(output) => match output.items.first() {
+                Some(item) if item.state == InstallState::AlreadyInstalled => Cell::Skipped { why: "there".into() },
+                Some(item) if item.state == InstallState::Installed => Cell::Right { ms: item.took_ms },
+                item => Cell::Wrong { ms: ms(started), why: format!("{item:?}") },
+            },
+        }
+    }
+
+    fn target(&self, root: &Path, at: &str) -> anyhow::Result<Target> {
+        let (line, name) = at.split_once(':').ok_or_else(|| anyhow::anyhow!("{at} is not LINE:NAME"))?;
+        let line0 = line.parse::<u32>()?.saturating_sub(1);
+        Ok(Target::NameOnLine { path: root.join(&self.sample.file), line0, name: name.to_owned() })
+    }
+
+    /// Why the status is not that of a server that answered, if it is not.
+    fn no_answer(&self, status: &ServerStatus, verdict: Verdict) -> Option<String> {
+        let right = status.server == self.server && status.state == ServerState::Ready && verdict == Verdict::Complete;
+        let detail = status.detail.as_deref().unwrap_or_default();
+        (!right).then(|| format!("{} {:?} {verdict:?} {detail}", status.server, status.state))
+    }
+
+    /// Whether the server starts, and what it says.
+    async fn hover(&self, runtime: &Runtime, root: &Path) -> (Cell, Cell) {
+        let started = Instant::now();
+        let at = self.sample.hover.as_ref().map_or("1:", |hover| hover.at.as_str());
+        let target = match self.target(root, at) {
+            Ok(target) if self.sample.hover.is_some() => target,
+            Ok(_) => Target::File(root.join(&self.sample.file)),
+            Err(error) => return (Cell::Wrong { ms: 0, why: error.to_string() }, Cell::Skipped { why: String::new() }),
+        };
+        let skipped = self.sample.without.hover.clone().or(self.sample.hover.is_none().then(String::new));
+        if let Some(why) = skipped {
+            let checked = runtime.check(vec![root.join(&self.sample.file)], None, 100).await;
+            let initialized = match checked {
+                Ok(answer) if alive(&answer.server_status) => Cell::Right { ms: ms(started) },
+                Ok(answer) => Cell::Wrong { ms: ms(started), why: format!("{:?}", answer.server_status) },
+                Err(error) => Cell::Wrong { ms: ms(started), why: error.error },
+            };
+            return (initialized, Cell::Skipped { why });
+        }
+        let answer = match runtime.hover(target.clone()).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                let wrong = Cell::Wrong { ms: ms(started), why: error.error };
+                return (wrong, Cell::Skipped { why: "no session".into() });
+            }
+        };
+        let took = ms(started);
+        let initialized = match alive(&answer.server_status) {
+            true => Cell::Right { ms: took },
+            false => Cell::Wrong { ms: took, why: format!("{:?}", answer.server_status) },
+        };
+        let says = self.sample.hover.as_ref().map_or("", |hover| hover.says.as_str());
+        let hover = if let Some(why) = self.no_answer(&answer.server_status, answer.verdict) {
+            Cell::Wrong { ms: took, why }
+        } else if answer.output.contents.contains(says) {
+            let again = Instant::now();
+            let second = runtime.hover(target).await;
+            match second {
+                Ok(second) if second.output.contents == answer.output.contents => Cell::Right { ms: ms(again) },
+                Ok(second) => {
+                    let why = format!("first {:?}, then {:?}", answer.output.contents, second.output.contents);
+                    Cell::Wrong { ms: ms(again), why }
+                }
+                Err(error) => Cell::Wrong { ms: ms(again), why: error.error },
+            }
+        } else {
+            Cell::Wrong { ms: took, why: format!("says {:?}", answer.output.contents) }
+        };
+        (initialized, hover)
+    }
+
+    async fn definition(&self, runtime: &Runtime, root: &Path) -> Cell {
+        if let Some(why) = &self.sample.without.definition {
+            return Cell::Skipped { why: why.clone() };
+        }
+        let Some(wanted) = &self.sample.definition else { return Cell::Skipped { why: String::new() } };
+        let target = match self.target(root, &wanted.at) {
+            Ok(target) => target,
+            Err(error) => return Cell::Wrong { ms: 0, why: error.to_string() },
+        };
+        let started = Instant::now();
+        let answer = match runtime.definition(target).await {
+            Ok(answer) => answer,
+            Err(error) => return Cell::Wrong { ms: ms(started), why: error.error },
+        };
+        let took = ms(started);
+        if let Some(why) = self.no_answer(&answer.server_status, answer.verdict) {
+            return Cell::Wrong { ms: took, why };
+        }
+        let places: Vec<String> = answer
+            .output
+            .locations
+            .iter()
+            .map(|place| format!("{}:{}", place.path, place.range.start.line + 1))
+            .collect();
+        match places.contains(&wanted.leads) {
+            true => Cell::Right { ms: took },
+            false => Cell::Wrong { ms: took, why: format!("leads to {places:?}") },
+        }
+    }
+
+    async fn diagnostics(&self, runtime: &Runtime, root: &Path) -> Cell {
+        if let Some(why) = &self.sample.without.diagnostics {
+            return Cell::Skipped { why: why.clone() };
+        }
+        let Some(wrong) = &self.sample.wrong else { return Cell::Skipped { why: String::new() } };
+        match self.follow(runtime, root, wrong).await {
+            Ok((ms, None)) => Cell::Right { ms },
+            Ok((ms, Some(why))) => Cell::Wrong { ms, why },
+            Err(error) => Cell::Wrong { ms: 0, why: error.to_string() },
+        }
+    }
+
+    /// Right, wrong, right, wrong; the slowest, and what was not right about the answers.
+    async fn follow(&self, runtime: &Runtime, root: &Path, wrong: &Wrong) -> anyhow::Result<(u64, Option<String>)> {
+        let (right_text, wrong_text) = self.sample.texts(wrong)?;
+        let path = root.join(&self.sample.file);
+        let mut slowest = 0;
+        let mut troubles = Vec::new();
+        for (step, is_wrong) in [("right", false), ("then wrong", true), ("right again", false), ("wrong again", true)] {
+            fs::write(&path, if is_wrong { &wrong_text } else { &right_text })?;
+            let started = Instant::now();
+            let answer = match runtime.check(vec![path.clone()], None, 100).await {
+                Ok(answer) => answer,
+                Err(error) => return Ok((ms(started), Some(format!("{step}: {}", error.error)))),
+            };
+            let took = ms(started);
+            slowest = slowest.max(took);
+            let said: Vec<String> = answer
+                .output
+                .diagnostics
+                .iter()
+                .map(|item| format!("{} [{}]", item.message, item.code.as_deref().unwrap_or_default()))
+                .collect();
+            let hit = said.iter().any(|said| said.to_lowercase().contains(&wrong.says.to_lowercase()));
+            if let Some(why) = self.no_answer(&answer.server_status, answer.verdict) {
+                troubles.push(format!("{step} ({took} ms): {why} {said:?}"));
+            } else if hit != is_wrong {
+                troubles.push(format!("{step} ({took} ms): says {said:?}"));
+            }
+        }
+        Ok((slowest, (!troubles.is_empty()).then(|| troubles.join("; "))))
+    }
+}
+
+/// A server that stands behind the status.
+fn alive(status: &ServerStatus) -> bool {
+    matches!(status.state, ServerState::Ready | ServerState::Indexing | ServerState::Unsupported)
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Draws docs/terminal.svg: what lsp-tools really prints on a terminal, for the README.
+
+    python3 docs/picture.py target/release/lsp-tools
+
+Runs the commands below on a copy of fixtures/python, on a terminal of its own (script(1)), and turns what came, colours
+included, into SVG. The servers are those of the private prefix; what is missing is installed first.
+"""
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+COMMANDS = [
+    "lsp-tools hover greet/app.py:9:compose",
+    "lsp-tools check greet",
+    "lsp-tools references greet/people.py:Person.title",
+]
+COLUMNS = 76
+WIDTH, HEIGHT, MARGIN = 8.4, 19, 20  # of a character; around the text
+BACK, TEXT, FAINT = "#16181d", "#d7dae0", "#858b98"
+COLOURS = ["#4b5263", "#e5656f", "#98c379", "#e5b567", "#61a8f0", "#c68aee", "#56b6c2", "#d7dae0"]
+PLAIN = {"fill": TEXT}
+
+
+def run(program: Path, project: Path, command: str) -> str:
+    words = f"stty cols {COLUMNS} rows 60; {command.replace('lsp-tools', str(program), 1)}"
+    done = subprocess.run(
+        ["script", "-qec", words, "/dev/null"],
+        cwd=project, stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+        env={**os.environ, "TERM": "xterm-256color"},
+    )
+    output = done.stdout.decode()
+    if done.returncode not in (0, 1):
+        sys.exit(f"`{command}` ended with {done.returncode}:\n{output}")
+    return output
+
+
+def style(before: dict, codes: str) -> dict:
+    """The look after a CSI … m: bold, faint, underlined, the sixteen colours, and nothing else."""
+    look = dict(before)
+    for code in (int(code or 0) for code in codes.split(";")):
+        if code == 0:
+            look = dict(PLAIN)
+        elif code == 1:
+            look["font-weight"] = "bold"
+        elif code == 2:
+            look["fill"] = FAINT
+        elif code == 4:
+            look["text-decoration"] = "underline"
+        elif 30 <= code <= 37 or 90 <= code <= 97:
+            look["fill"] = COLOURS[code % 10]
+        elif code == 39:
+            look["fill"] = TEXT
+    return look
+
+
+def lines(output: str) -> list[list[tuple[str, dict]]]:
+    """Runs of text with their looks, line by line; a line that was erased is gone, as on the terminal."""
+    done, current, look = [], [], dict(PLAIN)
+    for piece in re.split(r"(\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\x1b\x07]*(?:\x07|\x1b\\)|\r?\n|\r)", output):
+        if piece in ("\n", "\r\n"):
+            done.append(current)
+            current = []
+        elif piece.endswith("K") and piece.startswith("\x1b["):
+            current = []
+        elif piece.endswith("m") and piece.startswith("\x1b["):
+            look = style(look, piece[2:-1])
+        elif piece and piece[0] not in "\x1b\r":
+            current.append((piece, look))
+    return done + [current] if current else done
+
+
+def draw(screen: list[list[tuple[str, dict]]]) -> str:
+    width, height = COLUMNS * WIDTH + 2 * MARGIN, len(screen) * HEIGHT + 2 * MARGIN
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" role="img">',
+        "<title>lsp-tools on a terminal: a hover, a check, references</title>",
+        f'<rect width="100%" height="100%" rx="8" fill="{BACK}"/>',
+        "<g font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\" font-size=\"14\" xml:space=\"preserve\">",
+    ]
+    for row, line in enumerate(screen):
+        column, y = 0, MARGIN + (row + 0.75) * HEIGHT
+        for text, look in line:
+            if text.strip():
+                # The length is told, so that columns stand below one another in whatever font there is.
+                attributes = "".join(f' {name}="{value}"' for name, value in look.items())
+                x, length = MARGIN + column * WIDTH, len(text) * WIDTH
+                out.append(f'<text x="{x:.1f}" y="{y:.1f}" textLength="{length:.1f}"{attributes}>{html.escape(text)}</text>')
+            column += len(text)
+    return "\n".join([*out, "</g>", "</svg>", ""])
+
+
+def main() -> None:
+    program, here = Path(sys.argv[1]).resolve(), Path(__file__).resolve().parent
+    screen = []
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder) / "project"
+        shutil.copytree(here.parent / "fixtures" / "python", project)
+        (project / ".lsp-tools").mkdir()
+        subprocess.run([program, "install", "python", "toml"], cwd=project, check=True, stdout=subprocess.DEVNULL)
+        for command in COMMANDS:
+            prompt = [("$ ", {"fill": FAINT}), (command, {"fill": TEXT, "font-weight": "bold"})]
+            screen += [*([[]] if screen else []), prompt, *lines(run(program, project, command))]
+    (here / "terminal.svg").write_text(draw(screen), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

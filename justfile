@@ -1,0 +1,72 @@
+# What is done daily. `just` alone lists it; https://just.systems
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+_list:
+    @just --list --unsorted
+
+# does it compile?
+check:
+    cargo check --all-targets
+
+# the tests that need no language server: seconds
+unit:
+    cargo test --lib --bins
+
+# everything that `cargo test` runs; real servers are installed below target/ the first time
+test *ARGS:
+    cargo test {{ARGS}}
+
+# format the code
+fmt:
+    cargo fmt
+
+# what a change must pass before it is committed, but for the tests
+lint:
+    cargo fmt --check
+    cargo clippy --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
+
+# what CI runs, from nothing
+ci:
+    .ci/run
+
+# try every server of the catalogue that installs by itself: just servers --only pylsp,ruff --trace /tmp/messages
+servers *ARGS:
+    cargo bench --bench servers -- {{ARGS}}
+
+# 300 edits from outside on each of five servers, every answer compared with a fresh server's: minutes
+soak *ARGS:
+    cargo test --release --test soak -- --ignored --nocapture --test-threads=1 {{ARGS}}
+
+# the product against a bare client of the same server
+bench *ARGS:
+    cargo bench --bench lsp -- {{ARGS}}
+
+# hints against the real servers' definitions
+hints *ARGS:
+    cargo bench --bench hints -- {{ARGS}}
+
+# read the documentation
+docs:
+    cargo doc --no-deps --open
+
+# write the README's table of languages anew from servers.toml
+readme:
+    UPDATE_README=1 cargo test --test readme
+
+# draw the README's picture anew from a real run
+picture: release
+    python3 docs/picture.py target/release/lsp-tools
+
+# the optimised program, quickly rebuilt
+release:
+    cargo build --release
+
+# the program as it is shipped: small, stripped; minutes
+dist:
+    cargo build --profile dist
+
+# put the program on your PATH
+install:
+    cargo install --path . --locked

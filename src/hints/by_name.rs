@@ -1,0 +1,318 @@
+//! The last way: every definition in the workspace that has the name, ranked by how likely it is meant.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::family;
+use super::project::{Project, load};
+use super::source::{Definition, Role, Source};
+use super::subject::Spot;
+use crate::workspace::{Hit, SearchError, SearchQuery, WorkspacePath};
+
+/// How many occurrences are looked at.
+const MOST_HITS: usize = 20_000;
+
+/// How many files are parsed to see which occurrences are definitions.
+const MOST_PARSED: usize = 64;
+
+/// One definition found by its name.
+pub struct Named {
+    pub source: Arc<Source>,
+    pub index: usize,
+    pub score: i32,
+    pub why: String,
+}
+
+/// What the search found.
+pub struct Found {
+    pub named: Vec<Named>,
+    /// Files that hold the name but have no grammar, with their hits.
+    pub hits: Vec<Hit>,
+    pub truncated: bool,
+    pub timed_out: bool,
+}
+
+/// Where the question is asked from.
+pub struct Asked<'a> {
+    pub name: &'a str,
+    pub spot: Option<&'a Spot>,
+    pub source: Option<&'a Source>,
+    pub path: Option<&'a WorkspacePath>,
+    pub container: Option<&'a str>,
+}
+
+/// Every occurrence of `name` in files of the languages related to `language`.
+///
+/// # Errors
+/// [`SearchError`] where the workspace cannot be searched.
+pub fn occurrences(
+    project: &Project<'_>,
+    language: Option<&str>,
+    name: &str,
+) -> Result<(Vec<Hit>, bool, bool), SearchError> {
+    let extensions = language.map(|language| family::extensions(project.catalogue, language));
+    let query = SearchQuery {
+        pattern: name.to_owned(),
+        literal: true,
+        whole_word: true,
+        case_insensitive: false,
+        under: WorkspacePath::root(),
+        extensions: extensions.filter(|extensions| !extensions.is_empty()),
+        max_hits: MOST_HITS,
+        deadline: project.deadline,
+    };
+    let found = project.workspace.search(&query)?;
+    Ok((found.hits, found.truncated, found.timed_out))
+}
+
+/// The definitions called as asked, best first.
+///
+/// # Errors
+/// [`SearchError`] where the workspace cannot be searched.
+pub fn find(project: &Project<'_>, language: Option<&str>, asked: &Asked<'_>) -> Result<Found, SearchError> {
+    let (hits, mut truncated, mut timed_out) = occurrences(project, language, asked.name)?;
+    let mut files: HashMap<&WorkspacePath, u8> = HashMap::new();
+    for hit in &hits {
+        let likely = likeliness(hit, asked.name);
+        let known = files.entry(&hit.path).or_default();
+        *known = likely.max(*known);
+    }
+    let mut files: Vec<(&WorkspacePath, u8)> = files.into_iter().collect();
+    files.sort_by_key(|(path, likely)| {
+        (std::cmp::Reverse(*likely), is_secondary(path), distance(asked.path, path), (*path).clone())
+    });
+    truncated |= files.len() > MOST_PARSED;
+    files.truncate(MOST_PARSED);
+    let paths: Vec<&WorkspacePath> = files.iter().map(|(path, _)| *path).collect();
+    let sources = parse_all(project, &paths);
+    timed_out |= project.is_late();
+    let mut named = Vec::new();
+    for source in &sources {
+        for index in source.named(asked.name) {
+            let definition = &source.definitions[index];
+            if matches!(definition.role, Role::Import(_) | Role::Extension) || source.is_local(definition) {
+                continue;
+            }
+            let (score, why) = score(asked, source, definition);
+            named.push(Named { source: source.clone(), index, score, why });
+        }
+    }
+    named.sort_by(|a, b| {
+        let place = |named: &Named| {
+            (named.source.path.clone(), named.source.definitions[named.index].selection.start)
+        };
+        b.score.cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
+    });
+    Ok(Found { named, hits, truncated, timed_out })
+}
+
+/// Parses `paths` with all processors; what is known already is not parsed again.
+pub fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<Source>> {
+    let next = AtomicUsize::new(0);
+    let parsed: Mutex<Vec<(usize, Source)>> = Mutex::default();
+    let (workspace, catalogue, deadline) = (project.workspace, project.catalogue, project.deadline);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(paths.len());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if std::time::Instant::now() >= deadline {
+                        break;
+                    }
+                    if let Some(source) = load(workspace, catalogue, path, deadline) {
+                        let at = paths.iter().position(|other| other == path).unwrap_or(0);
+                        parsed.lock().unwrap_or_else(PoisonError::into_inner).push((at, source));
+                    }
+                }
+            });
+        }
+    });
+    let mut parsed = parsed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    parsed.sort_by_key(|(at, _)| *at);
+    parsed.into_iter().map(|(_, source)| project.remember(Arc::new(source))).collect()
+}
+
+const KEYWORDS: [&str; 40] = [
+    "def",
+    "class",
+    "fn",
+    "func",
+    "function",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "type",
+    "const",
+    "let",
+    "var",
+    "static",
+    "module",
+    "mod",
+    "namespace",
+    "record",
+    "union",
+    "macro_rules!",
+    "#define",
+    "define",
+    "typedef",
+    "sub",
+    "proc",
+    "object",
+    "protocol",
+    "fun",
+    "val",
+    "data",
+    "newtype",
+    "defmodule",
+    "defp",
+    "package",
+    "macro",
+    "extension",
+    "actor",
+    "local",
+    "public",
+    "alias",
+];
+
+/// How much a line looks as if it defined the name found in it: 0, 1 or 2.
+fn likeliness(hit: &Hit, name: &str) -> u8 {
+    let Some(at) = hit.line.find(name) else { return 0 };
+    let before = hit.line[..at].trim_end();
+    let after = hit.line[at + name.len()..].trim_start();
+    let last = before.rsplit(|c: char| c.is_whitespace() || c == '*').next().unwrap_or("");
+    if KEYWORDS.contains(&last) {
+        return 2;
+    }
+    let is_first =
+        before.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || "_*&<>:,[].".contains(c));
+    u8::from(
+        is_first && after.starts_with(['(', '=', ':', '<', '{', ',', ';'])
+            || before.ends_with("->") && after.starts_with('='),
+    )
+}
+
+/// Tests, examples and what others wrote.
+pub fn is_secondary(path: &WorkspacePath) -> bool {
+    path.as_path().iter().filter_map(|part| part.to_str()).any(|part| {
+        let part = part.to_ascii_lowercase();
+        matches!(
+            part.as_str(),
+            "test"
+                | "tests"
+                | "__tests__"
+                | "spec"
+                | "testing"
+                | "vendor"
+                | "vendored"
+                | "third_party"
+                | "node_modules"
+                | "examples"
+                | "example"
+                | "fixtures"
+                | "benches"
+                | "bench"
+                | "docs"
+                | "dist"
+                | "build"
+                | "mocks"
+        ) || part.starts_with("test_")
+            || [".test.", ".spec.", "_test."].iter().any(|mark| part.contains(mark))
+    })
+}
+
+/// How many folders lie between two files.
+pub fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usize {
+    let Some(from) = from else { return to.as_path().components().count() };
+    let (a, b): (Vec<_>, Vec<_>) =
+        (from.as_path().components().collect(), to.as_path().components().collect());
+    let shared = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    (a.len() - shared) + (b.len() - shared)
+}
+
+/// How likely `definition` is meant, and why in a few words.
+fn score(asked: &Asked<'_>, source: &Source, definition: &Definition) -> (i32, String) {
+    let kind = definition.role.kind().name();
+    let mut why = Vec::new();
+    let mut score = 0;
+    if asked.path == Some(&source.path) {
+        score += 40;
+        why.push("in the same file".to_owned());
+    } else if asked.source.is_some_and(|from| imports_from(from, source)) {
+        score += 30;
+        why.push("in a module that is imported here".to_owned());
+    } else {
+        let far = distance(asked.path, &source.path);
+        score -= i32::try_from(far).unwrap_or(20).min(20) * 2;
+        why.push(if far <= 2 { "in the same folder" } else { "elsewhere" }.to_owned());
+    }
+    if is_secondary(&source.path) && !asked.path.is_some_and(is_secondary) {
+        score -= 30;
+        why.push("among tests or code of others".to_owned());
+    }
+    if definition.role == Role::Prototype {
+        score -= 60;
+        why.push("only declared here".to_owned());
+    }
+    if definition.role.has_members()
+        && source.definitions.iter().all(|member| member.container.as_deref() != Some(&definition.name))
+    {
+        score -= 2;
+    }
+    if let Some(container) = asked.container {
+        if definition.container.as_deref() == Some(container) {
+            score += 200;
+            why.push(format!("in {container}"));
+        }
+    } else if let Some(spot) = asked.spot {
+        score += fit(spot, definition, &mut why);
+    }
+    (score, format!("{kind} {}", why.join(", ")))
+}
+
+/// How well a definition fits the way in which the name is used.
+fn fit(spot: &Spot, definition: &Definition, why: &mut Vec<String>) -> i32 {
+    let mut score = 0;
+    let is_member = definition.container.is_some();
+    if spot.is_member == is_member {
+        score += 25;
+    }
+    if spot.is_called == (definition.role.is_callable() || definition.role.is_type()) {
+        score += 10;
+    }
+    if let (Some(owner), Some(container)) = (&spot.owner, &definition.container) {
+        let (owner, container) = (plainly(owner), plainly(container));
+        if owner == container {
+            score += 50;
+            why.push("its class is called as the variable".to_owned());
+        } else if owner.len() > 2 && (container.contains(&owner) || owner.contains(&container)) {
+            score += 30;
+            why.push("its class is called much as the variable".to_owned());
+        }
+    }
+    score
+}
+
+fn plainly(name: &str) -> String {
+    name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
+}
+
+/// Whether `from` imports something whose written module ends in the name of the file `source`.
+fn imports_from(from: &Source, source: &Source) -> bool {
+    let Some(stem) = source.path.as_path().file_stem().and_then(|stem| stem.to_str()) else { return false };
+    let folder = source.path.parent().and_then(|folder| folder.file_name().map(str::to_owned));
+    let stem = match (stem, &folder) {
+        ("__init__" | "mod" | "index" | "lib", Some(folder)) => folder,
+        _ => stem,
+    };
+    from.imports.iter().any(|import| {
+        let name = import
+            .module
+            .rsplit(['/', '.', ':', '\\'])
+            .find(|part| !matches!(*part, "" | "js" | "h" | "hpp" | "rb" | "sh"));
+        name == Some(stem) || import.local == stem
+    })
+}

@@ -1,0 +1,289 @@
+//! Where a name is likely defined.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::by_name::{self, Asked};
+use super::docs;
+use super::imports::Item;
+use super::patterns;
+use super::project::Project;
+use super::resolve::{Resolver, Target};
+use super::source::{Role, Source};
+use super::subject::{self, How, Spot};
+use crate::config::Catalogue;
+use crate::lsp::model::{FileRef, Location, SymbolKind};
+use crate::text::{Buffer, Identifier, Position, Range, identifier_near};
+use crate::workspace::{ReadError, SearchError, Workspace, WorkspacePath};
+
+/// How long a question may take where nothing else is said.
+pub const DEADLINE: Duration = Duration::from_secs(2);
+
+/// How many candidates are given at most.
+const MOST_CANDIDATES: usize = 20;
+
+/// What is asked about.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// The name at or nearest to a position (0-based, in Unicode scalar values) of a file.
+    Position {
+        /// The file.
+        path: WorkspacePath,
+        /// Where in it.
+        position: Position,
+    },
+    /// A name, or `Container.name` (`::` and `#` separate as well).
+    Name {
+        /// The file that it is looked up from, if any.
+        path: Option<WorkspacePath>,
+        /// The name.
+        name: String,
+    },
+}
+
+/// A likely definition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Where its name stands.
+    pub location: Location,
+    /// What it is; absent where only the text is known.
+    pub kind: Option<SymbolKind>,
+    /// What it is a member of.
+    pub container: Option<String>,
+    /// Why it ranks where it does, in a few words.
+    pub why: String,
+    /// How likely, comparable within one answer only; higher is likelier.
+    pub score: i32,
+    /// Its first lines up to its body.
+    pub signature: Option<String>,
+    /// Its documentation as written, without comment markers.
+    pub documentation: Option<String>,
+}
+
+/// What the text says about a name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Hints {
+    /// The name that was taken as asked about; absent where the line has none.
+    pub identifier: Option<(String, Option<Range>)>,
+    /// Best first.
+    pub candidates: Vec<Candidate>,
+    /// There are more.
+    pub truncated: bool,
+    /// The deadline came before all was looked at.
+    pub timed_out: bool,
+}
+
+/// Why there are no hints.
+#[derive(Debug, thiserror::Error)]
+pub enum HintError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The workspace cannot be searched.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+}
+
+/// Where the subject is likely defined, best first, not beyond `deadline`.
+///
+/// # Errors
+/// [`HintError`] where the file cannot be read or the workspace not searched.
+pub fn definition(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    subject: &Subject,
+    deadline: Instant,
+) -> Result<Hints, HintError> {
+    let project = Project::new(workspace, catalogue, deadline);
+    match subject {
+        Subject::Position { path, position } => at_position(&project, path, *position),
+        Subject::Name { path, name } => named(&project, path.as_ref(), name),
+    }
+}
+
+fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) -> Result<Hints, HintError> {
+    let Some(source) = project.source(path) else {
+        let text = project.workspace.read_text(path)?.text;
+        let Some(found) = identifier_near(&Buffer::new(&text), position) else { return Ok(Hints::default()) };
+        return patterns::definition(project, path, &found);
+    };
+    let Some(identifier) = identifier_at(&source, position) else { return Ok(Hints::default()) };
+    let buffer = source.buffer();
+    let span = buffer.byte_offset(identifier.range.start)..buffer.byte_offset(identifier.range.end);
+    let spot = subject::spot(&source, span);
+    let resolver = Resolver::new(project);
+    let (how, targets) = subject::meaning(&resolver, &source, &spot);
+    let mut hints = Hints {
+        identifier: Some((identifier.name.clone(), Some(identifier.range))),
+        timed_out: project.is_late(),
+        ..Hints::default()
+    };
+    for target in &targets {
+        push(&mut hints, resolved(&source, &spot, how, target, base_score(target)));
+    }
+    let is_settled = targets.iter().any(|target| match target.definition().map(|found| found.role) {
+        Some(Role::Import(import)) => is_namespace(target, import),
+        Some(Role::Prototype) => how == How::Itself,
+        _ => true,
+    });
+    if !is_settled {
+        let asked = Asked {
+            name: &spot.name,
+            spot: Some(&spot),
+            source: Some(&source),
+            path: Some(path),
+            container: None,
+        };
+        search(project, project.language(path), &asked, &mut hints)?;
+    }
+    Ok(finished(hints))
+}
+
+/// The name of a whole module that was found is no name from outside.
+fn is_namespace(target: &Target, import: usize) -> bool {
+    let Target::Definition(source, _) = target else { return false };
+    source
+        .imports
+        .get(import)
+        .is_some_and(|import| import.item == Item::Whole && import.span != import.selection)
+        && matches!(source.grammar.key, "javascript" | "typescript" | "tsx")
+}
+
+/// What is resolved stands before what is only found by name; a mere promise or import stands after its body.
+fn base_score(target: &Target) -> i32 {
+    match target.definition().map(|definition| definition.role) {
+        Some(Role::Import(_)) => 500,
+        Some(Role::Prototype) => 40,
+        _ => 1_000,
+    }
+}
+
+/// The name at `position` as the grammar sees it: a shell's `$name` is `name`.
+fn identifier_at(source: &Source, position: Position) -> Option<Identifier> {
+    let mut identifier = identifier_near(source.buffer(), position)?;
+    if source.grammar.key == "shell" && identifier.name.starts_with('$') {
+        let bare = identifier.name.trim_start_matches('$');
+        let dollars = identifier.name.len() - bare.len();
+        identifier.range.start.character += u32::try_from(dollars).unwrap_or(0);
+        identifier.name = bare.to_owned();
+    }
+    (!identifier.name.is_empty()).then_some(identifier)
+}
+
+fn named(project: &Project<'_>, path: Option<&WorkspacePath>, name: &str) -> Result<Hints, HintError> {
+    let parts: Vec<&str> = name.split(['.', ':', '#']).filter(|part| !part.is_empty()).collect();
+    let Some((last, before)) = parts.split_last() else { return Ok(Hints::default()) };
+    let source = path.and_then(|path| project.source(path));
+    let mut hints = Hints { identifier: Some(((*last).to_owned(), None)), ..Hints::default() };
+    let container = before.last().copied();
+    let asked = Asked { name: last, spot: None, source: source.as_deref(), path, container };
+    let language = path.and_then(|path| project.language(path));
+    search(project, language, &asked, &mut hints)?;
+    Ok(finished(hints))
+}
+
+fn search(
+    project: &Project<'_>,
+    language: Option<&str>,
+    asked: &Asked<'_>,
+    hints: &mut Hints,
+) -> Result<(), HintError> {
+    let found = by_name::find(project, language, asked)?;
+    hints.truncated |= found.truncated;
+    hints.timed_out |= found.timed_out;
+    for named in &found.named {
+        let target = Target::Definition(named.source.clone(), named.index);
+        push(hints, candidate(&target, named.score, named.why.clone()));
+    }
+    let is_promise = |named: &by_name::Named| named.source.definitions[named.index].role == Role::Prototype;
+    if found.named.iter().all(is_promise) {
+        patterns::from_hits(project, asked, &found.hits, hints);
+    }
+    Ok(())
+}
+
+fn push(hints: &mut Hints, candidate: Option<Candidate>) {
+    let Some(candidate) = candidate else { return };
+    if !hints.candidates.iter().any(|known| known.location == candidate.location) {
+        hints.candidates.push(candidate);
+    }
+}
+
+fn finished(mut hints: Hints) -> Hints {
+    hints.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
+    hints.truncated |= hints.candidates.len() > MOST_CANDIDATES;
+    hints.candidates.truncate(MOST_CANDIDATES);
+    hints
+}
+
+fn resolved(source: &Arc<Source>, spot: &Spot, how: How, target: &Target, score: i32) -> Option<Candidate> {
+    let kind = match target {
+        Target::Definition(file, index) => match file.definitions[*index].role {
+            Role::Import(_) => {
+                return candidate(target, score, "imported here".to_owned());
+            }
+            Role::Parameter => "parameter",
+            role => role.kind().name(),
+        },
+        Target::File(_) | Target::Folder(_) => "module",
+    };
+    let is_here = matches!(target, Target::Definition(file, _) if file.path == source.path);
+    let container = target.definition().and_then(|definition| definition.container.as_deref());
+    let why = match (how, is_here) {
+        (How::Itself, _) => format!("{kind} defined at this place"),
+        (How::Argument, _) => format!("{kind} that the argument names"),
+        (How::Member, _) => format!("{kind} of {}", container.unwrap_or("the module before it")),
+        (_, true) => match target {
+            Target::Definition(file, index) if file.is_local(&file.definitions[*index]) => {
+                format!("{kind} of the function around")
+            }
+            _ => format!("{kind} defined in this file"),
+        },
+        (_, false) => match import_line(source, &spot.name) {
+            Some(line) => format!("{kind} defined in the module imported on line {line}"),
+            None => format!("{kind} defined in a module that is used here"),
+        },
+    };
+    candidate(target, score, why)
+}
+
+fn import_line(source: &Source, name: &str) -> Option<u32> {
+    let import = source.imports.iter().find(|import| import.local == name)?;
+    Some(source.position(import.span.start).line + 1)
+}
+
+fn candidate(target: &Target, score: i32, why: String) -> Option<Candidate> {
+    match target {
+        Target::Definition(source, index) => {
+            let definition = source.definitions.get(*index)?;
+            let range = source.range(&definition.selection);
+            Some(Candidate {
+                location: location(source, range),
+                kind: Some(definition.role.kind()),
+                container: definition.container.clone(),
+                why,
+                score,
+                signature: docs::signature(source, definition),
+                documentation: docs::documentation(source, definition),
+            })
+        }
+        Target::File(source) => Some(Candidate {
+            location: location(source, Range::default()),
+            kind: SymbolKind::from_name("module"),
+            container: None,
+            why,
+            score,
+            signature: None,
+            documentation: None,
+        }),
+        Target::Folder(_) => None,
+    }
+}
+
+fn location(source: &Source, range: Range) -> Location {
+    Location {
+        file: FileRef::Inside(source.path.clone()),
+        range,
+        text: source.buffer().line(range.start.line).map(|line| line.trim_end().to_owned()),
+    }
+}

@@ -1,0 +1,438 @@
+//! From a syntax tree to definitions, scopes and imports.
+
+use std::ops::{ControlFlow, Range as Span};
+use std::time::Instant;
+
+use streaming_iterator::StreamingIterator;
+use tree_sitter::{Node, QueryCursor, QueryCursorOptions, QueryMatch, Tree};
+
+use super::grammar::Grammar;
+use super::imports::{self, Import, Item};
+use super::parse::ParseError;
+use super::source::{Definition, Role, Scope, ScopeKind};
+
+/// Matches a query may have under way at once; the queries need a handful.
+const MATCH_LIMIT: u32 = 4_096;
+
+/// How deep patterns and declarators are followed.
+const DEEPEST_PATTERN: usize = 64;
+
+/// What a file defines.
+pub struct Extracted {
+    pub definitions: Vec<Definition>,
+    pub scopes: Vec<Scope>,
+    pub imports: Vec<Import>,
+    pub quiet: Vec<Span<usize>>,
+}
+
+/// A definition or scope before it is known what lies around it.
+struct Raw {
+    span: Span<usize>,
+    definition: Option<Definition>,
+}
+
+/// One match of the query, by the names of its captures.
+#[derive(Default)]
+struct Captures<'t> {
+    role: Option<(&'static str, Node<'t>)>,
+    names: Vec<Node<'t>>,
+    patterns: Vec<Node<'t>>,
+    declarators: Vec<Node<'t>>,
+    container: Option<Node<'t>>,
+    type_node: Option<Node<'t>>,
+    value: Option<Node<'t>>,
+    is_part: bool,
+    bases: Vec<Node<'t>>,
+}
+
+/// Finds what the tree of `text` defines.
+///
+/// # Errors
+/// [`ParseError::TimedOut`] where the deadline passes first.
+pub fn extract(
+    grammar: &Grammar,
+    text: &str,
+    tree: &Tree,
+    deadline: Instant,
+) -> Result<Extracted, ParseError> {
+    let mut is_late = |_: &tree_sitter::QueryCursorState| {
+        if Instant::now() >= deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let mut cursor = QueryCursor::new();
+    cursor.set_match_limit(MATCH_LIMIT);
+    let query = grammar.query();
+    let mut collector = Collector { grammar, text, raw: Vec::new(), imports: Vec::new(), quiet: Vec::new() };
+    let options = QueryCursorOptions::new().progress_callback(&mut is_late);
+    let mut matches = cursor.matches_with_options(query, tree.root_node(), text.as_bytes(), options);
+    while let Some(found) = matches.next() {
+        collector.take(query.capture_names(), found);
+    }
+    if Instant::now() >= deadline {
+        return Err(ParseError::TimedOut);
+    }
+    Ok(collector.finish())
+}
+
+struct Collector<'a> {
+    grammar: &'a Grammar,
+    text: &'a str,
+    raw: Vec<Raw>,
+    imports: Vec<Import>,
+    quiet: Vec<Span<usize>>,
+}
+
+impl Collector<'_> {
+    fn take(&mut self, names: &[&str], found: &QueryMatch<'_, '_>) {
+        let mut captures = Captures::default();
+        for capture in found.captures() {
+            let node = capture.node;
+            match names[capture.index as usize] {
+                "scope" => self.raw.push(Raw { span: node.byte_range(), definition: None }),
+                "quiet" => self.quiet.push(node.byte_range()),
+                "import" => self.imports.extend(imports::read(self.grammar.key, node, self.text)),
+                "name" => captures.names.push(node),
+                "bind" => captures.patterns.push(node),
+                "declarator" => captures.declarators.push(node),
+                "container" => captures.container = Some(node),
+                "type" => captures.type_node = Some(node),
+                "value" => captures.value = Some(node),
+                "element" => {
+                    captures.value = Some(node);
+                    captures.is_part = true;
+                }
+                "bases" => captures.bases.push(node),
+                other => {
+                    if let Some(role) =
+                        ROLES.iter().find(|(name, _)| Some(*name) == other.strip_prefix("def."))
+                    {
+                        captures.role = Some((role.0, node));
+                    }
+                }
+            }
+        }
+        self.define(&captures);
+    }
+
+    fn define(&mut self, captures: &Captures<'_>) {
+        let Some((role_name, whole)) = captures.role else { return };
+        let Some((_, role)) = ROLES.iter().find(|(name, _)| *name == role_name) else { return };
+        if role_name == "modfile" {
+            return self.child_module(captures, whole);
+        }
+        let mut leaves: Vec<(Node<'_>, Role, Option<String>)> = Vec::new();
+        leaves.extend(captures.names.iter().map(|name| (*name, *role, None)));
+        for pattern in &captures.patterns {
+            self.bound(*pattern, DEEPEST_PATTERN, &mut |leaf| leaves.push((leaf, *role, None)));
+        }
+        leaves.extend(captures.declarators.iter().filter_map(|node| self.declared(*node, *role)));
+        for (name, role, container) in leaves {
+            self.push(captures, whole, name, role, container);
+        }
+    }
+
+    fn push(
+        &mut self,
+        captures: &Captures<'_>,
+        whole: Node<'_>,
+        name: Node<'_>,
+        role: Role,
+        container: Option<String>,
+    ) {
+        let mut selection = name.byte_range();
+        let mut text = self.text.get(selection.clone()).unwrap_or_default();
+        if role == Role::Extension {
+            text = head(text);
+        } else if name.kind() == "simple_symbol" {
+            selection.start += 1;
+            text = text.trim_start_matches(':');
+        }
+        if text.is_empty() {
+            return;
+        }
+        let value =
+            captures.value.and_then(|value| self.text.get(value.byte_range())).unwrap_or_default().trim();
+        // `#define name prefix_name` hands the name on; what it stands for is declared elsewhere.
+        let is_renaming =
+            role == Role::Macro && value.len() > text.len() && value.ends_with(text) && !value.contains(' ');
+        let role = if is_renaming { Role::Prototype } else { role };
+        let container = container.or_else(|| {
+            let node = captures.container?;
+            Some(head(self.text.get(node.byte_range())?).to_owned())
+        });
+        self.raw.push(Raw {
+            span: whole.byte_range(),
+            definition: Some(Definition {
+                name: text.to_owned(),
+                role,
+                selection,
+                span: whole.byte_range(),
+                scope: 0,
+                parent: None,
+                container,
+                type_span: captures.type_node.map(|node| node.byte_range()),
+                value_span: captures.value.map(|node| node.byte_range()),
+                is_part: captures.is_part
+                    || !captures.patterns.is_empty() && captures.patterns[0].id() != name.id(),
+                bases: captures.bases.iter().map(|node| node.byte_range()).collect(),
+            }),
+        });
+    }
+
+    /// `mod name;`: a name whose content is another file.
+    fn child_module(&mut self, captures: &Captures<'_>, whole: Node<'_>) {
+        let Some(name) = captures.names.first() else { return };
+        let text = self.text.get(name.byte_range()).unwrap_or_default();
+        self.imports.push(Import {
+            local: text.to_owned(),
+            selection: name.byte_range(),
+            span: whole.byte_range(),
+            module: text.to_owned(),
+            item: Item::Child,
+        });
+    }
+
+    /// The names that a pattern binds.
+    fn bound<'t>(&self, pattern: Node<'t>, depth: usize, found: &mut dyn FnMut(Node<'t>)) {
+        let kind = pattern.kind();
+        if pattern.named_child_count() == 0 {
+            let text = self.text.get(pattern.byte_range()).unwrap_or_default();
+            // In a pattern of Rust a capitalised name is a constant or a variant.
+            let is_constant = self.grammar.key == "rust" && text.starts_with(char::is_uppercase);
+            if self.grammar.names.contains(&kind)
+                && kind != "type_identifier"
+                && kind != "field_identifier"
+                && !is_constant
+            {
+                found(pattern);
+            }
+            return;
+        }
+        if depth == 0 {
+            return;
+        }
+        for index in 0..pattern.named_child_count() as u32 {
+            let Some(child) = pattern.named_child(index) else { continue };
+            let is_unbound = self.grammar.unbound.iter().any(|(parent, field)| {
+                *parent == kind
+                    && pattern.child_by_field_name(field).is_some_and(|node| node.id() == child.id())
+            });
+            if !is_unbound {
+                self.bound(child, depth - 1, found);
+            }
+        }
+    }
+
+    /// The name inside a declarator of C or C++, what it is, and the class it is qualified with.
+    fn declared<'t>(&self, declarator: Node<'t>, role: Role) -> Option<(Node<'t>, Role, Option<String>)> {
+        let (mut node, mut role, mut container) = (declarator, role, None);
+        for _ in 0..DEEPEST_PATTERN {
+            match node.kind() {
+                "function_declarator" => {
+                    if matches!(role, Role::Variable | Role::Field) {
+                        role = Role::Prototype;
+                    }
+                }
+                "qualified_identifier" => {
+                    let scope = node.child_by_field_name("scope");
+                    container = scope
+                        .and_then(|scope| self.text.get(scope.byte_range()))
+                        .map(|text| head(text).to_owned());
+                }
+                "identifier" | "field_identifier" | "type_identifier" | "operator_name"
+                | "destructor_name" => {
+                    return Some((node, role, container));
+                }
+                _ => {}
+            }
+            let field = if node.kind() == "qualified_identifier" { "name" } else { "declarator" };
+            node = node.child_by_field_name(field).or_else(|| {
+                // References and parentheses hold their declarator without a field.
+                node.named_child((node.named_child_count() as u32).checked_sub(1)?)
+            })?;
+        }
+        None
+    }
+
+    fn finish(mut self) -> Extracted {
+        for (index, import) in self.imports.iter().enumerate().filter(|(_, import)| !import.local.is_empty())
+        {
+            self.raw.push(Raw {
+                span: import.span.clone(),
+                definition: Some(Definition {
+                    name: import.local.clone(),
+                    role: Role::Import(index),
+                    selection: import.selection.clone(),
+                    span: import.span.clone(),
+                    scope: 0,
+                    parent: None,
+                    container: None,
+                    type_span: None,
+                    value_span: None,
+                    is_part: false,
+                    bases: Vec::new(),
+                }),
+            });
+        }
+        self.quiet.sort_by_key(|span| span.start);
+        let (definitions, scopes) = nest(self.grammar, self.raw, self.text.len());
+        Extracted { definitions, scopes, imports: self.imports, quiet: self.quiet }
+    }
+}
+
+const ROLES: [(&str, Role); 23] = [
+    ("class", Role::Class),
+    ("struct", Role::Struct),
+    ("interface", Role::Interface),
+    ("enum", Role::Enum),
+    ("member", Role::EnumMember),
+    ("type", Role::Type),
+    ("typeparam", Role::TypeParameter),
+    ("module", Role::Module),
+    ("modfile", Role::Module),
+    ("impl", Role::Extension),
+    ("function", Role::Function),
+    ("prototype", Role::Prototype),
+    ("signature", Role::Prototype),
+    ("method", Role::Method),
+    ("constructor", Role::Constructor),
+    ("field", Role::Field),
+    ("property", Role::Property),
+    ("shorthand", Role::Property),
+    ("variable", Role::Variable),
+    ("constant", Role::Constant),
+    ("parameter", Role::Parameter),
+    ("macro", Role::Macro),
+    ("label", Role::Label),
+];
+
+/// The last name of a path without what follows it: `Foo` of `&a::Foo<T>`.
+pub fn head(text: &str) -> &str {
+    let end = text.find(['<', '[', '(']).unwrap_or(text.len());
+    let path = &text[..end];
+    path.rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))
+        .find(|part| !part.is_empty())
+        .unwrap_or("")
+}
+
+/// An open definition or scope while the file is swept from its start.
+struct Open {
+    end: usize,
+    scope: Option<usize>,
+    definition: Option<usize>,
+}
+
+/// Finds for each definition the scope and the definitions around it.
+fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>, Vec<Scope>) {
+    // A definition before the scope of the same extent: its own name is known outside, its parts inside.
+    raw.sort_by_key(|raw| {
+        let name = raw.definition.as_ref().map(|definition| definition.selection.start);
+        // What two patterns find is what the more telling one says: a variable that holds a function is a function.
+        let is_vague = raw
+            .definition
+            .as_ref()
+            .is_some_and(|found| matches!(found.role, Role::Variable | Role::Property));
+        (raw.span.start, std::cmp::Reverse(raw.span.end), name.is_none(), name, is_vague)
+    });
+    let mut scopes = vec![Scope { span: 0..length, kind: ScopeKind::File }];
+    let mut definitions: Vec<Definition> = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
+    for Raw { span, definition } in raw {
+        while open.last().is_some_and(|last| last.end <= span.start && span.end > last.end) {
+            open.pop();
+        }
+        let scope = open.iter().rev().find_map(|open| open.scope).unwrap_or(0);
+        let Some(mut definition) = definition else {
+            scopes.push(Scope { span: span.clone(), kind: ScopeKind::Body });
+            open.push(Open { end: span.end, scope: Some(scopes.len() - 1), definition: None });
+            continue;
+        };
+        if definitions.last().is_some_and(|last| {
+            last.selection == definition.selection && !matches!(definition.role, Role::Import(_))
+        }) {
+            continue;
+        }
+        place(grammar, &mut definition, &definitions, &open, scope, &scopes);
+        // `{ name }` outside the literal of something named only uses the name.
+        if definition.role == Role::Property
+            && definition.span == definition.selection
+            && definition.container.is_none()
+        {
+            continue;
+        }
+        let kind = opened(grammar, &definition);
+        definitions.push(definition);
+        if let Some(kind) = kind {
+            scopes.push(Scope { span: span.clone(), kind });
+            let scope = Some(scopes.len() - 1);
+            open.push(Open { end: span.end, scope, definition: Some(definitions.len() - 1) });
+        }
+    }
+    (definitions, scopes)
+}
+
+/// The scope that a definition opens for what is inside it.
+fn opened(grammar: &Grammar, definition: &Definition) -> Option<ScopeKind> {
+    match definition.role {
+        role if role.has_members() => Some(ScopeKind::Class),
+        Role::Module => Some(ScopeKind::Namespace),
+        role if role.is_callable() => Some(ScopeKind::Body),
+        // An object literal lends its members the name of the variable.
+        Role::Variable | Role::Constant | Role::Property
+            if grammar.selves == ["this"] && !grammar.implicit_members =>
+        {
+            definition.value_span.is_some().then_some(ScopeKind::Body)
+        }
+        _ => None,
+    }
+}
+
+/// Sets what lies around `definition`.
+fn place(
+    grammar: &Grammar,
+    definition: &mut Definition,
+    definitions: &[Definition],
+    open: &[Open],
+    scope: usize,
+    scopes: &[Scope],
+) {
+    let around = open.iter().rev().find_map(|open| open.definition);
+    let class = open
+        .iter()
+        .rev()
+        .filter_map(|open| open.definition)
+        .find(|&index| definitions[index].role.has_members());
+    definition.parent = around;
+    definition.scope = scope;
+    let directly = around.filter(|&index| definitions[index].role.has_members());
+    match definition.role {
+        Role::Function | Role::Prototype if directly.is_some() => definition.role = Role::Method,
+        Role::Variable | Role::Constant if directly.is_some() && grammar.key != "c" => {
+            definition.role = Role::Field
+        }
+        Role::Prototype if !grammar.flat_types && class.is_some() => definition.role = Role::Method,
+        _ => {}
+    }
+    if definition.container.is_none() {
+        let owner = match definition.role {
+            Role::Method | Role::Constructor | Role::EnumMember | Role::Property => around.filter(|&index| {
+                let role = definitions[index].role;
+                role.has_members() || matches!(role, Role::Variable | Role::Constant | Role::Property)
+            }),
+            Role::Field => class,
+            Role::Type if grammar.key == "rust" => directly,
+            _ => None,
+        };
+        definition.container = owner.map(|index| definitions[index].name.clone());
+    }
+    if grammar.flat_types && definition.container.is_none() {
+        let mut outer = scope;
+        while scopes[outer].kind == ScopeKind::Class && outer > 0 {
+            let span = &scopes[outer].span;
+            outer = (0..outer)
+                .rev()
+                .find(|&index| scopes[index].span.start <= span.start && span.end <= scopes[index].span.end)
+                .unwrap_or(0);
+        }
+        definition.scope = outer;
+    }
+}

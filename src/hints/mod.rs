@@ -1,0 +1,43 @@
+//! What is answered without a language server: candidates from the text, ranked, and advice how to get the server.
+//!
+//! What lives here: the grammars and their queries, parsing within bounds, and what is concluded from the trees:
+//! definitions, references, outlines, hovers, syntax errors. May use: `text`, `workspace`, `config`, the vocabulary
+//! of `lsp::model`.
+//!
+//! How data passes: a question ([`Subject`]) gets a `Project`, its view of the workspace until one deadline. A file
+//! becomes a `Source` (tree, definitions, scopes, imports). The `Resolver` follows the name through scopes, imports
+//! and types; where that ends in nothing, `by_name` searches the text and ranks every definition of the name. Both
+//! end as [`Candidate`]s that say why they stand where they do. Nothing outlives the question: no cache can be stale.
+//!
+//! Files in the languages without a grammar are read line by line (`patterns`).
+
+mod advice;
+mod by_name;
+mod candidates;
+mod docs;
+mod extract;
+mod family;
+mod grammar;
+mod hover;
+mod imports;
+mod modules;
+mod parse;
+mod patterns;
+mod project;
+mod references;
+mod resolve;
+mod source;
+mod subject;
+mod symbols;
+mod syntax;
+
+pub use advice::{Advice, Speech, advice, startup_line};
+pub use candidates::{Candidate, DEADLINE, HintError, Hints, Subject, definition};
+pub use hover::hover;
+pub use parse::{LARGEST_PARSED, ParseError};
+pub use references::{References, references};
+pub use symbols::{FoundSymbols, symbols, workspace_symbols};
+pub use syntax::{Syntax, syntax_errors};
+
+#[cfg(test)]
+mod tests;

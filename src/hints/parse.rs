@@ -1,0 +1,59 @@
+//! Parsing within bounds of size and time.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use tree_sitter::{ParseOptions, Parser, Tree};
+
+use super::grammar::Grammar;
+
+/// Larger files, in bytes, are not parsed.
+pub const LARGEST_PARSED: usize = 4 * 1024 * 1024;
+
+/// Why a text has no syntax tree.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// It is larger than [`LARGEST_PARSED`].
+    #[error(
+        "the text has {bytes} bytes, and only up to {LARGEST_PARSED} are parsed; split the file or ask a language server"
+    )]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// The deadline came first.
+    #[error("parsing did not end in time; allow more time or ask a language server")]
+    TimedOut,
+    /// The grammar was made for another version of the parser.
+    #[error(
+        "the grammar for {language} does not fit the parser: {problem}; this is a fault of the program, report it"
+    )]
+    Grammar {
+        /// The grammar's key.
+        language: &'static str,
+        /// What the parser says.
+        problem: String,
+    },
+}
+
+/// The syntax tree of `text`.
+///
+/// # Errors
+/// [`ParseError`] where the text is too large or the deadline passes first.
+pub fn parse(grammar: &Grammar, text: &str, deadline: Instant) -> Result<Tree, ParseError> {
+    if text.len() > LARGEST_PARSED {
+        return Err(ParseError::TooLarge { bytes: text.len() });
+    }
+    let mut parser = Parser::new();
+    parser
+        .set_language(&grammar.language())
+        .map_err(|problem| ParseError::Grammar { language: grammar.key, problem: problem.to_string() })?;
+    let mut is_late = |_: &tree_sitter::ParseState| {
+        if Instant::now() >= deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let bytes = text.as_bytes();
+    let options = ParseOptions::new().progress_callback(&mut is_late);
+    parser
+        .parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+        .ok_or(ParseError::TimedOut)
+}

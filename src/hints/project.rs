@@ -1,0 +1,134 @@
+//! The files of the workspace as one question sees them: parsed when first needed, within one deadline.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::grammar::Grammar;
+use super::parse::LARGEST_PARSED;
+use super::source::Source;
+use crate::config::Catalogue;
+use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
+
+/// How many files are listed at most to find modules by their names.
+const MOST_FILES: usize = 50_000;
+
+/// How many files one question parses at most.
+const MOST_PARSED: usize = 400;
+
+/// The workspace during one question.
+pub struct Project<'a> {
+    pub workspace: &'a Workspace,
+    pub catalogue: &'a Catalogue,
+    pub deadline: Instant,
+    sources: RefCell<HashMap<WorkspacePath, Option<Arc<Source>>>>,
+    files: OnceCell<Vec<WorkspacePath>>,
+    crates: OnceCell<Vec<(String, WorkspacePath)>>,
+}
+
+impl<'a> Project<'a> {
+    /// A view of `workspace` until `deadline`.
+    pub fn new(workspace: &'a Workspace, catalogue: &'a Catalogue, deadline: Instant) -> Self {
+        Self {
+            workspace,
+            catalogue,
+            deadline,
+            sources: RefCell::default(),
+            files: OnceCell::new(),
+            crates: OnceCell::new(),
+        }
+    }
+
+    /// Whether the time is over.
+    pub fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    /// The catalogue's key of the language of `path`, by its name or else by its first line.
+    pub fn language(&self, path: &WorkspacePath) -> Option<&'a str> {
+        language_of(self.workspace, self.catalogue, path)
+    }
+
+    /// `path`, parsed; `None` where there is no such file, no grammar for it, or no time.
+    pub fn source(&self, path: &WorkspacePath) -> Option<Arc<Source>> {
+        if let Some(known) = self.sources.borrow().get(path) {
+            return known.clone();
+        }
+        if self.sources.borrow().len() >= MOST_PARSED {
+            return None;
+        }
+        let source = load(self.workspace, self.catalogue, path, self.deadline).map(Arc::new);
+        self.sources.borrow_mut().insert(path.clone(), source.clone());
+        source
+    }
+
+    /// Remembers a file that was parsed elsewhere.
+    pub fn remember(&self, source: Arc<Source>) -> Arc<Source> {
+        self.sources
+            .borrow_mut()
+            .entry(source.path.clone())
+            .or_insert_with(|| Some(source.clone()))
+            .clone()
+            .unwrap_or(source)
+    }
+
+    /// All files, listed once.
+    pub fn files(&self) -> &[WorkspacePath] {
+        self.files.get_or_init(|| {
+            let limits = WalkLimits { max_files: MOST_FILES, deadline: self.deadline };
+            self.workspace.files(&WorkspacePath::root(), &limits).files
+        })
+    }
+
+    /// Rust's packages: the name that code uses, and the folder of the manifest.
+    pub fn crates(&self) -> &[(String, WorkspacePath)] {
+        self.crates.get_or_init(|| {
+            let manifests = self.files().iter().filter(|path| path.file_name() == Some("Cargo.toml"));
+            manifests.filter_map(|path| Some((self.crate_name(path)?, path.parent()?))).collect()
+        })
+    }
+
+    fn crate_name(&self, manifest: &WorkspacePath) -> Option<String> {
+        let text = self.workspace.read_text(manifest).ok()?.text;
+        let manifest: toml::Table = text.parse().ok()?;
+        let named = |section: &str| manifest.get(section)?.get("name")?.as_str().map(str::to_owned);
+        Some(named("lib").or_else(|| named("package"))?.replace('-', "_"))
+    }
+
+    /// The files whose path ends in `suffix` (with `/` between names), shortest path first.
+    pub fn ending_in(&self, suffix: &str) -> Vec<WorkspacePath> {
+        let suffix = std::path::Path::new(suffix);
+        let mut found: Vec<WorkspacePath> =
+            self.files().iter().filter(|path| path.as_path().ends_with(suffix)).cloned().collect();
+        found.sort_by_key(|path| path.as_path().components().count());
+        found
+    }
+}
+
+/// The catalogue's key of the language of `path`, by its name or else by its first line.
+pub fn language_of<'a>(
+    workspace: &Workspace,
+    catalogue: &'a Catalogue,
+    path: &WorkspacePath,
+) -> Option<&'a str> {
+    let name = path.file_name()?;
+    if !catalogue.needs_first_line(name) {
+        return catalogue.language_of(name, None);
+    }
+    let text = workspace.read_text_up_to(path, LARGEST_PARSED as u64).ok()?.text;
+    catalogue.language_of(name, text.lines().next())
+}
+
+/// Reads and parses `path`.
+pub fn load(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    path: &WorkspacePath,
+    deadline: Instant,
+) -> Option<Source> {
+    let language = language_of(workspace, catalogue, path)?;
+    let grammar = Grammar::of(language, path.extension())?;
+    let text = workspace.read_text_up_to(path, LARGEST_PARSED as u64).ok()?.text;
+    Source::new(path.clone(), grammar, text, deadline).ok()
+}

@@ -1,0 +1,114 @@
+//! Where a name occurs: text search without comments and strings.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::by_name::{self, distance, is_secondary};
+use super::candidates::{self, Candidate, HintError, Subject};
+use super::project::Project;
+use super::source::Source;
+use crate::config::Catalogue;
+use crate::lsp::model::{FileRef, Location};
+use crate::text::Position;
+use crate::workspace::{Hit, Workspace, WorkspacePath};
+
+/// How many files with occurrences are parsed to tell comments and strings apart; of the others all occurrences count.
+const MOST_PARSED: usize = 200;
+
+/// Occurrences of a name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct References {
+    /// The name.
+    pub identifier: Option<String>,
+    /// The likely definition, if one was found; it is also the first of `locations`.
+    pub definition: Option<Candidate>,
+    /// The definition, then the occurrences, nearest file first.
+    pub locations: Vec<Location>,
+    /// There are more than were asked for.
+    pub truncated: bool,
+    /// The deadline came before all was looked at.
+    pub timed_out: bool,
+}
+
+/// Where the subject's name occurs in files of its family of languages, at most `limit` places.
+///
+/// A local variable or parameter is looked for in its own function only.
+///
+/// # Errors
+/// [`HintError`] where the file cannot be read or the workspace not searched.
+pub fn references(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    subject: &Subject,
+    limit: usize,
+    deadline: Instant,
+) -> Result<References, HintError> {
+    let hints = candidates::definition(workspace, catalogue, subject, deadline)?;
+    let Some((name, _)) = hints.identifier else { return Ok(References::default()) };
+    let project = Project::new(workspace, catalogue, deadline);
+    let path = match subject {
+        Subject::Position { path, .. } => Some(path),
+        Subject::Name { path, .. } => path.as_ref(),
+    };
+    let language = path.and_then(|path| project.language(path));
+    let definition = hints.candidates.into_iter().next();
+    let (mut hits, truncated, timed_out) = by_name::occurrences(&project, language, &name)?;
+    let within = definition.as_ref().and_then(|definition| reach(&project, definition));
+    if let Some((file, range)) = &within {
+        hits.retain(|hit| hit.path == *file && range.encloses(&hit.range));
+    }
+    let sources = parsed(&project, path, &hits);
+    hits.retain(|hit| counts(sources.get(&hit.path), hit));
+    hits.sort_by_cached_key(|hit| {
+        (is_secondary(&hit.path), distance(path, &hit.path), hit.path.clone(), hit.range.start)
+    });
+    let mut found = References {
+        identifier: Some(name),
+        timed_out: timed_out || project.is_late(),
+        ..References::default()
+    };
+    found.locations.extend(definition.as_ref().map(|definition| definition.location.clone()));
+    found.definition = definition;
+    for hit in hits {
+        let location = Location { file: FileRef::Inside(hit.path), range: hit.range, text: Some(hit.line) };
+        if found
+            .locations
+            .first()
+            .is_none_or(|first| first.file != location.file || first.range != location.range)
+        {
+            found.locations.push(location);
+        }
+    }
+    found.truncated = truncated || found.locations.len() > limit;
+    found.locations.truncate(limit);
+    Ok(found)
+}
+
+/// The function that a local definition is known in.
+fn reach(project: &Project<'_>, definition: &Candidate) -> Option<(WorkspacePath, crate::text::Range)> {
+    let FileRef::Inside(path) = &definition.location.file else { return None };
+    let source = project.source(path)?;
+    let start: Position = definition.location.range.start;
+    let byte = source.buffer().byte_offset(start);
+    let local =
+        source.definitions.iter().find(|known| known.selection.start == byte && source.is_local(known))?;
+    Some((path.clone(), source.range(&source.scopes[local.scope].span)))
+}
+
+fn parsed(
+    project: &Project<'_>,
+    from: Option<&WorkspacePath>,
+    hits: &[Hit],
+) -> HashMap<WorkspacePath, Arc<Source>> {
+    let mut paths: Vec<&WorkspacePath> = hits.iter().map(|hit| &hit.path).collect();
+    paths.dedup();
+    paths.sort_by_key(|path| distance(from, path));
+    paths.truncate(MOST_PARSED);
+    by_name::parse_all(project, &paths).into_iter().map(|source| (source.path.clone(), source)).collect()
+}
+
+/// Whether a hit is neither in a comment nor in a string.
+fn counts(source: Option<&Arc<Source>>, hit: &Hit) -> bool {
+    source.is_none_or(|source| !source.is_quiet(source.buffer().byte_offset(hit.range.start)))
+}

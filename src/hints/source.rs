@@ -1,0 +1,246 @@
+//! One parsed file: its definitions, scopes and imports, and what in it is comment or string.
+
+use std::collections::HashMap;
+use std::ops::Range as Span;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use tree_sitter::{Node, Tree};
+
+use super::extract;
+use super::grammar::Grammar;
+use super::imports::Import;
+use super::parse::{ParseError, parse};
+use crate::lsp::model::SymbolKind;
+use crate::text::{Buffer, Position, Range};
+use crate::workspace::WorkspacePath;
+
+/// What a definition is, more finely than [`SymbolKind`] where resolving needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    Class,
+    Struct,
+    Interface,
+    Enum,
+    EnumMember,
+    Type,
+    TypeParameter,
+    Module,
+    /// A block that adds members to a type named elsewhere (Rust's `impl`); no definition itself.
+    Extension,
+    Function,
+    /// Declared here, defined elsewhere (C prototypes, TypeScript overloads).
+    Prototype,
+    Method,
+    Constructor,
+    Field,
+    Property,
+    Variable,
+    Constant,
+    Parameter,
+    Macro,
+    Label,
+    /// A name brought in; the index into [`Source::imports`].
+    Import(usize),
+}
+
+impl Role {
+    /// Other definitions are its members.
+    pub fn has_members(self) -> bool {
+        matches!(
+            self,
+            Self::Class | Self::Struct | Self::Interface | Self::Enum | Self::Type | Self::Extension
+        )
+    }
+
+    /// A type that values can have.
+    pub fn is_type(self) -> bool {
+        self.has_members() && self != Self::Extension || self == Self::TypeParameter
+    }
+
+    /// Something that runs when it is called.
+    pub fn is_callable(self) -> bool {
+        matches!(self, Self::Function | Self::Prototype | Self::Method | Self::Constructor | Self::Macro)
+    }
+
+    /// LSP's kind.
+    pub fn kind(self) -> SymbolKind {
+        SymbolKind(match self {
+            Self::Class => 5,
+            Self::Struct => 23,
+            Self::Interface => 11,
+            Self::Enum => 10,
+            Self::EnumMember => 22,
+            Self::Type => 5,
+            Self::TypeParameter => 26,
+            Self::Module | Self::Extension | Self::Import(_) => 2,
+            Self::Function | Self::Prototype | Self::Macro => 12,
+            Self::Method => 6,
+            Self::Constructor => 9,
+            Self::Field => 8,
+            Self::Property => 7,
+            Self::Variable | Self::Parameter => 13,
+            Self::Constant => 14,
+            Self::Label => 20,
+        })
+    }
+}
+
+/// One definition; spans are bytes of [`Source::text`].
+#[derive(Debug, Clone)]
+pub struct Definition {
+    pub name: String,
+    pub role: Role,
+    /// The name.
+    pub selection: Span<usize>,
+    /// The whole of it.
+    pub span: Span<usize>,
+    /// The index of the scope in which its plain name is known.
+    pub scope: usize,
+    /// The index of the definition around it.
+    pub parent: Option<usize>,
+    /// The name of the type whose member it is.
+    pub container: Option<String>,
+    /// Its declared type, or the type of what it returns.
+    pub type_span: Option<Span<usize>>,
+    /// Where its value comes from.
+    pub value_span: Option<Span<usize>>,
+    /// The value is an element or part of `value_span`.
+    pub is_part: bool,
+    /// Where the names of base types stand.
+    pub bases: Vec<Span<usize>>,
+}
+
+/// Where plain names are known.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    pub span: Span<usize>,
+    pub kind: ScopeKind,
+}
+
+/// What kind of scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeKind {
+    File,
+    Namespace,
+    Class,
+    Body,
+}
+
+/// A file, parsed.
+pub struct Source {
+    pub path: WorkspacePath,
+    pub grammar: &'static Grammar,
+    pub text: String,
+    pub tree: Tree,
+    /// In the order in which they begin.
+    pub definitions: Vec<Definition>,
+    /// The first one is the file.
+    pub scopes: Vec<Scope>,
+    pub imports: Vec<Import>,
+    /// Comments and the text of strings, in order.
+    pub quiet: Vec<Span<usize>>,
+    by_name: HashMap<String, Vec<usize>>,
+    buffer: OnceLock<Buffer>,
+}
+
+impl Source {
+    /// Parses `text` and finds what it defines.
+    ///
+    /// # Errors
+    /// [`ParseError`] where it is too large or too slow to parse.
+    pub fn new(
+        path: WorkspacePath,
+        grammar: &'static Grammar,
+        text: String,
+        deadline: Instant,
+    ) -> Result<Self, ParseError> {
+        let tree = parse(grammar, &text, deadline)?;
+        let found = extract::extract(grammar, &text, &tree, deadline)?;
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, definition) in found.definitions.iter().enumerate() {
+            by_name.entry(definition.name.clone()).or_default().push(index);
+        }
+        Ok(Self {
+            path,
+            grammar,
+            text,
+            tree,
+            definitions: found.definitions,
+            scopes: found.scopes,
+            imports: found.imports,
+            quiet: found.quiet,
+            by_name,
+            buffer: OnceLock::new(),
+        })
+    }
+
+    /// The text as a buffer, made when first needed.
+    pub fn buffer(&self) -> &Buffer {
+        self.buffer.get_or_init(|| Buffer::new(&self.text))
+    }
+
+    /// `span` as positions.
+    pub fn range(&self, span: &Span<usize>) -> Range {
+        Range::new(self.position(span.start), self.position(span.end))
+    }
+
+    /// The position of a byte.
+    pub fn position(&self, byte: usize) -> Position {
+        self.buffer().position_of_byte(byte)
+    }
+
+    /// The text of `span`.
+    pub fn slice(&self, span: &Span<usize>) -> &str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The text of `node`.
+    pub fn text_of(&self, node: Node<'_>) -> &str {
+        self.slice(&node.byte_range())
+    }
+
+    /// The smallest node around `span`.
+    pub fn node(&self, span: &Span<usize>) -> Option<Node<'_>> {
+        self.tree.root_node().named_descendant_for_byte_range(span.start, span.end)
+    }
+
+    /// The definitions called `name`, by where they begin.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
+        self.by_name.get(name).into_iter().flatten().copied()
+    }
+
+    /// Whether a byte lies in a comment or in the text of a string.
+    pub fn is_quiet(&self, byte: usize) -> bool {
+        let next = self.quiet.partition_point(|span| span.start <= byte);
+        next > 0 && byte < self.quiet[next - 1].end
+    }
+
+    /// The innermost scope around a byte.
+    pub fn scope_at(&self, byte: usize) -> usize {
+        self.scopes
+            .iter()
+            .enumerate()
+            .filter(|(_, scope)| scope.span.start <= byte && byte < scope.span.end)
+            .min_by_key(|(index, scope)| (scope.span.len(), usize::MAX - index))
+            .map_or(0, |(index, _)| index)
+    }
+
+    /// The definition with members that a byte lies in, innermost first.
+    pub fn class_at(&self, byte: usize) -> Option<usize> {
+        (0..self.definitions.len())
+            .filter(|&index| {
+                let definition = &self.definitions[index];
+                definition.role.has_members()
+                    && definition.role != Role::Type
+                    && definition.span.start <= byte
+                    && byte < definition.span.end
+            })
+            .min_by_key(|&index| self.definitions[index].span.len())
+    }
+
+    /// Whether a definition is known outside its own function.
+    pub fn is_local(&self, definition: &Definition) -> bool {
+        definition.container.is_none() && self.scopes[definition.scope].kind == ScopeKind::Body
+    }
+}

@@ -1,0 +1,129 @@
+//! The syntax errors that a grammar sees. That it sees none does not mean that a file is right.
+
+use std::time::Instant;
+
+use tree_sitter::{Node, Tree};
+
+use super::candidates::HintError;
+use super::grammar::Grammar;
+use super::parse::{ParseError, parse};
+use super::project::language_of;
+use crate::config::Catalogue;
+use crate::lsp::model::{Diagnostic, Severity};
+use crate::text::{Buffer, Range};
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// How many errors of one file are told.
+const MOST_ERRORS: usize = 50;
+
+/// The longest piece of source quoted in a message, in characters.
+const LONGEST_QUOTE: usize = 30;
+
+/// What could be said about a file's syntax.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Syntax {
+    /// It was parsed: its errors, in order. An empty list is no finding, not a clean file.
+    Checked {
+        /// Each with the server `syntax`.
+        errors: Vec<Diagnostic>,
+        /// There are more.
+        truncated: bool,
+    },
+    /// There is no grammar for its language here.
+    NoGrammar,
+    /// It was not parsed, and why.
+    NotParsed(ParseError),
+}
+
+/// The syntax errors of the file `path`.
+///
+/// # Errors
+/// [`HintError`] where the file cannot be read.
+pub fn syntax_errors(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    path: &WorkspacePath,
+    deadline: Instant,
+) -> Result<Syntax, HintError> {
+    let text = workspace.read_text(path)?.text;
+    let language = language_of(workspace, catalogue, path);
+    let Some(grammar) = language.and_then(|language| Grammar::of(language, path.extension())) else {
+        return Ok(Syntax::NoGrammar);
+    };
+    Ok(match parse(grammar, &text, deadline) {
+        Ok(tree) => {
+            let (errors, truncated) = errors(&tree, &text);
+            Syntax::Checked { errors, truncated }
+        }
+        Err(problem) => Syntax::NotParsed(problem),
+    })
+}
+
+/// The outermost ERROR nodes and the MISSING ones, without recursion: trees can be as deep as the text is long.
+fn errors(tree: &Tree, text: &str) -> (Vec<Diagnostic>, bool) {
+    let buffer = Buffer::new(text);
+    let mut found = Vec::new();
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            if found.len() >= MOST_ERRORS {
+                return (found, true);
+            }
+            found.push(diagnostic(node, text, &buffer));
+        }
+        let is_open = node.has_error() && !node.is_error() && !node.is_missing();
+        if is_open && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return (found, false);
+            }
+        }
+    }
+}
+
+fn diagnostic(node: Node<'_>, text: &str, buffer: &Buffer) -> Diagnostic {
+    let start = node.start_byte();
+    let (message, end) = if node.is_missing() {
+        (format!("missing {}", expected(node)), start)
+    } else {
+        let quoted = first_word(&text[start..node.end_byte()]);
+        match quoted {
+            "" => ("syntax error".to_owned(), node.end_byte()),
+            quoted => (format!("syntax error near `{quoted}`"), node.end_byte()),
+        }
+    };
+    // An error that swallows the rest of the file is shown where it begins.
+    let first_line = text[start..end].find('\n').map_or(end, |length| start + length);
+    Diagnostic {
+        range: Range::new(buffer.position_of_byte(start), buffer.position_of_byte(first_line)),
+        severity: Severity::Error,
+        code: None,
+        source: Some("tree-sitter".to_owned()),
+        message,
+        server: "syntax".to_owned(),
+        unnecessary: false,
+        deprecated: false,
+        related: Vec::new(),
+    }
+}
+
+/// What is missing: a token as it is written, or the name of what belongs there.
+fn expected(node: Node<'_>) -> String {
+    let kind = node.kind();
+    if node.is_named() { kind.replace('_', " ") } else { format!("`{kind}`") }
+}
+
+fn first_word(text: &str) -> &str {
+    let text = text.trim_start();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let length = if text.starts_with(is_word) {
+        text.find(|c| !is_word(c)).unwrap_or(text.len())
+    } else {
+        text.find(|c: char| c.is_whitespace() || is_word(c)).unwrap_or(text.len())
+    };
+    let end = text[..length].char_indices().nth(LONGEST_QUOTE).map_or(length, |(at, _)| at);
+    &text[..end]
+}

@@ -1,0 +1,55 @@
+//! The mark that an installation is whole, and what it was made of.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::recipes::Recipes;
+
+const NAME: &str = "manifest.json";
+
+/// Written when everything else of an installation is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// What it was made of, with the pinned versions.
+    pub recipes: Recipes,
+    /// The program that made it.
+    pub installer: String,
+    /// When it was whole, in seconds since 1970.
+    pub finished: u64,
+}
+
+impl Manifest {
+    /// For an installation that is whole now.
+    pub fn now(recipes: Recipes) -> Self {
+        let installer = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();
+        let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        Self { recipes, installer, finished }
+    }
+
+    /// That of `folder`; `None` when the installation there is not whole, or was made by a version whose manifest reads
+    /// otherwise.
+    pub fn read(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(folder.join(NAME)).ok()?).ok()
+    }
+
+    /// Marks `folder` as whole.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let unfinished = folder.join("manifest.json.new");
+        fs::write(&unfinished, serde_json::to_vec_pretty(self)?)?;
+        fs::File::open(&unfinished)?.sync_all()?;
+        fs::rename(unfinished, folder.join(NAME))
+    }
+}
+
+/// The name of a folder that nobody used before, which tells apart what it is made of.
+pub fn folder_name(recipes: &Recipes) -> io::Result<String> {
+    let hash = Sha256::digest(serde_json::to_vec(recipes)?);
+    let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    Ok(format!("{hash}-{time:x}"))
+}

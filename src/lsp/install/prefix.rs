@@ -1,0 +1,124 @@
+//! The folder of one server's installations: `<data>/servers/<key>/{current -> NAME, NAME, …}`.
+//!
+//! An installation is made in a folder of its own, under a name never used before: programs of an interrupted one may go
+//! on writing for a moment after their parent was killed. `current` is switched to it when it is whole.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::InstallError;
+use super::manifest::{self, Manifest};
+use super::recipes::Recipes;
+use crate::lsp::locate::{is_program, program_folders};
+
+/// How often a lock that another process holds is tried: the system has no waiting for it that can be given up.
+const TRY_EVERY: Duration = Duration::from_millis(50);
+
+/// One server's installations, locked against other installers.
+#[derive(Debug)]
+pub struct Prefix {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Prefix {
+    /// Opens the folder for `key`, waiting until no other process installs the same server. `waiting` is called once
+    /// when there is one.
+    pub async fn open(
+        data: &Path,
+        key: &str,
+        deadline: Instant,
+        waiting: impl Fn(),
+    ) -> Result<Self, InstallError> {
+        let servers = data.join("servers");
+        let folder = servers.join(key);
+        fs::create_dir_all(&folder).map_err(InstallError::file("make", &folder))?;
+        let path = servers.join(format!("{key}.lock"));
+        let options = File::options().write(true).create(true).truncate(false).open(&path);
+        let lock = options.map_err(InstallError::file("open", &path))?;
+        let mut told = false;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Self { folder, _lock: lock }),
+                Err(TryLockError::Error(error)) => return Err(InstallError::file("lock", &path)(error)),
+                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                    return Err(InstallError::Busy { server: key.to_owned() });
+                }
+                Err(TryLockError::WouldBlock) => {}
+            }
+            if !std::mem::replace(&mut told, true) {
+                waiting();
+            }
+            sleep(TRY_EVERY).await;
+        }
+    }
+
+    /// The path of what is in use, as servers are found: through the symbolic link.
+    pub fn current(&self) -> PathBuf {
+        self.folder.join("current")
+    }
+
+    /// The program of the installation in use, when that was made of `recipes` and still works: an environment's
+    /// interpreter disappears when the system's is upgraded.
+    pub fn working(&self, recipes: &Recipes, program: &str) -> Option<PathBuf> {
+        let current = self.current();
+        let same = Manifest::read(&current).is_some_and(|manifest| manifest.recipes == *recipes);
+        let interpreter = !recipes.has_python() || is_program(&current.join("venv/bin/python"));
+        if same && interpreter { program_in(&current, program) } else { None }
+    }
+
+    /// Removes all but the installation in use: what was interrupted, and what was in use before it.
+    pub async fn clean(&self) -> Result<(), InstallError> {
+        let in_use = fs::read_link(self.current()).ok();
+        let entries = fs::read_dir(&self.folder).map_err(InstallError::file("read", &self.folder))?;
+        for entry in entries.flatten() {
+            let name = PathBuf::from(entry.file_name());
+            if name == Path::new("current") || Some(&name) == in_use.as_ref() {
+                continue;
+            }
+            let removed = match entry.file_type() {
+                Ok(kind) if kind.is_dir() => tokio::fs::remove_dir_all(entry.path()).await,
+                _ => tokio::fs::remove_file(entry.path()).await,
+            };
+            if let Err(error) = removed {
+                tracing::warn!("{} stays until the next installation: {error}", entry.path().display());
+            }
+        }
+        Ok(())
+    }
+
+    /// A new folder to install into.
+    pub fn begin(&self, recipes: &Recipes) -> Result<PathBuf, InstallError> {
+        let name = manifest::folder_name(recipes).map_err(InstallError::file("name", &self.folder))?;
+        let folder = self.folder.join(name);
+        let made = fs::create_dir(&folder);
+        made.map_err(InstallError::file("make", &folder))?;
+        Ok(folder)
+    }
+
+    /// Marks `folder` as whole and puts it to use. What was in use stays until the next installation, for servers that
+    /// still run from it.
+    pub fn switch(&self, folder: &Path, recipes: Recipes) -> Result<(), InstallError> {
+        Manifest::now(recipes).write(folder).map_err(InstallError::file("write the manifest of", folder))?;
+        let point = || -> io::Result<()> {
+            let new = self.folder.join("current.new");
+            match fs::remove_file(&new) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            symlink(folder.file_name().unwrap_or_default(), &new)?;
+            fs::rename(new, self.current())
+        };
+        point().map_err(InstallError::file("switch", &self.current()))
+    }
+}
+
+/// Where `program` is in an installation.
+pub fn program_in(folder: &Path, program: &str) -> Option<PathBuf> {
+    program_folders(folder).into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
+}

@@ -1,0 +1,34 @@
+//! What a process says, line by line, fit to be shown.
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+
+/// Of each line at most this much is read as one, and at most this many characters of it are kept.
+const LINE_BYTES: u64 = 16 * 1024;
+const KEPT_CHARS: usize = 500;
+
+/// Calls `tell` with each line that is not empty, until the pipe ends. Control characters are escaped.
+pub async fn each_line(pipe: impl AsyncRead + Unpin, mut tell: impl FnMut(String)) {
+    let mut pipe = BufReader::new(pipe);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line without an end must not grow without end.
+        match (&mut pipe).take(LINE_BYTES).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text: String = text.trim_end().chars().take(KEPT_CHARS).flat_map(escaped).collect();
+        if !text.is_empty() {
+            tell(text);
+        }
+    }
+}
+
+/// Control characters could play with the terminal on which the line is shown.
+fn escaped(character: char) -> impl Iterator<Item = char> {
+    let control = character.is_control() && character != '\t';
+    let (plain, escape) =
+        if control { (None, Some(character.escape_default())) } else { (Some(character), None) };
+    plain.into_iter().chain(escape.into_iter().flatten())
+}

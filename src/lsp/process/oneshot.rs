@@ -1,0 +1,80 @@
+//! Programs that are run to their end: installers, `--version`.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::lines::each_line;
+use super::{Exit, Spawn, SpawnError, Spawner};
+
+/// How many of the last lines are kept.
+const KEPT_LINES: usize = 30;
+/// Both streams on one pipe, so that the lines come in the order in which they were written.
+const MERGED: [&str; 3] = ["-c", "exec \"$@\" 2>&1", "sh"];
+
+/// How a program ended and what it said last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// How it ended.
+    pub exit: Exit,
+    /// The last lines of its output and errors, oldest first, control characters escaped.
+    pub tail: Vec<String>,
+}
+
+/// A program did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It was not started.
+    #[error(transparent)]
+    Start(#[from] SpawnError),
+    /// It was ended because its time was up.
+    #[error("{program} was ended because its time was up")]
+    TooLong {
+        /// What ran.
+        program: String,
+        /// The last lines it said.
+        tail: Vec<String>,
+    },
+}
+
+/// Runs a program without input until it ends, at the latest until `deadline`, and calls `tell` with each line of its
+/// output and errors. It ends with all it started when the returned future is dropped.
+pub async fn run(
+    spawner: &Spawner,
+    mut spawn: Spawn,
+    deadline: Instant,
+    mut tell: impl FnMut(&str),
+) -> Result<Finished, RunError> {
+    let program = std::mem::replace(&mut spawn.program, PathBuf::from("/bin/sh"));
+    let name = program.display().to_string();
+    let given = std::mem::take(&mut spawn.args);
+    spawn.args = MERGED.iter().map(Into::into).chain([program.into_os_string()]).chain(given).collect();
+    let mut process = spawner.spawn(spawn).await?;
+    drop(process.take_stdin());
+    let mut tail = VecDeque::new();
+    let ended = async {
+        if let Some(stdout) = process.take_stdout() {
+            let keep = |line: String| {
+                tell(&line);
+                if tail.len() == KEPT_LINES {
+                    tail.pop_front();
+                }
+                tail.push_back(line);
+            };
+            each_line(stdout, keep).await;
+        }
+        process.wait().await
+    };
+    let exit = timeout_at(deadline, ended).await;
+    let said_by_supervisor = process.stderr_tail();
+    let tail = Vec::from(tail).into_iter().chain(said_by_supervisor).collect();
+    match exit {
+        Ok(exit) => Ok(Finished { exit, tail }),
+        Err(_) => {
+            process.terminate(Duration::ZERO).await;
+            Err(RunError::TooLong { program: name, tail })
+        }
+    }
+}

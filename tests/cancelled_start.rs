@@ -1,0 +1,36 @@
+//! A start that is given up leaves nothing, whenever it is given up.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lsp_tools::lsp::process::{Spawn, Spawner};
+use support::{Marker, wait_until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_is_given_up_leaves_nothing() {
+    let spawner = Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
+    let marker = Marker::new();
+    let mut given_up = 0;
+    for turn in 0..40 {
+        let spawn = program("sh", &["-c", "sleep 600; true", marker.as_str()]);
+        let patience = Duration::from_micros(turn * 100);
+        given_up += u32::from(tokio::time::timeout(patience, spawner.spawn(spawn)).await.is_err());
+    }
+    assert!(given_up > 0, "every start was faster than its patience");
+    // The order of the last start may still be on its way, so that nothing yet is no proof.
+    spawner.spawn(program("true", &[])).await.unwrap().wait().await;
+    wait_until("nothing is left", Duration::from_secs(10), || marker.living() == 0);
+}
+
+fn program(name: &str, args: &[&str]) -> Spawn {
+    let program = which::which(name).unwrap();
+    Spawn {
+        name: name.into(),
+        program,
+        args: args.iter().map(Into::into).collect(),
+        env: BTreeMap::new(),
+        cwd: "/".into(),
+    }
+}

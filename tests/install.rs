@@ -1,0 +1,302 @@
+//! Servers installed for real, from the registries, into a temporary data folder.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use lsp_tools::config::Catalogue;
+use lsp_tools::config::spec::Server;
+use lsp_tools::lsp::health;
+use lsp_tools::lsp::install::{InstallError, Installed, Installer, Progress};
+use lsp_tools::lsp::locate::{Located, Origin, prefix_folders};
+use lsp_tools::lsp::process::{Spawn, Spawner, run};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn spawner() -> Spawner {
+    Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()))
+}
+
+fn installer(data: &Path) -> Installer {
+    Installer::new(data.to_owned()).with_spawner(spawner())
+}
+
+fn server(command: &str, install: &str) -> Server {
+    toml::from_str(&format!("name = 'S'\nlanguages = ['x']\ncommand = ['{command}']\ninstall = {install}"))
+        .unwrap()
+}
+
+fn ruff() -> Server {
+    Catalogue::built_in().servers["ruff"].clone()
+}
+
+fn located(data: &Path, key: &str, program: PathBuf) -> Located {
+    Located { program, origin: Origin::Prefix, path_folders: prefix_folders(data, key) }
+}
+
+/// The folders of installations, whole or not.
+fn installations(data: &Path, key: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(data.join("servers").join(key)).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().unwrap().is_dir()).map(|entry| entry.path()).collect()
+}
+
+fn living_with(marker: &str) -> usize {
+    let pids = fs::read_dir("/proc").unwrap().flatten();
+    let lines = pids.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(marker)).count()
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+async fn install(data: &Path, key: &str, server: &Server) -> Result<Installed, InstallError> {
+    installer(data).install(key, server, &|_| {}).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_installed_once_however_many_ask() {
+    let data = tempfile::tempdir().unwrap();
+    let steps = Mutex::new(Vec::new());
+    let note = |progress: Progress<'_>| {
+        if let Progress::Step(words) = progress {
+            steps.lock().unwrap().push(words.to_owned());
+        }
+    };
+    let (installer, ruff) = (installer(data.path()), ruff());
+    let (one, other) =
+        tokio::join!(installer.install("ruff", &ruff, &note), installer.install("ruff", &ruff, &note));
+    let (one, other) = (one.unwrap(), other.unwrap());
+    assert!(one.already != other.already, "one installs, the other finds it there");
+    assert_eq!(*steps.lock().unwrap(), ["python3 -m venv", &format!("pip install {}", ruff.install.pip[0])]);
+    assert_eq!(one.packages, ruff.install.pip);
+    assert_eq!(one.program, data.path().join("servers/ruff/current/venv/bin/ruff"));
+    assert_eq!(installations(data.path(), "ruff").len(), 1);
+    let version = health::version(&spawner(), &located(data.path(), "ruff", one.program)).await.unwrap();
+    assert_eq!(version, ruff.install.pip[0].replace("==", " "));
+
+    // An interpreter that went away with a system's upgrade: made anew, beside the one that may still be running.
+    fs::remove_file(data.path().join("servers/ruff/current/venv/bin/python")).unwrap();
+    assert!(!install(data.path(), "ruff", &ruff).await.unwrap().already);
+    assert_eq!(installations(data.path(), "ruff").len(), 2);
+}
+
+/// Not a test: what the next one kills.
+#[test]
+#[ignore = "runs in a process of its own, which a test starts and kills"]
+fn installs_until_killed() {
+    let Some(data) = std::env::var_os("LSP_TOOLS_TEST_DATA") else { return };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(install(Path::new(&data), "ruff", &ruff())).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_in_the_middle_leaves_what_was_there_and_is_swept_up() {
+    let data = tempfile::tempdir().unwrap();
+    let marker = data.path().to_str().unwrap();
+    // Something else under the same key is in use, so that the kill has something to break.
+    let before = server("normalizer", "{ pip = ['charset-normalizer==3.4.0'] }");
+    let old = install(data.path(), "ruff", &before).await.unwrap();
+    let real = old.program.canonicalize().unwrap();
+
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "installs_until_killed", "--ignored"]).env("LSP_TOOLS_TEST_DATA", data.path());
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    until("pip runs", || {
+        living_with(&format!("{marker}/servers/ruff")) > 0 && installations(data.path(), "ruff").len() == 2
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("its tools have ended with it", || living_with(&format!("{marker}/servers/ruff")) == 0);
+    assert_eq!(old.program.canonicalize().unwrap(), real, "what was in use still is");
+
+    let new = install(data.path(), "ruff", &ruff()).await.unwrap();
+    assert!(!new.already);
+    assert_eq!(new.program, data.path().join("servers/ruff/current/venv/bin/ruff"));
+    let left = installations(data.path(), "ruff");
+    assert_eq!(left.len(), 2, "the new one and the one before it: {left:?}");
+    assert!(left.iter().all(|folder| folder.join("manifest.json").is_file()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_the_future_ends_the_tools() {
+    let data = tempfile::tempdir().unwrap();
+    let marker = format!("{}/servers", data.path().display());
+    let (begun, mut is_begun) = tokio::sync::mpsc::unbounded_channel();
+    let path = data.path().to_owned();
+    let task = tokio::spawn(async move {
+        let note = move |progress: Progress<'_>| {
+            if matches!(progress, Progress::Step(_)) {
+                begun.send(()).unwrap();
+            }
+        };
+        installer(&path).install("ruff", &ruff(), &note).await
+    });
+    is_begun.recv().await.unwrap();
+    until("the tool runs", || living_with(&marker) > 0);
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    until("nothing runs", || living_with(&marker) == 0);
+    assert!(!data.path().join("servers/ruff/current").exists());
+}
+
+#[tokio::test]
+async fn what_the_registry_says_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    let cases = [
+        ("{ pip = ['ruff==0.0.0.99'] }", "No matching distribution found"),
+        ("{ npm = ['pyright@0.0.0-none'] }", "No matching version found"),
+    ];
+    for (recipe, words) in cases {
+        let error = install(data.path(), "none", &server("none", recipe)).await.unwrap_err();
+        assert!(matches!(error, InstallError::Failed { .. }), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+        assert!(installations(data.path(), "none").is_empty(), "what failed is removed");
+    }
+}
+
+#[tokio::test]
+async fn packages_without_the_program_are_told() {
+    let data = tempfile::tempdir().unwrap();
+    let wrong = server("no-such-program", "{ npm = ['left-pad@1.3.0'] }");
+    let error = install(data.path(), "wrong", &wrong).await.unwrap_err();
+    let expected = "left-pad@1.3.0 brought no program `no-such-program`, which the catalogue names as the command of wrong";
+    assert_eq!(error.to_string(), expected);
+    assert!(!data.path().join("servers/wrong/current").exists());
+}
+
+#[tokio::test]
+async fn a_missing_tool_is_told_with_the_way_to_get_it() {
+    let data = tempfile::tempdir().unwrap();
+    let bare = installer(data.path()).with_path("/nonexistent".into());
+    for (recipe, words) in
+        [("{ npm = ['a@1'] }", "apt install npm"), ("{ pip = ['a==1'] }", "apt install python3 python3-venv")]
+    {
+        let error = bare.install("a", &server("a", recipe), &|_| {}).await.unwrap_err();
+        assert!(matches!(error, InstallError::NoTool { .. }), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    let venv = fs::canonicalize(data.path()).unwrap();
+    let found =
+        std::env::split_paths(&std::env::var_os("PATH").unwrap()).find(|folder| folder.join("npm").is_file());
+    fs::create_dir(venv.join("bin")).unwrap();
+    std::os::unix::fs::symlink(found.unwrap().join("npm"), venv.join("bin/npm")).unwrap();
+    let path: OsString = venv.join("bin").into();
+    let avoiding = installer(data.path()).with_path(path).avoiding(venv);
+    let error = avoiding.install("a", &server("a", "{ npm = ['a@1'] }"), &|_| {}).await.unwrap_err();
+    assert!(matches!(error, InstallError::NoTool { tool: "npm", .. }), "{error}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_installed_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    let by_hand = server("a", "{ manual = 'ask your distribution', advice = 'apt install a' }");
+    let error = install(data.path(), "a", &by_hand).await.unwrap_err();
+    assert_eq!(error.to_string(), "a has to be installed by hand: ask your distribution");
+    for key in ["", "../up", ".hidden", "a/b"] {
+        let error = install(data.path(), key, &server("a", "{ npm = ['a@1'] }")).await.unwrap_err();
+        assert!(matches!(error, InstallError::Key { .. }), "{error}");
+    }
+    assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hollow_server_is_found_out() {
+    let data = tempfile::tempdir().unwrap();
+    let text = "name = 'S'\nlanguages = ['x']\ncommand = ['ruff']\ninstall = { pip = ['ruff==0.14.0'] }
+        [[hollow]]\nprogram = 'no-such-program'\nmessage = 'no program'\ninstall = 'get it'
+        [[hollow]]\nprogram = 'sh'\nmessage = 'no shell'\ninstall = 'get it'
+        [[hollow]]\npython-module = 'pip'\nmessage = 'no pip'\ninstall = 'get it'
+        [[hollow]]\npython-module = 'no_such_module'\nmessage = 'no module'\ninstall = 'get it'
+        [[hollow]]\nsucceeds = ['--version']\nmessage = 'no version'\ninstall = 'get it'
+        [[hollow]]\nsucceeds = ['no-such-command']\nmessage = 'no command'\ninstall = 'get it'";
+    let server: Server = toml::from_str(text).unwrap();
+    let installed = install(data.path(), "s", &server).await.unwrap();
+    let located = located(data.path(), "s", installed.program);
+    let findings = health::findings(&spawner(), "s", &server, &located).await;
+    let told: Vec<(&str, &str)> =
+        findings.iter().map(|finding| (finding.message.as_str(), finding.install.as_str())).collect();
+    assert_eq!(told[0], ("no program", "get it"));
+    assert_eq!(told[1], ("no module", "lsp-tools install s"));
+    assert!(told[2].0.starts_with("no command (") && told[2].1 == "get it", "{told:?}");
+    assert_eq!(told.len(), 3);
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_end_is_ended() {
+    let spawn = Spawn {
+        name: "sleep".into(),
+        program: "/bin/sleep".into(),
+        args: vec!["1000".into()],
+        env: BTreeMap::new(),
+        cwd: "/".into(),
+    };
+    let begun = Instant::now();
+    let deadline = tokio::time::Instant::now() + Duration::from_millis(200);
+    let error = run(&spawner(), spawn, deadline, |_| {}).await.unwrap_err();
+    assert_eq!(error.to_string(), "/bin/sleep was ended because its time was up");
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}
+
+/// Every recipe of the catalogue, from the registries: gigabytes and minutes, so only when asked for.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "downloads every server of the catalogue"]
+async fn every_recipe_of_the_catalogue_holds() {
+    let data = tempfile::tempdir().unwrap();
+    let mut failed = Vec::new();
+    for (key, server) in &Catalogue::built_in().servers {
+        let begun = Instant::now();
+        match install(data.path(), key, server).await {
+            Ok(installed) => {
+                let located = located(data.path(), key, installed.program);
+                let version = health::version(&spawner(), &located).await;
+                let findings = health::findings(&spawner(), key, server, &located).await;
+                let answers = answers_initialize(server, &located).await;
+                println!("{key}: {:?}, {version:?}, {findings:?}, {:?}", installed.packages, begun.elapsed());
+                if !findings.is_empty() || !answers {
+                    failed.push(format!("{key}: initialize answered: {answers}; {findings:?}"));
+                }
+            }
+            Err(InstallError::Manual { manual, .. }) => println!("{key}: by hand: {manual}"),
+            Err(error) => failed.push(format!("{key}: {error}")),
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Whether the installed program speaks: a version alone does not show that its packages are whole.
+async fn answers_initialize(server: &Server, located: &Located) -> bool {
+    let folders = located.path_folders.iter().cloned();
+    let own = std::env::var_os("PATH").unwrap();
+    let path = std::env::join_paths(folders.chain(std::env::split_paths(&own))).unwrap();
+    let spawn = Spawn {
+        name: "server".into(),
+        program: located.program.clone(),
+        args: server.command.iter().skip(1).map(OsString::from).collect(),
+        env: BTreeMap::from([("PATH".into(), path)]),
+        cwd: "/".into(),
+    };
+    let mut process = spawner().spawn(spawn).await.unwrap();
+    let (mut stdin, mut stdout) = (process.take_stdin().unwrap(), process.take_stdout().unwrap());
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}"#;
+    stdin.write_all(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+    let mut said = Vec::new();
+    let answered = async {
+        while !String::from_utf8_lossy(&said).contains(r#""capabilities""#) {
+            if stdout.read_buf(&mut said).await.unwrap() == 0 {
+                return false;
+            }
+        }
+        true
+    };
+    tokio::time::timeout(PATIENCE, answered).await.unwrap_or(false)
+}

@@ -1,0 +1,72 @@
+//! What the README says of languages is what the catalogue says.
+//!
+//! To write the table anew after a change of `servers.toml`: `UPDATE_README=1 cargo test --test readme`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use lsp_tools::config::Catalogue;
+use lsp_tools::config::spec::Server;
+
+const BEGIN: &str = "<!-- languages: written by tests/readme.rs -->\n";
+const END: &str = "<!-- /languages -->\n";
+/// Asks for the table to be written instead of compared.
+const UPDATE: &str = "UPDATE_README";
+
+#[test]
+fn the_languages_are_those_of_the_catalogue() {
+    let catalogue = Catalogue::built_in();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(&path).expect("README.md");
+    let (before, rest) = readme.split_once(BEGIN).expect("README.md has the mark where the languages begin");
+    let (written, after) = rest.split_once(END).expect("README.md has the mark where the languages end");
+    let table = table(catalogue);
+    if std::env::var_os(UPDATE).is_some() {
+        std::fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}"))
+            .expect("README.md can be written");
+    } else {
+        assert_eq!(
+            written, table,
+            "the table is old; write it anew with: {UPDATE}=1 cargo test --test readme"
+        );
+    }
+    let sentence = format!("{} languages and {} servers", catalogue.languages.len(), catalogue.servers.len());
+    assert!(before.contains(&sentence), "the README does not say “{sentence}”");
+}
+
+fn table(catalogue: &Catalogue) -> String {
+    let mut table =
+        String::from("| language | runs | also known | how it is installed |\n|---|---|---|---|\n");
+    let mut languages: Vec<_> = catalogue.languages.iter().collect();
+    languages.sort_by_key(|(_, language)| language.name.to_lowercase());
+    for (key, language) in languages {
+        let running = catalogue.servers_for(key);
+        let others = catalogue.speakers_of(key).into_iter().map(|(server, _)| server);
+        let others = others.filter(|server| running.iter().all(|(runs, _)| runs != server));
+        let install = running.first().map_or_else(String::new, |(_, server)| install(key, server));
+        let names = |names: &mut dyn Iterator<Item = &str>| names.map(code).collect::<Vec<_>>().join(", ");
+        let runs = names(&mut running.iter().map(|(server, _)| *server));
+        let others = names(&mut others.into_iter());
+        writeln!(table, "| {} | {runs} | {others} | {install} |", language.name)
+            .expect("a String takes everything");
+    }
+    table
+}
+
+/// The command of ours where there is a recipe for it, else what to do by hand.
+fn install(language: &str, server: &Server) -> String {
+    let install = &server.install;
+    let recipes = [&install.pip, &install.npm, &install.cargo, &install.go, &install.gem, &install.dotnet];
+    if recipes.iter().any(|packages| !packages.is_empty()) {
+        return code(&format!("lsp-tools install {language}"));
+    }
+    match (&install.advice, &install.manual) {
+        (Some(advice), _) => code(advice),
+        (None, Some(manual)) => manual.replace('|', "\\|"),
+        (None, None) => String::new(),
+    }
+}
+
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('|', "\\|"))
+}
