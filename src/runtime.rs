@@ -84,13 +84,12 @@ impl Runtime {
                 Some(Arc::new(opened.map_err(|error| ToolError::new(ErrorCode::InvalidArgs, what(error)))?))
             }
         };
-        let spawner = Spawner::new(options.supervisor);
         let manager = Manager::new(ManagerSetup {
             workspace: workspace.clone(),
             catalogue: Arc::new(config.catalogue.clone()),
             settings: Arc::new(config.settings.clone()),
             data: folders.data.clone(),
-            spawner: spawner.clone(),
+            spawner: Spawner::new(options.supervisor),
             trusted: config.trust.is_trusted(),
             trust: trust.clone(),
             trace,
@@ -101,7 +100,6 @@ impl Runtime {
             cwd: options.cwd,
             config,
             manager,
-            spawner,
             trust,
             folders,
             timeout: options.timeout,

@@ -189,6 +189,9 @@ pub struct DiagnosticsRule {
     /// It publishes nothing when nothing changed: after a change that leaves its findings as they are, silence means
     /// that the last push still holds once a barrier request was answered and `quiet-ms` have passed.
     pub silent_when_same: bool,
+    /// Members added to the `didChange` that makes it check a text again which is the same, after another file changed
+    /// (clangd's `forceRebuild`); it then pushes for that version in any case.
+    pub recheck: toml::Table,
     /// It pushes findings beside the ones it answers to pulls (rust-analyzer's `cargo check`); they are added.
     pub pushes_more: bool,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.

@@ -1,41 +1,92 @@
-//! How to get a server that is missing.
+//! What to tell who lacks a server: the command that installs it, in a sentence.
 
 use crate::config::spec::Server;
 
-/// The command that installs `server`, as people type it: the catalogue's own words, else the first recipe's.
-pub fn install_command(key: &str, server: &Server) -> String {
+/// How a missing server can be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice {
+    /// The command to run; absent where only a person can install it.
+    pub install: Option<String>,
+    /// One sentence with the command or, without one, what to do.
+    pub sentence: String,
+}
+
+/// The advice for the server with the key `key` in the catalogue.
+pub fn advice(key: &str, server: &Server) -> Advice {
+    let install = command(server);
+    let sentence = match (&install, &server.install.manual, &server.homepage) {
+        (Some(command), ..) => format!("{key} is not installed, run: {command}"),
+        (None, Some(manual), _) => format!("{key} is not installed: {manual}"),
+        (None, None, Some(homepage)) => format!("{key} is not installed, see {homepage}"),
+        (None, None, None) => format!("{key} is not installed, and no way to install it is known"),
+    };
+    Advice { install, sentence }
+}
+
+fn command(server: &Server) -> Option<String> {
     let install = &server.install;
     if let Some(advice) = &install.advice {
-        return advice.clone();
+        return Some(advice.clone());
     }
     let recipes = [
         ("pip install", &install.pip),
         ("npm install -g", &install.npm),
-        ("cargo install --locked", &install.cargo),
+        ("cargo install", &install.cargo),
         ("go install", &install.go),
         ("gem install", &install.gem),
-        ("dotnet tool install --global", &install.dotnet),
+        ("dotnet tool install -g", &install.dotnet),
     ];
-    match recipes.into_iter().find(|(_, packages)| !packages.is_empty()) {
-        Some((command, packages)) => format!("{command} {}", packages.join(" ")),
-        None => install.manual.clone().or_else(|| server.homepage.clone()).unwrap_or_else(|| key.to_owned()),
-    }
+    let (manager, packages) = recipes.iter().find(|(_, packages)| !packages.is_empty())?;
+    let packages: Vec<String> = packages.iter().map(|package| shell_word(package)).collect();
+    Some(format!("{manager} {}", packages.join(" ")))
 }
 
-/// The line that is printed at the start for a missing server, in the user's language.
-///
-/// `locale` is what the environment says (`LC_ALL`, `LC_MESSAGES` or `LANG`, the first one set).
-pub fn startup_line(language: &str, server: &str, command: &str, locale: Option<&str>) -> String {
-    if locale.is_some_and(|locale| locale.to_ascii_lowercase().starts_with("zh")) {
-        format!("[LSP] {language}: {server} 未安装，运行: {command}")
+/// A package as a shell takes it for one word: brackets of extras would be a pattern.
+fn shell_word(package: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./@:=+,".contains(c);
+    if package.chars().all(is_plain) {
+        package.to_owned()
     } else {
-        format!("[LSP] {language}: {server} not installed, run: {command}")
+        format!("'{}'", package.replace('\'', "'\\''"))
     }
 }
 
-/// The user's locale for messages.
-pub fn locale() -> Option<String> {
-    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty())
+/// The language people are spoken to in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speech {
+    /// English.
+    English,
+    /// Chinese.
+    Chinese,
+}
+
+impl Speech {
+    /// As the environment says: the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty decides
+    /// (POSIX, *Environment Variables*).
+    pub fn from_environment() -> Self {
+        Self::of(|name| std::env::var(name).ok())
+    }
+
+    fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
+        let locale = names.iter().filter_map(|name| variable(name)).find(|value| !value.is_empty());
+        let language = locale.as_deref().and_then(|locale| locale.split(['_', '.', '@', '-']).next());
+        if language == Some("zh") { Self::Chinese } else { Self::English }
+    }
+}
+
+/// The line printed at start for a language of the workspace whose server is missing.
+pub fn startup_line(language: &str, key: &str, server: &Server, speech: Speech) -> String {
+    let advice = advice(key, server);
+    let manual = server.install.manual.as_deref().or(server.homepage.as_deref());
+    match (advice.install, speech) {
+        (Some(command), Speech::English) => format!("[LSP] {language}: {key} not installed, run: {command}"),
+        (Some(command), Speech::Chinese) => format!("[LSP] {language}: {key} 未安装，运行: {command}"),
+        (None, Speech::English) => format!("[LSP] {language}: {}", advice.sentence),
+        (None, Speech::Chinese) => {
+            format!("[LSP] {language}: {key} 未安装 {}", manual.unwrap_or_default()).trim_end().to_owned()
+        }
+    }
 }
 
 #[cfg(test)]
@@ -43,21 +94,57 @@ mod tests {
     use super::*;
     use crate::config::Catalogue;
 
-    #[test]
-    fn the_line_is_the_contracts_in_both_languages() {
-        let server = &Catalogue::built_in().servers["pylsp"];
-        let command = install_command("pylsp", server);
-        let line = |locale| startup_line("python", "pylsp", &command, locale);
-        let english = "[LSP] python: pylsp not installed, run: pip install python-lsp-server";
-        assert_eq!(line(Some("en_US.UTF-8")), english);
-        assert_eq!(line(None), english);
-        assert_eq!(line(Some("zh_CN.UTF-8")), "[LSP] python: pylsp 未安装，运行: pip install python-lsp-server");
+    fn server(words: &str) -> Server {
+        toml::from_str(&format!("name = \"X\"\nlanguages = [\"x\"]\ncommand = [\"x\"]\n{words}")).unwrap()
     }
 
     #[test]
-    fn every_server_of_the_catalogue_has_advice() {
-        for (key, server) in &Catalogue::built_in().servers {
-            assert!(!install_command(key, server).is_empty(), "{key}");
-        }
+    fn the_startup_line_is_the_contract_in_both_languages() {
+        let pylsp = &Catalogue::built_in().servers["pylsp"];
+        assert_eq!(
+            startup_line("python", "pylsp", pylsp, Speech::English),
+            "[LSP] python: pylsp not installed, run: pip install python-lsp-server"
+        );
+        assert_eq!(
+            startup_line("python", "pylsp", pylsp, Speech::Chinese),
+            "[LSP] python: pylsp 未安装，运行: pip install python-lsp-server"
+        );
+    }
+
+    #[test]
+    fn the_command_comes_from_the_recipe_that_is_there() {
+        let of = |words: &str| advice("x", &server(words));
+        assert_eq!(
+            of("install = { npm = [\"a@1.2\", \"b@3\"] }").install.as_deref(),
+            Some("npm install -g a@1.2 b@3")
+        );
+        assert_eq!(
+            of("install = { pip = [\"a[all]==1\"] }").install.as_deref(),
+            Some("pip install 'a[all]==1'")
+        );
+        assert_eq!(
+            of("install = { go = [\"e.org/x@v1\"] }").sentence,
+            "x is not installed, run: go install e.org/x@v1"
+        );
+        let manual = of("install = { manual = \"get it from your system\" }");
+        assert_eq!(
+            (manual.install, manual.sentence.as_str()),
+            (None, "x is not installed: get it from your system")
+        );
+        assert_eq!(of("").sentence, "x is not installed, and no way to install it is known");
+    }
+
+    #[test]
+    fn the_first_locale_that_is_set_decides() {
+        let speech = |set: &[(&str, &str)]| {
+            Speech::of(|name| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(speech(&[]), Speech::English);
+        assert_eq!(speech(&[("LANG", "zh_CN.UTF-8")]), Speech::Chinese);
+        assert_eq!(speech(&[("LC_ALL", ""), ("LC_MESSAGES", "zh_TW"), ("LANG", "en_US")]), Speech::Chinese);
+        assert_eq!(speech(&[("LC_ALL", "C"), ("LANG", "zh_CN.UTF-8")]), Speech::English);
+        assert_eq!(speech(&[("LANG", "zha")]), Speech::English);
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::by_name::{self, Asked};
 use super::docs;
+use super::imports::Item;
 use super::patterns;
 use super::project::Project;
 use super::resolve::{Resolver, Target};
@@ -120,10 +121,10 @@ fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) 
     for target in &targets {
         push(&mut hints, resolved(&source, &spot, how, target, base_score(target)));
     }
-    let is_settled = targets.iter().any(|target| {
-        target.definition().is_none_or(|found| {
-            !matches!(found.role, Role::Import(_) | Role::Prototype) || how == How::Itself
-        })
+    let is_settled = targets.iter().any(|target| match target.definition().map(|found| found.role) {
+        Some(Role::Import(import)) => is_namespace(target, import),
+        Some(Role::Prototype) => how == How::Itself,
+        _ => true,
     });
     if !is_settled {
         let asked = Asked {
@@ -136,6 +137,16 @@ fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) 
         search(project, project.language(path), &asked, &mut hints)?;
     }
     Ok(finished(hints))
+}
+
+/// The name of a whole module that was found is no name from outside.
+fn is_namespace(target: &Target, import: usize) -> bool {
+    let Target::Definition(source, _) = target else { return false };
+    source
+        .imports
+        .get(import)
+        .is_some_and(|import| import.item == Item::Whole && import.span != import.selection)
+        && matches!(source.grammar.key, "javascript" | "typescript" | "tsx")
 }
 
 /// What is resolved stands before what is only found by name; a mere promise or import stands after its body.
@@ -184,7 +195,8 @@ fn search(
         let target = Target::Definition(named.source.clone(), named.index);
         push(hints, candidate(&target, named.score, named.why.clone()));
     }
-    if hints.candidates.is_empty() {
+    let is_promise = |named: &by_name::Named| named.source.definitions[named.index].role == Role::Prototype;
+    if found.named.iter().all(is_promise) {
         patterns::from_hits(project, asked, &found.hits, hints);
     }
     Ok(())
@@ -208,7 +220,7 @@ fn resolved(source: &Arc<Source>, spot: &Spot, how: How, target: &Target, score:
     let kind = match target {
         Target::Definition(file, index) => match file.definitions[*index].role {
             Role::Import(_) => {
-                return candidate(target, score, "imported here from outside the workspace".to_owned());
+                return candidate(target, score, "imported here".to_owned());
             }
             Role::Parameter => "parameter",
             role => role.kind().name(),

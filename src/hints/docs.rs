@@ -1,6 +1,5 @@
 //! How a definition introduces itself: its signature and its documentation.
 
-use super::candidates::Candidate;
 use super::source::{Definition, Role, Source};
 
 /// The longest signature, in lines and in bytes.
@@ -9,17 +8,6 @@ const MOST_BYTES: usize = 1_000;
 
 /// The longest documentation, in bytes.
 const MOST_DOCUMENTATION: usize = 8_000;
-
-/// A candidate as hover shows it: its signature as code, then its documentation.
-pub fn markdown(candidate: &Candidate) -> String {
-    let code = candidate.signature.as_deref().or(candidate.location.text.as_deref()).unwrap_or_default();
-    let mut text = if code.trim().is_empty() { String::new() } else { format!("```\n{}\n```", code.trim_end()) };
-    if let Some(documentation) = &candidate.documentation {
-        text.push_str("\n\n");
-        text.push_str(documentation);
-    }
-    text
-}
 
 /// The definition's first lines up to its body, on as few lines as it was written on.
 pub fn signature(source: &Source, definition: &Definition) -> Option<String> {

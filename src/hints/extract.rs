@@ -149,6 +149,12 @@ impl Collector<'_> {
         if text.is_empty() {
             return;
         }
+        let value =
+            captures.value.and_then(|value| self.text.get(value.byte_range())).unwrap_or_default().trim();
+        // `#define name prefix_name` hands the name on; what it stands for is declared elsewhere.
+        let is_renaming =
+            role == Role::Macro && value.len() > text.len() && value.ends_with(text) && !value.contains(' ');
+        let role = if is_renaming { Role::Prototype } else { role };
         let container = container.or_else(|| {
             let node = captures.container?;
             Some(head(self.text.get(node.byte_range())?).to_owned())
@@ -273,7 +279,7 @@ impl Collector<'_> {
     }
 }
 
-const ROLES: [(&str, Role); 22] = [
+const ROLES: [(&str, Role); 23] = [
     ("class", Role::Class),
     ("struct", Role::Struct),
     ("interface", Role::Interface),
@@ -291,6 +297,7 @@ const ROLES: [(&str, Role); 22] = [
     ("constructor", Role::Constructor),
     ("field", Role::Field),
     ("property", Role::Property),
+    ("shorthand", Role::Property),
     ("variable", Role::Variable),
     ("constant", Role::Constant),
     ("parameter", Role::Parameter),
@@ -319,7 +326,12 @@ fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>
     // A definition before the scope of the same extent: its own name is known outside, its parts inside.
     raw.sort_by_key(|raw| {
         let name = raw.definition.as_ref().map(|definition| definition.selection.start);
-        (raw.span.start, std::cmp::Reverse(raw.span.end), name.is_none(), name)
+        // What two patterns find is what the more telling one says: a variable that holds a function is a function.
+        let is_vague = raw
+            .definition
+            .as_ref()
+            .is_some_and(|found| matches!(found.role, Role::Variable | Role::Property));
+        (raw.span.start, std::cmp::Reverse(raw.span.end), name.is_none(), name, is_vague)
     });
     let mut scopes = vec![Scope { span: 0..length, kind: ScopeKind::File }];
     let mut definitions: Vec<Definition> = Vec::new();
@@ -340,6 +352,13 @@ fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>
             continue;
         }
         place(grammar, &mut definition, &definitions, &open, scope, &scopes);
+        // `{ name }` outside the literal of something named only uses the name.
+        if definition.role == Role::Property
+            && definition.span == definition.selection
+            && definition.container.is_none()
+        {
+            continue;
+        }
         let kind = opened(grammar, &definition);
         definitions.push(definition);
         if let Some(kind) = kind {

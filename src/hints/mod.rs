@@ -1,24 +1,27 @@
-//! What is answered without a language server: candidates from the text, ranked, and how to get the server.
+//! What is answered without a language server: candidates from the text, ranked, and advice how to get the server.
 //!
-//! What lives here: parsing within bounds ([`parse`], [`grammar`], [`source`]), names followed through scopes, imports and
-//! types ([`resolve`], [`candidates`]), uses ([`mod@references`]), outlines ([`outline`]), syntax errors ([`syntax`]) and install
-//! advice ([`advice`]). May use: `text`, `workspace`, `config`, and of `lsp` only its `model`. Starts no process and
-//! speaks to no server.
+//! What lives here: the grammars and their queries, parsing within bounds, and what is concluded from the trees:
+//! definitions, references, outlines, hovers, syntax errors. May use: `text`, `workspace`, `config`, the vocabulary
+//! of `lsp::model`.
 //!
-//! How data passes: a question names a place; its file is parsed, the name is followed as far as the text tells, and what is
-//! left is searched in the files of the language's family. Every answer says why a candidate ranks where it does, and
-//! ends at a deadline.
+//! How data passes: a question ([`Subject`]) gets a `Project`, its view of the workspace until one deadline. A file
+//! becomes a `Source` (tree, definitions, scopes, imports). The `Resolver` follows the name through scopes, imports
+//! and types; where that ends in nothing, `by_name` searches the text and ranks every definition of the name. Both
+//! end as [`Candidate`]s that say why they stand where they do. Nothing outlives the question: no cache can be stale.
+//!
+//! Files in the languages without a grammar are read line by line (`patterns`).
 
-pub mod advice;
+mod advice;
 mod by_name;
 mod candidates;
 mod docs;
 mod extract;
 mod family;
 mod grammar;
+mod hover;
 mod imports;
+mod members;
 mod modules;
-mod outline;
 mod parse;
 mod patterns;
 mod project;
@@ -26,10 +29,17 @@ mod references;
 mod resolve;
 mod source;
 mod subject;
+mod symbols;
 mod syntax;
+mod types;
 
+pub use advice::{Advice, Speech, advice, startup_line};
 pub use candidates::{Candidate, DEADLINE, HintError, Hints, Subject, definition};
-pub use docs::markdown;
-pub use outline::{symbols, workspace_symbols};
-pub use references::references;
-pub use syntax::{SyntaxError, syntax_errors};
+pub use hover::hover;
+pub use parse::{LARGEST_PARSED, ParseError};
+pub use references::{References, references};
+pub use symbols::{FoundSymbols, symbols, workspace_symbols};
+pub use syntax::{Syntax, syntax_errors};
+
+#[cfg(test)]
+mod tests;

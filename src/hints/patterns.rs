@@ -4,6 +4,7 @@ use regex::Regex;
 
 use super::by_name::{self, Asked, distance, is_secondary};
 use super::candidates::{Candidate, HintError, Hints};
+use super::grammar::Grammar;
 use super::project::Project;
 use crate::lsp::model::{FileRef, Location, SymbolKind};
 use crate::text::Identifier;
@@ -58,6 +59,7 @@ const TABLE: &[Patterns] = &[
         ],
         comments: &["//"],
     },
+    Patterns { languages: &["c", "cpp"], definitions: &[("function", r"\bNAME\s*\(")], comments: &["//"] },
     Patterns {
         languages: &["elixir"],
         definitions: &[
@@ -336,11 +338,20 @@ pub fn definition(
     Ok(hints)
 }
 
+/// A language met among hits, and its patterns for the name asked about.
+type Compiled<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Regex)>);
+
 /// Adds what among `hits` looks like a definition, best first.
 pub fn from_hits(project: &Project<'_>, asked: &Asked<'_>, hits: &[Hit], hints: &mut Hints) {
-    let mut known: Vec<(Option<&str>, &'static Patterns, Vec<(&'static str, Regex)>)> = Vec::new();
+    let mut known: Vec<Compiled<'_>> = Vec::new();
     for hit in hits {
         let language = hit.path.file_name().and_then(|name| project.catalogue.language_of(name, None));
+        // Files with a grammar were parsed; what was no definition there is none here.
+        let has_grammar =
+            language.is_some_and(|language| Grammar::of(language, hit.path.extension()).is_some());
+        if has_grammar && !reads_as_c_function(language, hit, asked.name) {
+            continue;
+        }
         if !known.iter().any(|(other, ..)| *other == language) {
             let patterns = Patterns::of(language);
             known.push((language, patterns, patterns.compiled(asked.name)));
@@ -353,6 +364,18 @@ pub fn from_hits(project: &Project<'_>, asked: &Asked<'_>, hits: &[Hit], hints: 
         hints.candidates.push(candidate(asked, hit, compiled[rank].0, rank));
     }
     hints.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
+}
+
+/// Macros between a C function's type and its name spoil the tree; the line still shows a body's beginning.
+fn reads_as_c_function(language: Option<&str>, hit: &Hit, name: &str) -> bool {
+    let before = hit.line.get(..).and_then(|line| line.find(name)).map_or("", |at| &hit.line[..at]);
+    let after = hit.line.get(before.len() + name.len()..).unwrap_or_default().trim_start();
+    matches!(language, Some("c" | "cpp"))
+        && before.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && before.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ' ' | '*'))
+        && !before.starts_with("return")
+        && after.starts_with('(')
+        && !hit.line.trim_end().ends_with(';')
 }
 
 fn candidate(asked: &Asked<'_>, hit: &Hit, kind: &str, rank: usize) -> Candidate {

@@ -210,12 +210,6 @@ impl Source {
         self.by_name.get(name).into_iter().flatten().copied()
     }
 
-    /// The members of the type called `container`.
-    pub fn members_of<'a>(&'a self, container: &'a str) -> impl Iterator<Item = usize> + 'a {
-        (0..self.definitions.len())
-            .filter(move |&index| self.definitions[index].container.as_deref() == Some(container))
-    }
-
     /// Whether a byte lies in a comment or in the text of a string.
     pub fn is_quiet(&self, byte: usize) -> bool {
         let next = self.quiet.partition_point(|span| span.start <= byte);

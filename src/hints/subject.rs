@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use super::extract::head;
 use super::imports::Item;
 use super::resolve::{Resolver, Target};
-use super::source::{Role, Source};
+use super::source::{Definition, Role, Source};
 
 /// How far up the tree from a name its context is looked for.
 const HIGHEST: usize = 12;
@@ -68,6 +68,9 @@ pub fn spot(source: &Source, span: std::ops::Range<usize>) -> Spot {
 
 /// What the name at `spot` means, as far as scopes, imports and types show it.
 pub fn meaning(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Vec<Target>) {
+    if let Some(found) = namespace(resolver, source, spot) {
+        return (How::Name, vec![found]);
+    }
     let itself = |index: &usize| source.definitions[*index].selection == spot.span;
     if let Some(index) = source.named(&spot.name).find(itself) {
         return of_definition(resolver, source, index);
@@ -104,6 +107,18 @@ pub fn meaning(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (H
     (How::Name, resolver.plain(source, &spot.name, spot.span.start))
 }
 
+/// `import * as name` of JavaScript makes the name; a use of it speaks of that line.
+fn namespace(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> Option<Target> {
+    if source.grammar.selves != ["this"] || source.grammar.implicit_members || spot.is_member {
+        return None;
+    }
+    let index = *resolver.visible(source, &spot.name, spot.span.start).first()?;
+    let Role::Import(import) = source.definitions[index].role else { return None };
+    let import = &source.imports[import];
+    let is_star = import.item == Item::Whole && source.slice(&import.span).contains('*');
+    (is_star && !spot.is_quiet).then(|| Target::Definition(source.clone(), index))
+}
+
 /// The name is one of a definition: that one, or what it brings in.
 fn of_definition(resolver: &Resolver<'_>, source: &Arc<Source>, index: usize) -> (How, Vec<Target>) {
     let definition = &source.definitions[index];
@@ -116,6 +131,39 @@ fn of_definition(resolver: &Resolver<'_>, source: &Arc<Source>, index: usize) ->
         Role::Extension => {
             let found = resolver.plain(source, &definition.name, definition.selection.start);
             (How::Name, if found.is_empty() { vec![own] } else { found })
+        }
+        Role::Prototype => {
+            let same = resolver.visible(source, &definition.name, definition.selection.start);
+            let found: Vec<Target> =
+                same.into_iter().map(|index| Target::Definition(source.clone(), index)).collect();
+            let is_settled =
+                found.first().and_then(Target::definition).is_some_and(|first| first.role != Role::Prototype);
+            (
+                if is_settled { How::Itself } else { How::Name },
+                if found.is_empty() { vec![own] } else { found },
+            )
+        }
+        // `{ name }` speaks of the variable as well as of the property.
+        Role::Property if definition.span == definition.selection => {
+            let mut found = resolver.plain(source, &definition.name, definition.selection.start);
+            found.push(own);
+            (How::Name, found)
+        }
+        // `const { name } = value` takes a member of the value.
+        Role::Variable | Role::Parameter
+            if definition.is_part && is_shorthand_pattern(source, definition) =>
+        {
+            let types = match (&definition.type_span, &definition.value_span) {
+                (Some(span), _) => resolver.names_in(source, source.slice(span), span.start),
+                (None, Some(span)) => {
+                    source.node(span).map_or_else(Vec::new, |value| resolver.type_of(source, value))
+                }
+                (None, None) => Vec::new(),
+            };
+            let mut found: Vec<Target> =
+                types.iter().flat_map(|owner| resolver.member(owner, &definition.name)).collect();
+            found.push(own);
+            (How::Itself, found)
         }
         // `x = 2` after `x = 1` speaks of the same variable.
         Role::Variable if !source.grammar.shadowing => {
@@ -137,11 +185,20 @@ fn of_definition(resolver: &Resolver<'_>, source: &Arc<Source>, index: usize) ->
     }
 }
 
+fn is_shorthand_pattern(source: &Source, definition: &Definition) -> bool {
+    source
+        .node(&definition.selection)
+        .is_some_and(|node| node.kind() == "shorthand_property_identifier_pattern")
+}
+
 /// A part of an import that is not the name it brings in: the module, or the name before `as`.
 fn in_import(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> Option<Vec<Target>> {
     let imports: Vec<_> =
         source.imports.iter().filter(|import| import.span.contains(&spot.span.start)).collect();
     let first = imports.first()?;
+    if spot.is_quiet || source.grammar.key == "c" || source.grammar.key == "cpp" {
+        return Some(resolver.module(source, &first.module, spot.span.start));
+    }
     if source.grammar.key == "rust" {
         return rust_import(resolver, source, spot);
     }
@@ -244,10 +301,11 @@ fn chain(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Ve
     let written = source.text[start..spot.span.start].trim_start_matches(['.', ':']);
     let mut parts = written.split(['.', ':']).filter(|part| !part.is_empty());
     let Some(first) = parts.next() else {
-        return (
-            How::Name,
-            if spot.is_member { Vec::new() } else { resolver.plain(source, &spot.name, spot.span.start) },
-        );
+        if spot.is_member {
+            return (How::Name, Vec::new());
+        }
+        let found = resolver.plain(source, &spot.name, spot.span.start);
+        return (How::Name, if found.is_empty() { documented(source, spot) } else { found });
     };
     let mut owners = resolver.plain(source, head(first), spot.span.start);
     for part in parts {
@@ -261,4 +319,12 @@ fn chain(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Ve
             .find(|found| !found.is_empty())
             .unwrap_or_default(),
     )
+}
+
+/// In the comment above a function: its parameter of that name.
+fn documented(source: &Arc<Source>, spot: &Spot) -> Vec<Target> {
+    let is_after =
+        |definition: &Definition| definition.role.is_callable() && definition.span.start > spot.span.end;
+    let next = source.definitions.iter().position(is_after).filter(|_| spot.is_quiet);
+    next.and_then(|function| parameters(source, function, &spot.name)).into_iter().collect()
 }

@@ -1,31 +1,41 @@
-//! The syntax errors that a parser sees: not what a language server would say, and never "clean".
+//! The syntax errors that a grammar sees. That it sees none does not mean that a file is right.
 
 use std::time::Instant;
 
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use super::candidates::HintError;
-use super::project::Project;
-use super::source::Source;
+use super::grammar::Grammar;
+use super::parse::{ParseError, parse};
+use super::project::language_of;
 use crate::config::Catalogue;
-use crate::text::Range;
+use crate::lsp::model::{Diagnostic, Severity};
+use crate::text::{Buffer, Range};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// How many errors are given at most: behind the first ones a parser mostly repeats itself.
+/// How many errors of one file are told.
 const MOST_ERRORS: usize = 50;
-/// How much of the text around an error is shown, in characters.
-const SHOWN: usize = 24;
 
-/// A place where the text is not what the grammar allows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyntaxError {
-    /// Where.
-    pub range: Range,
-    /// What is wrong there.
-    pub message: String,
+/// The longest piece of source quoted in a message, in characters.
+const LONGEST_QUOTE: usize = 30;
+
+/// What could be said about a file's syntax.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Syntax {
+    /// It was parsed: its errors, in order. An empty list is no finding, not a clean file.
+    Checked {
+        /// Each with the server `syntax`.
+        errors: Vec<Diagnostic>,
+        /// There are more.
+        truncated: bool,
+    },
+    /// There is no grammar for its language here.
+    NoGrammar,
+    /// It was not parsed, and why.
+    NotParsed(ParseError),
 }
 
-/// The syntax errors of a file, in order; empty also where there is no grammar for its language.
+/// The syntax errors of the file `path`.
 ///
 /// # Errors
 /// [`HintError`] where the file cannot be read.
@@ -34,72 +44,86 @@ pub fn syntax_errors(
     catalogue: &Catalogue,
     path: &WorkspacePath,
     deadline: Instant,
-) -> Result<Vec<SyntaxError>, HintError> {
-    workspace.stamp(path)?;
-    let project = Project::new(workspace, catalogue, deadline);
-    let Some(source) = project.source(path) else { return Ok(Vec::new()) };
+) -> Result<Syntax, HintError> {
+    let text = workspace.read_text(path)?.text;
+    let language = language_of(workspace, catalogue, path);
+    let Some(grammar) = language.and_then(|language| Grammar::of(language, path.extension())) else {
+        return Ok(Syntax::NoGrammar);
+    };
+    Ok(match parse(grammar, &text, deadline) {
+        Ok(tree) => {
+            let (errors, truncated) = errors(&tree, &text);
+            Syntax::Checked { errors, truncated }
+        }
+        Err(problem) => Syntax::NotParsed(problem),
+    })
+}
+
+/// The outermost ERROR nodes and the MISSING ones, without recursion: trees can be as deep as the text is long.
+fn errors(tree: &Tree, text: &str) -> (Vec<Diagnostic>, bool) {
+    let buffer = Buffer::new(text);
     let mut found = Vec::new();
-    let mut next = vec![source.tree.root_node()];
-    while let Some(node) = next.pop() {
-        if found.len() == MOST_ERRORS || !node.has_error() {
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            if found.len() >= MOST_ERRORS {
+                return (found, true);
+            }
+            found.push(diagnostic(node, text, &buffer));
+        }
+        let is_open = node.has_error() && !node.is_error() && !node.is_missing();
+        if is_open && cursor.goto_first_child() {
             continue;
         }
-        if node.is_missing() {
-            found.push(error(&source, node, format!("missing {}", named(node.kind()))));
-        } else if node.is_error() {
-            let shown = start_of(&source, node);
-            let near = if shown.is_empty() { String::new() } else { format!(" near `{shown}`") };
-            found.push(error(&source, node, format!("syntax error{near}")));
-        } else {
-            let mut cursor = node.walk();
-            let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
-            next.extend(children.into_iter().rev());
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return (found, false);
+            }
         }
     }
-    Ok(found)
 }
 
-fn error(source: &Source, node: Node<'_>, message: String) -> SyntaxError {
-    let mut range = source.range(&node.byte_range());
-    // An error may swallow the rest of the file; where it begins is what helps.
-    if range.end.line > range.start.line {
-        range.end = source.buffer().clamp(crate::text::Position::new(range.start.line, u32::MAX));
+fn diagnostic(node: Node<'_>, text: &str, buffer: &Buffer) -> Diagnostic {
+    let start = node.start_byte();
+    let (message, end) = if node.is_missing() {
+        (format!("missing {}", expected(node)), start)
+    } else {
+        let quoted = first_word(&text[start..node.end_byte()]);
+        match quoted {
+            "" => ("syntax error".to_owned(), node.end_byte()),
+            quoted => (format!("syntax error near `{quoted}`"), node.end_byte()),
+        }
+    };
+    // An error that swallows the rest of the file is shown where it begins.
+    let first_line = text[start..end].find('\n').map_or(end, |length| start + length);
+    Diagnostic {
+        range: Range::new(buffer.position_of_byte(start), buffer.position_of_byte(first_line)),
+        severity: Severity::Error,
+        code: None,
+        source: Some("tree-sitter".to_owned()),
+        message,
+        server: "syntax".to_owned(),
+        unnecessary: false,
+        deprecated: false,
+        related: Vec::new(),
     }
-    SyntaxError { range, message }
 }
 
-/// The grammar's word for a token, as people know it.
-fn named(kind: &str) -> String {
-    let is_word = kind.chars().all(|character| character.is_alphabetic() || character == '_');
-    if is_word { kind.replace('_', " ") } else { format!("`{kind}`") }
+/// What is missing: a token as it is written, or the name of what belongs there.
+fn expected(node: Node<'_>) -> String {
+    let kind = node.kind();
+    if node.is_named() { kind.replace('_', " ") } else { format!("`{kind}`") }
 }
 
-fn start_of(source: &Source, node: Node<'_>) -> String {
-    let line = source.text_of(node).trim_start().lines().next().unwrap_or_default();
-    line.chars().take(SHOWN).collect::<String>().trim_end().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::hints::DEADLINE;
-    use std::path::Path;
-
-    fn errors(name: &str, text: &str) -> Vec<String> {
-        let temp = tempfile::tempdir().unwrap();
-        std::fs::write(temp.path().join(name), text).unwrap();
-        let workspace = Workspace::open(temp.path()).unwrap();
-        let path = workspace.path(Path::new(name)).unwrap();
-        let found = syntax_errors(&workspace, Catalogue::built_in(), &path, Instant::now() + DEADLINE).unwrap();
-        found.iter().map(|error| format!("{}: {}", error.range.start.line + 1, error.message)).collect()
-    }
-
-    #[test]
-    fn errors_are_named_and_right_text_has_none() {
-        assert_eq!(errors("a.rs", "fn main() { let x = 1; }\n"), Vec::<String>::new());
-        assert_eq!(errors("a.rs", "fn main() {\n    let x = ;\n}\n").len(), 1);
-        assert!(errors("a.js", "function f( {\n  return 1;\n}\n")[0].contains("1: "));
-        assert_eq!(errors("a.c", "int main(void) { return 0 }\n"), ["1: missing `;`"]);
-        assert_eq!(errors("a.unknown", "((("), Vec::<String>::new());
-    }
+fn first_word(text: &str) -> &str {
+    let text = text.trim_start();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let length = if text.starts_with(is_word) {
+        text.find(|c| !is_word(c)).unwrap_or(text.len())
+    } else {
+        text.find(|c: char| c.is_whitespace() || is_word(c)).unwrap_or(text.len())
+    };
+    let end = text[..length].char_indices().nth(LONGEST_QUOTE).map_or(length, |(at, _)| at);
+    &text[..end]
 }

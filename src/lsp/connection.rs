@@ -20,6 +20,9 @@ use tower_service::Service;
 
 use super::wire::{CleanReader, FrameWriter, Parcel, Trace, Wire};
 
+/// The reason for the end of a conversation when the server closed its side of it.
+pub const OUTPUT_CLOSED: &str = "it closed its output";
+
 /// Why a request has no answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RequestError {
@@ -41,7 +44,7 @@ pub enum RequestError {
         /// The server's words.
         message: String,
         /// The error's `data` member.
-        data: Value,
+        data: Box<Value>,
     },
     /// The answer is not of the type that the specification gives it.
     #[error("the answer to {method} cannot be understood: {what}")]
@@ -100,8 +103,31 @@ pub struct Connection {
     socket: ServerSocket,
     wire: Arc<WireHandle>,
     next_token: AtomicU64,
-    closed: watch::Receiver<Option<String>>,
+    closed: End,
     task: tokio::task::JoinHandle<()>,
+}
+
+/// Where it is written why the conversation is over. Dropping it writes that too, so that no end goes unnoticed.
+#[derive(Debug)]
+struct End(watch::Sender<Option<String>>);
+
+impl End {
+    /// The first reason stays.
+    fn because(&self, reason: &str) {
+        self.0.send_if_modified(|known| {
+            let first = known.is_none();
+            if first {
+                *known = Some(reason.to_owned());
+            }
+            first
+        });
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.because("its task ended");
+    }
 }
 
 /// [`Wire`] behind a name that can be shown.
@@ -123,7 +149,8 @@ impl Connection {
         trace: Option<Arc<Trace>>,
     ) -> Self {
         let wire = Arc::new(Wire::new(name, trace));
-        let (closed_sender, closed) = watch::channel(None);
+        let end = End(watch::channel(None).0);
+        let closed = end.0.clone();
         // The loop panics when its last handle goes while it runs: the handler keeps one.
         let (main_loop, socket) = MainLoop::new_client(|socket| Handler {
             incoming,
@@ -134,12 +161,16 @@ impl Connection {
         let writer = FrameWriter::new(input, wire.clone());
         let task = tokio::spawn(async move {
             let reason = match main_loop.run(reader, writer).await {
-                Ok(()) | Err(async_lsp::Error::Eof) => "it closed its output".to_owned(),
+                // What the reader refuses is a reason of ours; any other failure of a pipe means that the other end is gone.
+                Err(async_lsp::Error::Io(error)) if error.kind() == std::io::ErrorKind::InvalidData => {
+                    format!("it was ended because it sent {error}")
+                }
+                Ok(()) | Err(async_lsp::Error::Eof | async_lsp::Error::Io(_)) => OUTPUT_CLOSED.to_owned(),
                 Err(error) => error.to_string(),
             };
-            closed_sender.send_replace(Some(reason));
+            end.because(&reason);
         });
-        Self { socket, wire: Arc::new(WireHandle(wire)), next_token: AtomicU64::new(1), closed, task }
+        Self { socket, wire: Arc::new(WireHandle(wire)), next_token: AtomicU64::new(1), closed: End(closed), task }
     }
 
     /// Sends a notification; a closed connection is no error here, the next request tells.
@@ -189,12 +220,12 @@ impl Connection {
 
     /// Why the conversation is over, once it is.
     pub fn closed(&self) -> Option<String> {
-        self.closed.borrow().clone()
+        self.closed.0.borrow().clone()
     }
 
     /// Waits until the conversation is over and tells why.
     pub async fn wait_closed(&self) -> String {
-        let mut closed = self.closed.clone();
+        let mut closed = self.closed.0.subscribe();
         match closed.wait_for(Option::is_some).await {
             Ok(reason) => reason.clone().unwrap_or_default(),
             Err(_) => "its task ended".to_owned(),
@@ -211,8 +242,9 @@ impl Connection {
         self.wire.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Ends the conversation at once: the pipes are closed.
-    pub fn close(&self) {
+    /// Ends the conversation at once, for this reason: the pipes are closed.
+    pub fn close(&self, reason: &str) {
+        self.closed.because(reason);
         self.task.abort();
     }
 }
@@ -244,17 +276,20 @@ impl Pending<'_> {
     }
 
     async fn raw_answer(&mut self, deadline: Instant) -> Result<Box<RawValue>, RequestError> {
-        let mut closed = self.connection.closed.clone();
+        let connection = self.connection;
         let answered = tokio::select! {
             biased;
             answered = self.answer.as_mut() => answered,
-            _ = closed.wait_for(Option::is_some) => return Err(self.closed()),
+            reason = connection.wait_closed() => return Err(self.closed(reason)),
             () = tokio::time::sleep_until(deadline) => {
                 return Err(RequestError::Timeout { method: self.method.clone(), waited: self.started.elapsed() });
             }
         };
         // The loop itself only fails when it stops.
-        let Ok(ticket) = answered else { return Err(self.closed()) };
+        let Ok(ticket) = answered else {
+            // It lets go of its requests a moment before it says why.
+            return Err(self.closed(connection.wait_closed().await));
+        };
         self.done = true;
         match ticket.as_u64().and_then(|ticket| self.connection.wire.0.take(ticket)) {
             Some(Parcel::Body(body)) => Ok(body),
@@ -263,9 +298,8 @@ impl Pending<'_> {
         }
     }
 
-    fn closed(&mut self) -> RequestError {
+    fn closed(&mut self, reason: String) -> RequestError {
         self.done = true;
-        let reason = self.connection.closed().unwrap_or_else(|| "its task ended".to_owned());
         RequestError::Closed { reason }
     }
 }
@@ -284,7 +318,7 @@ fn refused(method: &str, error: &RawValue) -> RequestError {
         method: method.to_owned(),
         code: error["code"].as_i64().unwrap_or(0),
         message: error["message"].as_str().unwrap_or("no message").to_owned(),
-        data: error["data"].clone(),
+        data: Box::new(error["data"].clone()),
     }
 }
 

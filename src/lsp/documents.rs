@@ -41,6 +41,8 @@ pub struct Document {
     pub owed: bool,
     /// How often the server had said that it is done with the document when its last version was sent.
     idle_before: u64,
+    /// The server was made to check this version, and pushes for it even if nothing changed.
+    forced: bool,
     /// The state's epoch for which diagnostics of this version were last asked.
     pub epoch: u64,
     last_used: Instant,
@@ -66,6 +68,8 @@ pub struct Snapshot {
     pub owed: bool,
     /// How often the server had said that it is done with the document before this version.
     pub idle_before: u64,
+    /// The server pushes for this version even if nothing changed.
+    pub forced: bool,
 }
 
 impl Document {
@@ -81,6 +85,7 @@ impl Document {
             pushes_before: self.pushes_before,
             owed: self.owed,
             idle_before: self.idle_before,
+            forced: self.forced,
         }
     }
 }
@@ -208,6 +213,7 @@ impl Session {
             pushes_before: self.state.push_count(path),
             owed: false,
             idle_before: self.state.pushes(path).idle,
+            forced: false,
             epoch: self.state.epoch(),
             last_used: Instant::now(),
         };
@@ -225,16 +231,18 @@ impl Session {
         let before = document.buffer.clone();
         document.buffer.apply(&change);
         let event = self.change_event(&before, &document.buffer, &change);
-        self.send_change(document, event);
+        self.send_change(document, event, &Value::Null);
     }
 
     /// Sends the text again under a new version, so that a server that only pushes checks it again.
     pub fn touch(&self, document: &mut Document) {
         let event = json!({ "text": document.buffer.to_string() });
-        self.send_change(document, event);
+        let more = serde_json::to_value(&self.state.spec.diagnostics.recheck).unwrap_or_default();
+        self.send_change(document, event, &more);
+        document.forced = more.as_object().is_some_and(|more| !more.is_empty());
     }
 
-    fn send_change(&self, document: &mut Document, event: Value) {
+    fn send_change(&self, document: &mut Document, event: Value, more: &Value) {
         if self.capabilities.sync == SyncKind::None {
             return;
         }
@@ -245,10 +253,14 @@ impl Session {
         document.pushes_before = pushes;
         document.version += 1;
         document.epoch = self.state.epoch();
-        let params = json!({
+        let mut params = json!({
             "textDocument": { "uri": document.uri, "version": document.version },
             "contentChanges": [event]
         });
+        for (member, value) in more.as_object().into_iter().flatten() {
+            params[member] = value.clone();
+        }
+        document.forced = false;
         self.connection.notify("textDocument/didChange", &params);
         if let Some(with_text) = self.capabilities.save.filter(|_| self.wants_saves()) {
             let mut params = json!({ "textDocument": { "uri": document.uri } });

@@ -215,7 +215,7 @@ pub fn python_environment(
         let interpreter = folder.join("bin/python");
         let real = folder.join("pyvenv.cfg").is_file() || folder.join("conda-meta").is_dir();
         let allowed = || workspace.inside(&interpreter).is_none() || may_run(&interpreter);
-        (real && is_program(&interpreter) && allowed()).then(|| PythonEnvironment { folder, interpreter })
+        (real && is_program(&interpreter) && allowed()).then_some(PythonEnvironment { folder, interpreter })
     })
 }
 

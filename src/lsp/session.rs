@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::capabilities::{self, ServerCapabilities};
-use super::connection::{Connection, RequestError};
+use super::connection::{Connection, OUTPUT_CLOSED, RequestError};
 use super::documents::{Documents, Snapshot};
 use super::process::{Exit, ServerProcess};
 use super::readiness::Ready;
@@ -318,6 +318,15 @@ impl Session {
         self.state.readiness(|readiness| readiness.state(&self.state.spec.readiness))
     }
 
+    /// Whether an answer of `scope` given now is worth less than one given later.
+    fn is_unsettled(&self, scope: Scope) -> bool {
+        match self.readiness() {
+            Ready::Yes => false,
+            Ready::Working(_) => scope == Scope::Project,
+            Ready::No(_) => true,
+        }
+    }
+
     /// Waits until answers of `scope` are whole, at most until `deadline`; returns what is still going on.
     pub async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<String> {
         let mut bell = self.state.listen();
@@ -358,6 +367,7 @@ impl Session {
         }
         let mut pause = Duration::from_millis(5);
         let mut tries = 0;
+        let mut asked_at_rest = false;
         loop {
             let started = Instant::now();
             let (synced, snapshot) = match opened.take() {
@@ -369,6 +379,17 @@ impl Session {
             match pending.answer::<T>(deadline).await {
                 Ok(value) if self.is_current(&snapshot) => {
                     self.note_latency(started.elapsed());
+                    // Work that began after the question was weighed is on the wire before the answer.
+                    if working.is_none() {
+                        working = self.working();
+                        if self.is_unsettled(scope) && !asked_at_rest {
+                            asked_at_rest = true;
+                            working = self.wait_ready(scope, before(deadline)).await;
+                            if working.is_none() {
+                                continue;
+                            }
+                        }
+                    }
                     return Ok(Asked { value, snapshot, working });
                 }
                 Ok(_) if tries == MOVING_FILE_TRIES => return Err(AskError::Moving { path: path.display() }),
@@ -394,13 +415,24 @@ impl Session {
         deadline: Instant,
     ) -> Result<(T, Option<String>), AskError> {
         let _in_use = self.use_now();
-        let working = self.wait_ready(Scope::Project, before(deadline)).await;
+        let mut working = self.wait_ready(Scope::Project, before(deadline)).await;
         let started = Instant::now();
         let mut pause = Duration::from_millis(5);
+        let mut asked_at_rest = false;
         loop {
             match self.connection.request(method, params, deadline).await {
                 Ok(value) => {
                     self.note_latency(started.elapsed());
+                    if working.is_none() {
+                        working = self.working();
+                        if working.is_some() && !asked_at_rest {
+                            asked_at_rest = true;
+                            working = self.wait_ready(Scope::Project, before(deadline)).await;
+                            if working.is_none() {
+                                continue;
+                            }
+                        }
+                    }
                     return Ok((value, working));
                 }
                 Err(error) if error.is_transient() && Instant::now() + pause < deadline => {
@@ -424,7 +456,7 @@ impl Session {
         let missing = self.connection.missing_bytes();
         if missing > 0 && matches!(error, RequestError::Timeout { .. }) {
             tracing::warn!(server = self.server(), missing, "ended: its last message was cut short");
-            self.connection.close();
+            self.connection.close(&format!("it was ended because it stopped {missing} bytes before the end of a message"));
         }
     }
 
@@ -492,7 +524,7 @@ impl Session {
             self.connection.notify("exit", &Value::Null);
             // Some servers stay until their standard input closes; the others are gone before.
             let _left = tokio::time::timeout(LEAVE, self.process.wait()).await;
-            self.connection.close();
+            self.connection.close("it was stopped");
         }
         self.process.terminate(LEAVE).await;
     }
@@ -540,13 +572,18 @@ async fn failure(process: ServerProcess, connection: Connection, error: &Request
     };
     drop(connection);
     process.terminate(Duration::ZERO).await;
-    StartFailure { reason: error.to_string(), exit, stderr: process.stderr_tail() }
+    let reason = match error {
+        RequestError::Closed { reason } => reason.clone(),
+        other => other.to_string(),
+    };
+    StartFailure { reason, exit, stderr: process.stderr_tail() }
 }
 
 fn describe_end(reason: Option<&str>, exit: Option<&Exit>, stderr: &[String]) -> String {
     let mut text = match (exit, reason) {
-        (Some(exit), _) => format!("it ended with {exit}"),
-        (None, Some(reason)) => reason.to_owned(),
+        // The end of its output is how its own end looks from here; any other reason is why we ended it.
+        (Some(exit), None | Some(OUTPUT_CLOSED)) => format!("it ended with {exit}"),
+        (_, Some(reason)) => reason.to_owned(),
         (None, None) => "it ended".to_owned(),
     };
     let tail: Vec<&str> = stderr.iter().rev().take(5).rev().map(String::as_str).collect();

@@ -34,6 +34,8 @@ pub struct Pushes {
     pub idle: u64,
     /// The same, when the last push came.
     pub idle_at_push: u64,
+    /// Its last word on the document's state was another than "done".
+    pub busy: bool,
 }
 
 /// State shared between a session and its connection.
@@ -208,11 +210,13 @@ impl State {
             _ => inner.readiness.notification(rule, method, params),
         }
         if let Some(sign) = idle
-            && params[&sign.field].as_str().is_some_and(|said| said.starts_with(sign.value.as_str()))
             && let Some(path) = params["uri"].as_str().and_then(uri::to_path)
             && let Some(path) = self.workspace.inside(&path)
         {
-            inner.pushes.entry(path).or_default().idle += 1;
+            let done = params[&sign.field].as_str().is_some_and(|said| said.starts_with(sign.value.as_str()));
+            let pushes = inner.pushes.entry(path).or_default();
+            pushes.busy = !done;
+            pushes.idle += u64::from(done);
         }
         drop(inner);
         self.ring();

@@ -10,10 +10,11 @@ use tokio::time::Instant;
 use super::answer::{ServerState, ServerStatus};
 use super::error::{ErrorCode, ToolError};
 use super::install::{self, InstallState};
+use super::question::path_of;
+use super::target::Target;
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, Trust, present_languages, spec};
-use crate::hints::advice;
+use crate::hints;
 use crate::lsp::manager::{Manager, Unavailable};
-use crate::lsp::process::Spawner;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::Session;
 use crate::text::Buffer;
@@ -33,8 +34,6 @@ pub struct Context {
     pub config: Arc<Config>,
     /// All language servers.
     pub manager: Manager,
-    /// Starts processes.
-    pub spawner: Spawner,
     /// Who allowed what.
     pub trust: Trust,
     /// The user's folders.
@@ -54,6 +53,12 @@ pub struct Subject {
     pub path: WorkspacePath,
     /// The language's key in the catalogue, if it is known.
     pub language: Option<String>,
+}
+
+impl From<PresentLanguage> for Subject {
+    fn from(present: PresentLanguage) -> Self {
+        Self { path: present.example, language: Some(present.language) }
+    }
 }
 
 impl Context {
@@ -125,6 +130,44 @@ impl Context {
         servers.into_iter().filter(|(_, server)| wanted(&server.features)).collect()
     }
 
+    /// Installs what `target` needs and is missing, where the caller wants that. Before any deadline is set: fetching a
+    /// server takes as long as it takes.
+    pub async fn prepare(&self, target: &Target) -> Result<(), ToolError> {
+        if !self.install_missing {
+            return Ok(());
+        }
+        let subjects = match target {
+            Target::Name(_) => self.present_languages().into_iter().map(Subject::from).collect(),
+            _ => vec![self.subject(self.path(path_of(target)?)?)?],
+        };
+        self.prepare_for(&subjects).await
+    }
+
+    /// As [`prepare`](Self::prepare), for the servers of these files.
+    pub async fn prepare_for(&self, subjects: &[Subject]) -> Result<(), ToolError> {
+        if !self.install_missing {
+            return Ok(());
+        }
+        let mut looked_at = Vec::new();
+        for subject in subjects {
+            for (server, _) in self.servers_for(subject, |_| true) {
+                if looked_at.contains(&server) {
+                    continue;
+                }
+                looked_at.push(server);
+                if !matches!(self.manager.locate(server, &subject.path), Err(Unavailable::Missing { .. })) {
+                    continue;
+                }
+                let item = install::install_one(self, server).await;
+                if matches!(item.state, InstallState::Failed | InstallState::Manual) {
+                    let why = item.detail.unwrap_or_else(|| format!("{server} was not installed"));
+                    return Err(ToolError::new(ErrorCode::ServerMissing, why));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The session of `server` for `subject`, or the status that says why there is none.
     pub async fn session(
         &self,
@@ -133,18 +176,7 @@ impl Context {
         deadline: Instant,
     ) -> Result<Arc<Session>, ServerStatus> {
         let started = Instant::now();
-        let mut session = self.manager.session(server, &subject.path, deadline).await;
-        if self.install_missing && matches!(session, Err(Unavailable::Missing { .. })) {
-            let item = install::install_one(self, server).await;
-            if item.state == InstallState::Failed {
-                let mut status = self.status(server, subject, ServerState::Missing, started);
-                status.detail = item.detail;
-                return Err(status);
-            }
-            // Fetching a server takes as long as it takes; the question's own time begins now.
-            let deadline = Instant::now() + deadline.saturating_duration_since(started);
-            session = self.manager.session(server, &subject.path, deadline).await;
-        }
+        let session = self.manager.session(server, &subject.path, deadline).await;
         session.map_err(|why| self.unavailable(server, subject, &why, started))
     }
 
@@ -168,7 +200,7 @@ impl Context {
     /// The command that installs `server`.
     pub fn install_command(&self, server: &str) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
-        Some(advice::install_command(server, spec))
+        hints::advice(server, spec).install
     }
 
     /// A status without further detail.

@@ -7,19 +7,25 @@ use super::answer::{
 };
 use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
-use super::lsp_navigate;
+use super::{lsp_diagnostics, lsp_navigate};
 use super::question::Unanswered;
-use crate::hints::{self, Candidate, HintError, Hints};
+use crate::hints::{self, Candidate, HintError, Hints, Syntax};
 use crate::lsp::model::{Symbol, WorkspaceSymbol};
 use crate::lsp::operations::Navigation;
+
+/// How many symbols a search for a name gives at most.
+const MOST_SYMBOLS: usize = 1_000;
 
 /// Hover from the likely definition: its signature and its documentation.
 pub async fn hover(context: &Context, unanswered: Unanswered) -> Result<Answer<HoverOutput>, ToolError> {
     let hints = definition_hints(context, &unanswered).await?;
-    let contents = hints.candidates.first().map(hints::markdown).unwrap_or_default();
-    let notes = notes(&hints);
-    let candidates = places(context, hints.candidates, usize::MAX);
-    Ok(answer(unanswered, HoverOutput { contents, range: None, candidates }, notes))
+    let language = unanswered.subject.language.as_deref().unwrap_or_default();
+    let language_id = context.catalogue().language_id(language, unanswered.subject.path.extension()).to_owned();
+    let (contents, range) =
+        hints::hover(&hints, &language_id).map_or((String::new(), None), |hover| (hover.contents, hover.range));
+    let notes = notes(hints.timed_out);
+    let candidates = candidates(context, hints.candidates, usize::MAX);
+    Ok(answer(unanswered, HoverOutput { contents, range, candidates }, notes))
 }
 
 /// The likely definitions, or the likely references, best first.
@@ -29,57 +35,79 @@ pub async fn locations(
     navigation: Navigation,
     limit: usize,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
-    let hints = match navigation {
-        Navigation::References => blocking(context, &unanswered, hints::references).await?,
-        _ => definition_hints(context, &unanswered).await?,
+    let (locations, count, cut, mut notes) = match navigation {
+        Navigation::References => references(context, &unanswered, limit).await?,
+        _ => {
+            let hints = definition_hints(context, &unanswered).await?;
+            let count = hints.candidates.len();
+            let notes = notes(hints.timed_out);
+            (candidates(context, hints.candidates, limit), count, hints.truncated, notes)
+        }
     };
-    let mut notes = notes(&hints);
     if matches!(navigation, Navigation::TypeDefinition | Navigation::Implementation) {
         notes.push("these are candidates for the definition of the name, not for what was asked".to_owned());
     }
-    let (count, cut) = (hints.candidates.len(), hints.truncated);
-    let locations = places(context, hints.candidates, limit);
     let has_more = cut || count > locations.len();
     let output = LocationsOutput { location: locations.first().cloned(), locations, count, has_more };
     Ok(answer(unanswered, output, notes))
 }
 
-/// The syntax errors of a file, as tree-sitter sees them.
-pub async fn syntax_errors(context: &Context, subject: &Subject) -> Result<Vec<DiagnosticItem>, ToolError> {
+type Occurrences = (Vec<Place>, usize, bool, Vec<String>);
+
+async fn references(context: &Context, unanswered: &Unanswered, limit: usize) -> Result<Occurrences, ToolError> {
+    let subject = subject(unanswered);
+    let found = in_background(context, move |workspace, catalogue| {
+        hints::references(workspace, catalogue, &subject, limit, deadline())
+    });
+    let found = found.await?;
+    let definition = found.definition.map(|candidate| candidate.location);
+    let places = found.locations.into_iter().map(|location| {
+        let why = if definition.as_ref() == Some(&location) { "the likely definition" } else { "the same name" };
+        let mut place = lsp_navigate::place(context, location);
+        place.why = Some(why.to_owned());
+        place
+    });
+    let places: Vec<Place> = places.collect();
+    Ok((places.clone(), places.len(), found.truncated, notes(found.timed_out)))
+}
+
+/// The syntax errors of a file, as tree-sitter sees them, and what was not looked at.
+pub async fn syntax_errors(
+    context: &Context,
+    subject: &Subject,
+) -> Result<(Vec<DiagnosticItem>, Vec<String>), ToolError> {
     let path = subject.path.clone();
     let found = in_background(context, move |workspace, catalogue| {
         hints::syntax_errors(workspace, catalogue, &path, deadline())
     });
-    let item = |found: hints::SyntaxError| DiagnosticItem {
-        path: subject.path.display(),
-        range: found.range,
-        severity: crate::lsp::model::Severity::Error,
-        code: None,
-        source: Some("tree-sitter".to_owned()),
-        server: "syntax".to_owned(),
-        message: found.message,
-        related: Vec::new(),
-    };
-    Ok(found.await?.into_iter().map(item).collect())
-}
-
-/// The outline of a file.
-pub async fn outline(context: &Context, subject: &Subject) -> Result<Vec<Symbol>, ToolError> {
-    let path = subject.path.clone();
-    in_background(context, move |workspace, catalogue| hints::symbols(workspace, catalogue, &path, deadline())).await
-}
-
-/// Symbols of the workspace that match `query`, in files of the subject's language.
-pub async fn workspace_symbols(
-    context: &Context,
-    subject: &Subject,
-    query: &str,
-) -> Result<Vec<WorkspaceSymbol>, ToolError> {
-    let (language, query) = (subject.language.clone(), query.to_owned());
-    in_background(context, move |workspace, catalogue| {
-        hints::workspace_symbols(workspace, catalogue, language.as_deref(), &query, deadline())
+    let path = subject.path.display();
+    Ok(match found.await? {
+        Syntax::Checked { errors, .. } => {
+            (errors.iter().map(|error| lsp_diagnostics::item(context, &subject.path, error)).collect(), Vec::new())
+        }
+        Syntax::NoGrammar => (Vec::new(), vec![format!("{path} was not even parsed: no grammar for its language")]),
+        Syntax::NotParsed(why) => (Vec::new(), vec![format!("{path} was not parsed: {why}")]),
     })
-    .await
+}
+
+/// The outline of a file, and what was not looked at.
+pub async fn outline(context: &Context, subject: &Subject) -> Result<(Vec<Symbol>, Vec<String>), ToolError> {
+    let path = subject.path.clone();
+    let found =
+        in_background(context, move |workspace, catalogue| hints::symbols(workspace, catalogue, &path, deadline()));
+    Ok(match found.await? {
+        Some(symbols) => (symbols, Vec::new()),
+        None => (Vec::new(), vec![format!("{} was not parsed: no grammar for its language", subject.path.display())]),
+    })
+}
+
+/// Symbols of the workspace that match `query`.
+pub async fn workspace_symbols(context: &Context, query: &str) -> Result<Vec<WorkspaceSymbol>, ToolError> {
+    let query = query.to_owned();
+    let found = in_background(context, move |workspace, catalogue| {
+        hints::workspace_symbols(workspace, catalogue, &query, MOST_SYMBOLS, deadline())
+    });
+    Ok(found.await?.symbols)
 }
 
 /// What can only be answered by a server is refused with its state.
@@ -103,22 +131,14 @@ fn deadline() -> Instant {
     Instant::now() + hints::DEADLINE
 }
 
-async fn definition_hints(context: &Context, unanswered: &Unanswered) -> Result<Hints, ToolError> {
-    blocking(context, unanswered, hints::definition).await
+fn subject(unanswered: &Unanswered) -> hints::Subject {
+    hints::Subject::Position { path: unanswered.subject.path.clone(), position: unanswered.place.position }
 }
 
-type Search = fn(
-    &crate::workspace::Workspace,
-    &crate::config::Catalogue,
-    &hints::Subject,
-    Instant,
-) -> Result<Hints, HintError>;
-
-async fn blocking(context: &Context, unanswered: &Unanswered, search: Search) -> Result<Hints, ToolError> {
-    let path = unanswered.subject.path.clone();
-    let position = unanswered.place.position;
+async fn definition_hints(context: &Context, unanswered: &Unanswered) -> Result<Hints, ToolError> {
+    let subject = subject(unanswered);
     in_background(context, move |workspace, catalogue| {
-        search(workspace, catalogue, &hints::Subject::Position { path, position }, deadline())
+        hints::definition(workspace, catalogue, &subject, deadline())
     })
     .await
 }
@@ -139,12 +159,12 @@ async fn in_background<T: Send + 'static>(
     }
 }
 
-fn notes(hints: &Hints) -> Vec<String> {
-    let late = hints.timed_out.then(|| "the search ran out of time; there may be better candidates".to_owned());
+fn notes(timed_out: bool) -> Vec<String> {
+    let late = timed_out.then(|| "the search ran out of time; there may be better candidates".to_owned());
     late.into_iter().collect()
 }
 
-fn places(context: &Context, candidates: Vec<Candidate>, limit: usize) -> Vec<Place> {
+fn candidates(context: &Context, candidates: Vec<Candidate>, limit: usize) -> Vec<Place> {
     let place = |candidate: Candidate| {
         let mut place = lsp_navigate::place(context, candidate.location);
         place.why = Some(candidate.why);

@@ -5,6 +5,8 @@ use tokio::time::Instant;
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
+use crate::config::Catalogue;
+use crate::config::spec::Language;
 use crate::lsp::install::{InstallError, Installer, Progress};
 use crate::lsp::progress::ProgressEvent;
 
@@ -73,7 +75,7 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
     if catalogue.servers.contains_key(name) {
         return Ok(vec![name.to_owned()]);
     }
-    if catalogue.languages.contains_key(name) {
+    if let Some(name) = language_called(catalogue, name) {
         let servers: Vec<String> =
             catalogue.servers_for(name).into_iter().map(|(key, _)| key.to_owned()).collect();
         if !servers.is_empty() {
@@ -90,6 +92,19 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
         Some(nearest) => error.with_hint(format!("the nearest name is `{nearest}`")),
         None => error,
     })
+}
+
+/// The key of the language that is called `name` by its key, its own name, its LSP id or an extension of its files.
+fn language_called<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a str> {
+    let lower = name.to_lowercase();
+    let called = |(key, language): &(&String, &Language)| {
+        **key == lower
+            || language.name.to_lowercase() == lower
+            || language.language_id.as_ref().is_some_and(|id| *id == lower)
+            || language.extensions.contains(&lower)
+    };
+    let exact = catalogue.languages.get_key_value(&lower);
+    exact.or_else(|| catalogue.languages.iter().find(called)).map(|(key, _)| key.as_str())
 }
 
 /// Installs one server of the catalogue.

@@ -13,6 +13,7 @@ pub async fn run(
     target: &Target,
     limit: Option<usize>,
 ) -> Result<Answer<CompletionsOutput>, ToolError> {
+    context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.completion);
     let question = Question { method: "textDocument/completion", of_file: true };
     let exact = target.exact_position();

@@ -47,23 +47,36 @@ struct FileReport {
 /// Answers what is wrong in the files of `request`.
 pub async fn run(context: &Context, request: &Request) -> Result<Answer<DiagnosticsOutput>, ToolError> {
     let subjects = subjects(context, &request.paths)?;
+    context.prepare_for(&subjects).await?;
     context.manager.refresh().await;
     let total = subjects.len();
     let mut reports = Vec::with_capacity(total);
-    let mut running = futures::stream::iter(subjects.into_iter().map(|subject| check(context, subject)))
-        .buffer_unordered(AT_ONCE);
-    while let Some(report) = running.next().await {
-        reports.push(report?);
-        context.tell(ProgressEvent::FilesChecked { done: reports.len(), total });
+    let mut unread = Vec::new();
+    let mut running = futures::stream::iter(subjects.into_iter().map(|(subject, named)| async move {
+        (named, check(context, subject).await)
+    }))
+    .buffer_unordered(AT_ONCE);
+    while let Some((named, report)) = running.next().await {
+        match report {
+            Ok(report) => reports.push(report),
+            // One file of a folder that is no text, or gone by now, does not cost the findings in the others.
+            Err(error) if !named => unread.push(format!("{}; it was not checked", error.error)),
+            Err(error) => return Err(error),
+        }
+        context.tell(ProgressEvent::FilesChecked { done: reports.len() + unread.len(), total });
         context.manager.close_surplus_documents().await;
     }
     drop(running);
     reports.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(answer(context, request, reports))
+    let mut answer = answer(context, request, reports);
+    unread.sort();
+    answer.notes.extend(unread);
+    Ok(answer)
 }
 
-/// The files to ask about. A file that is named must exist and be text; of folders, files of languages with a server.
-fn subjects(context: &Context, paths: &[PathBuf]) -> Result<Vec<Subject>, ToolError> {
+/// The files to ask about, and whether each was named. A file that is named must exist and be text; of folders, files of
+/// languages with a server.
+fn subjects(context: &Context, paths: &[PathBuf]) -> Result<Vec<(Subject, bool)>, ToolError> {
     let mut found = Vec::new();
     let mut folders = Vec::new();
     if paths.is_empty() {
@@ -71,7 +84,7 @@ fn subjects(context: &Context, paths: &[PathBuf]) -> Result<Vec<Subject>, ToolEr
     }
     for given in paths {
         let path = context.path(given)?;
-        if context.workspace.absolute(&path).is_dir() { folders.push(path) } else { found.push(context.subject(path)?) }
+        if context.workspace.absolute(&path).is_dir() { folders.push(path) } else { found.push((context.subject(path)?, true)) }
     }
     for folder in folders {
         let limits = WalkLimits {
@@ -87,12 +100,13 @@ fn subjects(context: &Context, paths: &[PathBuf]) -> Result<Vec<Subject>, ToolEr
             // What cannot be read is no source file; a file that was named is told apart above.
             let Ok(subject) = context.subject(path) else { continue };
             if !context.servers_for(&subject, |features| features.diagnostics).is_empty() {
-                found.push(subject);
+                found.push((subject, false));
             }
         }
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
-    found.dedup_by(|a, b| a.path == b.path);
+    // Of a file that was also found in a folder, the one that was named stays.
+    found.sort_by(|(a, a_named), (b, b_named)| a.path.cmp(&b.path).then(b_named.cmp(a_named)));
+    found.dedup_by(|(a, _), (b, _)| a.path == b.path);
     Ok(found)
 }
 
@@ -206,13 +220,14 @@ async fn without_server(context: &Context, subject: Subject, mut report: FileRep
     if report.statuses.is_empty() {
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
-    report.items = fallback::syntax_errors(context, &subject).await?;
+    (report.items, report.notes) = fallback::syntax_errors(context, &subject).await?;
     report.verdict = Verdict::Hints;
     report.detail = report.statuses[0].detail.clone();
     Ok(report)
 }
 
-fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
+/// A finding as answers give it.
+pub fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
     let related = diagnostic.related.iter().map(|(location, message)| RelatedItem {
         place: lsp_navigate::place(context, location.clone()),
         message: message.clone(),

@@ -17,6 +17,7 @@ pub async fn run(
     target: &Target,
     depth: usize,
 ) -> Result<Answer<HierarchyOutput>, ToolError> {
+    context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hierarchy);
     let question = Question { method: hierarchy.prepare(), of_file: false };
     match context.question(target, question, deadline, |session, path, position| Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))).await? {

@@ -9,6 +9,7 @@ use super::target::Target;
 
 /// Answers what stands at `target`.
 pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {
+    context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hover);
     let question = Question { method: "textDocument/hover", of_file: true };
     match context.question(target, question, deadline, |session, path, position| Box::pin(session.hover(path, position, deadline))).await? {

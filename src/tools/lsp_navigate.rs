@@ -16,6 +16,7 @@ pub async fn run(
     target: &Target,
     limit: Option<usize>,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
+    context.prepare(target).await?;
     let deadlines = &context.config.settings.deadlines;
     let usual = if navigation == Navigation::References { deadlines.references } else { deadlines.definition };
     let deadline = context.deadline(usual);

@@ -10,6 +10,7 @@ use super::target::Target;
 /// Answers which signatures fit the call around `target`. The position is taken as it is given: behind an opening
 /// parenthesis or a comma no name stands.
 pub async fn run(context: &Context, target: &Target) -> Result<Answer<SignaturesOutput>, ToolError> {
+    context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.signature);
     let question = Question { method: "textDocument/signatureHelp", of_file: true };
     let exact = target.exact_position();

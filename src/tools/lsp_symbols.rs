@@ -22,6 +22,7 @@ pub async fn run(
     limit: Option<usize>,
 ) -> Result<Answer<SymbolsOutput>, ToolError> {
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
+    context.prepare(target).await?;
     match target {
         Target::File(path) => outline(context, context.subject(context.path(path)?)?, limit).await,
         Target::Name(query) => search(context, query, limit).await,
@@ -52,8 +53,10 @@ async fn outline(context: &Context, subject: Subject, limit: usize) -> Result<An
             Err(error) => status = context.failed(&session, &subject, &error, started).await,
         }
     }
-    let symbols = fallback::outline(context, &subject).await?;
-    Ok(tree(symbols, limit, status, Verdict::Hints))
+    let (symbols, notes) = fallback::outline(context, &subject).await?;
+    let mut answer = tree(symbols, limit, status, Verdict::Hints);
+    answer.notes = notes;
+    Ok(answer)
 }
 
 fn tree(symbols: Vec<Symbol>, limit: usize, server_status: ServerStatus, verdict: Verdict) -> Answer<SymbolsOutput> {
@@ -151,6 +154,8 @@ impl Context {
             _ => Verdict::Partial,
         };
         rank(&mut found.symbols, query);
+        // Text search looks at all languages at once, and so finds the same for each.
+        found.symbols.dedup_by(|a, b| a.location == b.location && a.name == b.name);
         Ok(found)
     }
 
@@ -186,7 +191,7 @@ impl Context {
                 }
             }
         };
-        Ok((fallback::workspace_symbols(self, subject, query).await?, status, Verdict::Hints))
+        Ok((fallback::workspace_symbols(self, query).await?, status, Verdict::Hints))
     }
 
     /// Where the symbols called exactly `name` (`Class.method` within `Class`) are.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::context::{Context, Subject};
 use crate::config::PresentLanguage;
-use crate::hints::advice;
+use crate::hints::{self, Speech};
 use crate::lsp::manager::{SlotStatus, Unavailable};
 
 /// What a server is doing.
@@ -139,15 +139,14 @@ fn row(context: &Context, language: &PresentLanguage, status: &SlotStatus) -> Se
 
 /// One line for each language here whose leading server is missing, and for what the project says that does not count.
 pub fn startup_hints(context: &Context) -> Vec<String> {
-    let locale = advice::locale();
+    let speech = Speech::from_environment();
     let mut lines = context.config.left_out.clone();
     for language in context.present_languages() {
         let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
-        if let Some((server, _)) = context.servers_for(&subject, |_| true).first()
+        if let Some((server, spec)) = context.servers_for(&subject, |_| true).first()
             && matches!(context.manager.locate(server, &language.example), Err(Unavailable::Missing { .. }))
-            && let Some(command) = context.install_command(server)
         {
-            lines.push(advice::startup_line(&language.language, server, &command, locale.as_deref()));
+            lines.push(hints::startup_line(&language.language, server, spec, speech));
         }
     }
     lines

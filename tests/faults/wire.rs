@@ -21,6 +21,8 @@ async fn frames_and_bytes_that_can_be_passed_over_are() {
         json!({"frame": "no_space"}),
         json!({"frame": "extra_header"}),
         json!({"frame": "length_too_short"}),
+        json!({"frame": "length_too_long"}),
+        json!({"frame": "half"}),
         json!({"frame": "length_negative"}),
         json!({"frame": "length_not_a_number"}),
         json!({"frame": "length_missing"}),
@@ -50,39 +52,49 @@ async fn frames_and_bytes_that_can_be_passed_over_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_frame_that_never_ends_costs_its_question_and_not_the_next() {
-    for style in ["length_too_long", "length_huge", "half"] {
-        let scenario = before_hover(json!({ "frame": style }));
-        let play = Play::limited(&scenario, Duration::from_secs(2));
-        let (answer, took) = timed(play.hover("a.scr")).await;
-        eprintln!("{style}: {took:?} {answer:?} starts {}", play.log().starts());
-        play.project.set_scenario(&json!({}));
-        let answer = in_time(play.hover("a.scr")).await;
-        eprintln!("  then {answer:?} starts {}", play.log().starts());
-        in_time(play.runtime.shutdown()).await;
-    }
+async fn half_a_message_and_silence_costs_its_question_and_not_the_next() {
+    let cut_short = "Content-Length: 5000\r\n\r\n{\"jsonrpc\": \"2.0\", \"id\": 1, \"res";
+    let mut scenario = before_hover(json!({ "bytes": cut_short }));
+    scenario["answers"] = json!({"textDocument/hover": {"never": true}});
+    let play = Play::limited(&scenario, Duration::from_secs(5));
+    let (state, detail) = failure(in_time(play.hover("a.scr")).await);
+    assert_eq!(state, ServerState::Timeout, "{detail}");
+    play.project.set_scenario(&json!({}));
+    assert!(play.seen("a.scr").await.ends_with(&fingerprint(TEXT)));
+    in_time(play.runtime.shutdown()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn odd_replies_are_answers_or_none_in_bounded_time() {
     for reply in scenarios::REPLIES {
         let scenario = json!({"answers": {"textDocument/hover": {"reply": reply}}});
-        let play = Play::limited(&scenario, Duration::from_secs(1));
+        let play = Play::limited(&scenario, Duration::from_secs(2));
         let answer = in_time(play.hover("a.scr")).await;
-        eprintln!("{reply}: {answer:?}");
-        in_time(play.runtime.shutdown()).await;
+        match reply {
+            "twice" | "string_id" => {
+                let contents = answer.expect("a hover").output.contents;
+                assert!(contents.ends_with(&fingerprint(TEXT)), "{reply}: {contents}");
+            }
+            "empty" => assert_eq!(answer.expect("no hover").output.contents, ""),
+            _ => assert_eq!(failure(answer).0, ServerState::Timeout, "{reply}"),
+        }
+        assert_eq!(play.log().starts(), 1);
+        play.end().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_beyond_all_measure_ends_the_session_and_not_the_runtime() {
-    let play = Play::new(&before_hover(json!({"huge": {"bytes": 65 << 20}})));
-    let (answer, took) = timed(play.hover("a.scr")).await;
-    eprintln!("{took:?} {answer:?} {}", play.log().starts());
-    play.project.set_scenario(&json!({}));
-    let answer = in_time(play.hover("a.scr")).await;
-    eprintln!("{answer:?} {}", play.log().starts());
-    in_time(play.runtime.shutdown()).await;
+    // Announced and begun, or sent whole.
+    for action in [json!({"frame": "length_huge"}), json!({"huge": {"bytes": 65 << 20}})] {
+        let play = Play::limited(&before_hover(action.clone()), Duration::from_secs(60));
+        let answer = tokio::time::timeout(Duration::from_secs(60), play.hover("a.scr")).await.expect("an end");
+        let (state, detail) = failure(answer);
+        assert_eq!(state, ServerState::Crashed, "{action}: {detail}");
+        assert!(detail.contains("more than the limit of 67108864"), "{action}: {detail}");
+        assert_eq!(play.log().starts(), 2, "{action}: asked once more of a fresh server");
+        in_time(play.runtime.shutdown()).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,3 +1,6 @@
+(type_definition type: (struct_specifier !name body: (_)) declarator: (type_identifier) @name) @def.struct
+(type_definition type: (union_specifier !name body: (_)) declarator: (type_identifier) @name) @def.struct
+(type_definition type: (enum_specifier !name body: (_)) declarator: (type_identifier) @name) @def.enum
 (class_specifier name: (_) @name (base_class_clause)? @bases body: (_)) @def.class
 (struct_specifier name: (_) @name (base_class_clause)? @bases body: (_)) @def.struct
 (union_specifier name: (type_identifier) @name body: (_)) @def.struct
@@ -17,7 +20,7 @@
 (type_definition type: (_) @type declarator: (_) @declarator) @def.type
 (alias_declaration name: (type_identifier) @name type: (_) @type) @def.type
 (concept_definition name: (identifier) @name) @def.type
-(preproc_def name: (identifier) @name) @def.macro
+(preproc_def name: (identifier) @name value: (_)? @value) @def.macro
 (preproc_function_def name: (identifier) @name) @def.macro
 (preproc_params (identifier) @name @def.parameter)
 [(compound_statement) (for_statement) (for_range_loop) (lambda_expression) (template_declaration) (if_statement) (while_statement)] @scope

@@ -17,6 +17,7 @@
 (pair key: (property_identifier) @name value: [(arrow_function) (function_expression)]) @def.method
 (pair key: (property_identifier) @name value: (_) @value) @def.property
 (shorthand_property_identifier) @name @def.shorthand
+(export_statement "default" @name value: (_) @value) @def.variable
 (formal_parameters (_) @bind @def.parameter)
 (arrow_function parameter: (identifier) @name @def.parameter)
 (catch_clause parameter: (_) @bind @def.variable)

@@ -30,6 +30,7 @@
 (required_parameter pattern: (_) @bind type: (_)? @type) @def.parameter
 (optional_parameter pattern: (_) @bind type: (_)? @type) @def.parameter
 (arrow_function parameter: (identifier) @name @def.parameter)
+(export_statement "default" @name value: (_) @value) @def.variable
 (catch_clause parameter: (_) @bind @def.variable)
 (for_in_statement left: (_) @bind @def.variable right: (_) @element)
 (type_parameter name: (type_identifier) @name constraint: (_)? @type) @def.typeparam

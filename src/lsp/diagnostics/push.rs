@@ -20,6 +20,9 @@ const MEASURED_QUIET: Duration = Duration::from_millis(500);
 /// The silence after a right push of a server that should have said that it is done, and never has.
 const SIGNLESS: Duration = Duration::from_secs(3);
 
+/// How long the sign that a server is done with a document must last.
+const BETWEEN: Duration = Duration::from_millis(30);
+
 /// What is known at one moment of the wait for a push.
 struct Moment<'a> {
     rule: &'a DiagnosticsRule,
@@ -58,7 +61,7 @@ impl Moment<'_> {
             None if pushed => self.after_silence(),
             Some(version) if version == self.snapshot.version => self.after_silence(),
             // Nothing for this text: the last findings still hold where the server keeps quiet about no news.
-            _ if self.rule.silent_when_same && self.pushes.count > 0 => {
+            _ if self.rule.silent_when_same && self.pushes.count > 0 && !self.snapshot.forced => {
                 if self.barrier && self.idle { Decision::Take } else { self.after_silence() }
             }
             _ => Decision::Wait(None),
@@ -68,8 +71,15 @@ impl Moment<'_> {
     /// A server that says when it is done with a document may push for one version more than once: clangd first checks
     /// with the headers as it knew them, then with those the text includes now.
     fn when_done(&self) -> Decision {
-        if self.rule.idle.is_none() || self.pushes.idle > self.pushes.idle_at_push {
+        if self.rule.idle.is_none() {
             return Decision::Take;
+        }
+        if self.pushes.idle > self.pushes.idle_at_push && !self.pushes.busy {
+            // The sign may come between two pieces of work on the document that follow each other.
+            return match self.quiet >= BETWEEN {
+                true => Decision::Take,
+                false => Decision::Wait(Some(BETWEEN.saturating_sub(self.quiet))),
+            };
         }
         match self.pushes.idle {
             // It may be a version of the server that gives no such sign.
@@ -152,12 +162,13 @@ impl Session {
         let started = Instant::now();
         let mut last_event = started;
         let mut passed = false;
-        let mut seen = self.state.push_count(path);
+        let mut seen = (0, 0, false);
         let mut bell = self.state.listen();
         loop {
             let pushes = self.state.pushes(path);
-            if pushes.count != seen {
-                (seen, last_event) = (pushes.count, Instant::now());
+            let now = (pushes.count, pushes.idle, pushes.busy);
+            if now != seen {
+                (seen, last_event) = (now, Instant::now());
             }
             let moment = Moment {
                 rule,

@@ -18,11 +18,12 @@ fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
         pushes_before,
         owed: false,
         idle_before: 0,
+        forced: false,
     }
 }
 
 fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
-    Pushes { count, version, items: vec![Value::Null; items].into(), of_version: 1, idle: 0, idle_at_push: 0 }
+    Pushes { count, version, items: vec![Value::Null; items].into(), of_version: 1, idle: 0, idle_at_push: 0, busy: false }
 }
 
 /// The decision when the barrier was answered (or not) and it has been quiet for so many milliseconds.
@@ -78,7 +79,10 @@ fn a_push_before_the_sign_that_the_server_is_done_is_not_its_last_word() {
     let ours = snapshot(2, 1);
     let seen = |idle, idle_at_push| Pushes { idle, idle_at_push, ..pushes(2, Some(2), 1) };
     assert_eq!(decide(&rule, &ours, &seen(1, 1), true, 9_999), Decision::Wait(None));
-    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 0), Decision::Take);
+    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 0), Decision::Wait(Some(BETWEEN)));
+    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 30), Decision::Take);
+    let again = Pushes { busy: true, ..seen(2, 1) };
+    assert_eq!(decide(&rule, &ours, &again, false, 9_999), Decision::Wait(None));
     assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 0), Decision::Wait(Some(SIGNLESS)));
     assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 3_000), Decision::TakeSilence);
 }
@@ -91,6 +95,8 @@ fn silence_about_no_news_ends_with_the_idle_sign_or_a_quiet_time() {
     assert_eq!(decide(&rule, &touched, &pushes(4, Some(2), 1), true, 200), Decision::TakeSilence);
     let idle = Pushes { idle: 1, ..pushes(4, Some(2), 1) };
     assert_eq!(decide(&rule, &touched, &idle, true, 0), Decision::Take);
+    let forced = Snapshot { forced: true, ..touched.clone() };
+    assert_eq!(decide(&rule, &forced, &idle, true, 9_999), Decision::Wait(None));
     assert_eq!(decide(&rule, &snapshot(1, 0), &pushes(0, None, 0), true, 9_999), Decision::Wait(None));
 }
 

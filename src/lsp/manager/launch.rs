@@ -1,7 +1,7 @@
 //! From a server's entry in the catalogue to an initialized session.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::lsp::process::Spawn;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::{Session, SessionLimits, SessionSetup};
 use crate::lsp::state::State;
-use crate::workspace::WorkspacePath;
+use crate::workspace::{Workspace, WorkspacePath};
 
 /// Finds, starts and initializes `server` for `root`; ends it again when `stopping` is cancelled meanwhile.
 pub async fn launch(
@@ -44,7 +44,7 @@ pub async fn launch(
         name: server.to_owned(),
         program: located.program.clone(),
         args: spec.command.iter().skip(1).map(OsString::from).collect(),
-        env: variables(&spec, &located, environment.as_ref()),
+        env: variables(setup, &spec, &located, environment.as_ref()),
         cwd: setup.workspace.absolute(root),
     };
     let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
@@ -119,6 +119,7 @@ pub fn environment_key(setup: &ManagerSetup, root: &WorkspacePath) -> Option<Pat
 
 /// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's.
 fn variables(
+    setup: &ManagerSetup,
     spec: &Server,
     located: &Located,
     environment: Option<&PythonEnvironment>,
@@ -130,11 +131,18 @@ fn variables(
         variables.insert("VIRTUAL_ENV".into(), environment.folder.clone().into());
         folders.push(environment.folder.join("bin"));
     }
-    folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    folders.extend(user_folders(&setup.workspace, setup.trusted, &std::env::var_os("PATH").unwrap_or_default()));
     if let Ok(path) = std::env::join_paths(folders) {
         variables.insert("PATH".into(), path);
     }
     variables
+}
+
+/// The folders of the user's PATH in which a server may look for its helpers: those of a project only when it is trusted,
+/// and none that depends on where the server was started, which is in the project.
+fn user_folders(workspace: &Workspace, trusted: bool, path: &OsStr) -> Vec<PathBuf> {
+    let may_look = |folder: &PathBuf| folder.is_absolute() && (trusted || workspace.inside(folder).is_none());
+    std::env::split_paths(path).filter(may_look).collect()
 }
 
 /// The catalogue's settings, with the project's Python interpreter where the server takes it by setting.
@@ -161,6 +169,16 @@ fn set(settings: &mut Value, dotted: &str, value: Value) {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_server_finds_no_helper_in_an_untrusted_project() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let own = workspace.root().join("node_modules/.bin");
+        let path = std::env::join_paths([Path::new(""), Path::new("bin"), &own, Path::new("/usr/bin")]).unwrap();
+        assert_eq!(user_folders(&workspace, false, &path), [PathBuf::from("/usr/bin")]);
+        assert_eq!(user_folders(&workspace, true, &path), [own, PathBuf::from("/usr/bin")]);
+    }
 
     #[test]
     fn a_dotted_setting_keeps_its_neighbours() {

@@ -144,7 +144,7 @@ impl ServerProcess {
         if !self.supervised {
             return u32::try_from(id.as_raw_nonzero().get()).ok();
         }
-        tree::children_of(id.as_raw_nonzero().get()).first().and_then(|pid| u32::try_from(*pid).ok())
+        tree::oldest_child_of(id.as_raw_nonzero().get()).and_then(|pid| u32::try_from(pid).ok())
     }
 
     /// Resident memory of the server and all its descendants in bytes; pages shared between them count more than once.

@@ -87,11 +87,17 @@ impl<R> CleanReader<R> {
         let body = String::from_utf8_lossy(&self.raw[start..end]);
         self.wire.trace(Direction::FromServer, &body);
         if let Some(understood) = translate(&self.wire, &body) {
-            if let Translated::Frame(frame) = understood {
-                self.clean.extend_from_slice(format!("Content-Length: {}\r\n\r\n", frame.len()).as_bytes());
-                self.clean.extend_from_slice(frame.as_bytes());
-            }
+            hand_over(&mut self.clean, understood);
             return Ok(end);
+        }
+        // A length that was a little too large has swallowed the beginning of the next header: go on right behind the
+        // message itself. (Where bytes had to be replaced, its length is not that of the bytes.)
+        let first = matches!(body, Cow::Borrowed(_)).then(|| first_value(&body)).flatten();
+        if let Some((message, length)) = first
+            && let Some(understood) = translate(&self.wire, message)
+        {
+            hand_over(&mut self.clean, understood);
+            return Ok(start + length);
         }
         if self.wire.dropped.fetch_add(1, Ordering::Relaxed) >= MAX_DROPPED {
             return Err(invalid(format!("more than {MAX_DROPPED} messages that are not JSON-RPC")));
@@ -117,6 +123,21 @@ impl<R> CleanReader<R> {
             let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":0}}"#);
             self.clean.extend_from_slice(format!("Content-Length: {}\r\n\r\n{frame}", frame.len()).as_bytes());
         }
+    }
+}
+
+/// The JSON value that a text begins with, and where it ends.
+fn first_value(text: &str) -> Option<(&str, usize)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let value = values.next()?.ok()?;
+    Some((value.get(), values.byte_offset()))
+}
+
+/// Gives the loop what was understood.
+fn hand_over(clean: &mut Vec<u8>, understood: Translated) {
+    if let Translated::Frame(frame) = understood {
+        clean.extend_from_slice(format!("Content-Length: {}\r\n\r\n", frame.len()).as_bytes());
+        clean.extend_from_slice(frame.as_bytes());
     }
 }
 

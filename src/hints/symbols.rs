@@ -1,0 +1,173 @@
+//! The definitions of a file as an outline, and those of the workspace by a query.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use super::by_name::{is_secondary, parse_all};
+use super::candidates::HintError;
+use super::docs;
+use super::project::{Project, load};
+use super::source::{Definition, Role, Source};
+use crate::config::Catalogue;
+use crate::lsp::model::{FileRef, Location, Symbol, WorkspaceSymbol};
+use crate::workspace::{SearchQuery, Workspace, WorkspacePath};
+
+/// How many files are parsed for one query.
+const MOST_PARSED: usize = 300;
+
+/// How many occurrences are looked at for one query.
+const MOST_HITS: usize = 20_000;
+
+/// The outline of `path`; `None` where its language has no grammar here, or it is too large or too slow to parse.
+///
+/// # Errors
+/// [`HintError`] where the file cannot be read.
+pub fn symbols(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    path: &WorkspacePath,
+    deadline: Instant,
+) -> Result<Option<Vec<Symbol>>, HintError> {
+    workspace.stamp(path)?;
+    Ok(load(workspace, catalogue, path, deadline).map(|source| outline(&source)))
+}
+
+/// The definitions of `source` as a tree, without what is local to a function.
+pub(super) fn outline(source: &Source) -> Vec<Symbol> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); source.definitions.len()];
+    let mut roots = Vec::new();
+    for (index, definition) in
+        source.definitions.iter().enumerate().filter(|(_, found)| is_listed(source, found))
+    {
+        let mut around = definition.parent;
+        while let Some(parent) = around.filter(|&parent| !is_listed(source, &source.definitions[parent])) {
+            around = source.definitions[parent].parent;
+        }
+        match around {
+            Some(parent) => children[parent].push(index),
+            None => roots.push(index),
+        }
+    }
+    // Built from the last to the first: what lies inside another begins after it.
+    let mut built: Vec<Option<Symbol>> = vec![None; source.definitions.len()];
+    for index in (0..source.definitions.len()).rev() {
+        let inside = children[index].iter().filter_map(|&child| built[child].take()).collect();
+        if is_listed(source, &source.definitions[index]) {
+            built[index] = Some(symbol(source, &source.definitions[index], inside));
+        }
+    }
+    roots.into_iter().filter_map(|index| built[index].take()).collect()
+}
+
+fn is_listed(source: &Source, definition: &Definition) -> bool {
+    let is_hidden =
+        matches!(definition.role, Role::Import(_) | Role::Parameter | Role::TypeParameter | Role::Label);
+    let is_assigned_again = definition.role == Role::Variable
+        && source.named(&definition.name).next().is_some_and(|first| {
+            let first = &source.definitions[first];
+            first.scope == definition.scope && first.selection != definition.selection
+        });
+    !(is_hidden || is_assigned_again || source.is_local(definition) && definition.role == Role::Variable)
+}
+
+fn symbol(source: &Source, definition: &Definition, children: Vec<Symbol>) -> Symbol {
+    Symbol {
+        name: definition.name.clone(),
+        kind: definition.role.kind(),
+        detail: docs::signature(source, definition),
+        range: source.range(&definition.span),
+        selection: source.range(&definition.selection),
+        children,
+    }
+}
+
+/// Definitions found by a query.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FoundSymbols {
+    /// Best first.
+    pub symbols: Vec<WorkspaceSymbol>,
+    /// There are more.
+    pub truncated: bool,
+    /// The deadline came before all was looked at.
+    pub timed_out: bool,
+}
+
+/// Definitions whose name is or contains `query` (case counts only in the order), at most `limit`.
+///
+/// # Errors
+/// [`HintError`] where the workspace cannot be searched.
+pub fn workspace_symbols(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    query: &str,
+    limit: usize,
+    deadline: Instant,
+) -> Result<FoundSymbols, HintError> {
+    let query = query.trim();
+    if query.is_empty() {
+        return Ok(FoundSymbols::default());
+    }
+    let search = SearchQuery {
+        pattern: query.to_owned(),
+        literal: true,
+        whole_word: false,
+        case_insensitive: true,
+        under: WorkspacePath::root(),
+        extensions: None,
+        max_hits: MOST_HITS,
+        deadline,
+    };
+    let project = Project::new(workspace, catalogue, deadline);
+    let result = workspace.search(&search)?;
+    let mut seen = HashSet::new();
+    let mut paths: Vec<&WorkspacePath> =
+        result.hits.iter().map(|hit| &hit.path).filter(|path| seen.insert((*path).clone())).collect();
+    paths.sort_by_key(|path| is_secondary(path));
+    let cut = paths.len() > MOST_PARSED;
+    paths.truncate(MOST_PARSED);
+    let wanted = query.to_lowercase();
+    let mut found: Vec<((u8, bool, usize), WorkspaceSymbol)> = Vec::new();
+    for source in parse_all(&project, &paths) {
+        for definition in source.definitions.iter().filter(|definition| is_listed(&source, definition)) {
+            let Some(fit) = fit(&definition.name, query, &wanted) else { continue };
+            if definition.role == Role::Extension {
+                continue;
+            }
+            let rank = (fit, is_secondary(&source.path), definition.name.len());
+            found.push((rank, workspace_symbol(&source, definition)));
+        }
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    let truncated = result.truncated || cut || found.len() > limit;
+    found.truncate(limit);
+    let symbols = found.into_iter().map(|(_, symbol)| symbol).collect();
+    Ok(FoundSymbols { symbols, truncated, timed_out: result.timed_out || project.is_late() })
+}
+
+/// 0 for the name itself, more the less it fits; `None` where it does not.
+fn fit(name: &str, query: &str, wanted: &str) -> Option<u8> {
+    if name == query {
+        return Some(0);
+    }
+    let lower = name.to_lowercase();
+    match lower.find(wanted) {
+        Some(0) if lower.len() == wanted.len() => Some(1),
+        Some(0) => Some(2),
+        Some(_) => Some(3),
+        None => None,
+    }
+}
+
+fn workspace_symbol(source: &Source, definition: &Definition) -> WorkspaceSymbol {
+    let range = source.range(&definition.selection);
+    WorkspaceSymbol {
+        name: definition.name.clone(),
+        kind: definition.role.kind(),
+        container: definition.container.clone(),
+        location: Location {
+            file: FileRef::Inside(source.path.clone()),
+            range,
+            text: source.buffer().line(range.start.line).map(|line| line.trim_end().to_owned()),
+        },
+    }
+}

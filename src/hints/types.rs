@@ -1,0 +1,178 @@
+//! Types: what values are, as far as annotations, constructors and calls in the text show it.
+
+use std::sync::Arc;
+
+use tree_sitter::Node;
+
+use super::extract::head;
+use super::resolve::{Resolver, Target};
+use super::source::{Role, Source};
+
+impl Resolver<'_> {
+    /// The text of a type or path at a byte of `source`, resolved: every name in it that is known.
+    pub fn names_in(&self, source: &Arc<Source>, text: &str, at: usize) -> Vec<Target> {
+        let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':' | '\\');
+        let mut found = Vec::new();
+        for path in text.split(|c: char| !is_path(c)).filter(|path| !path.is_empty()) {
+            let path = path.trim_matches(':').trim_matches('.');
+            let mut parts = path.split(['.', ':', '\\']).filter(|part| !part.is_empty());
+            let Some(first) = parts.next().filter(|first| !first.starts_with(|c: char| c.is_numeric()))
+            else {
+                continue;
+            };
+            let targets =
+                parts.fold(self.plain(source, first, at), |targets, part| self.of_modules(&targets, part));
+            found.extend(targets);
+        }
+        found
+    }
+
+    /// The base types of a type.
+    pub fn bases(&self, target: &Target) -> Vec<Target> {
+        let Target::Definition(source, index) = target else { return Vec::new() };
+        let name = &source.definitions[*index].name;
+        let mut found = Vec::new();
+        let extensions =
+            source.named(name).filter(|&other| source.definitions[other].role == Role::Extension);
+        for definition in std::iter::once(*index).chain(extensions).map(|index| &source.definitions[index]) {
+            for base in &definition.bases {
+                let text = source.slice(base);
+                // A keyword argument of a Python class is no base.
+                let bases = self.names_in(
+                    source,
+                    text.split("metaclass").next().unwrap_or(text),
+                    definition.selection.start,
+                );
+                found.extend(bases.into_iter().filter(|base| {
+                    base.definition().is_some_and(|base| base.role.is_type() && base.name != *name)
+                }));
+            }
+        }
+        found
+    }
+
+    /// The types that a definition's values have, as far as the text shows them.
+    pub fn types(&self, target: &Target) -> Vec<Target> {
+        self.guarded(|| {
+            let Target::Definition(source, index) = target else { return vec![target.clone()] };
+            let definition = &source.definitions[*index];
+            if definition.role.is_type() || matches!(definition.role, Role::Module | Role::Extension) {
+                return vec![target.clone()];
+            }
+            if matches!(definition.role, Role::EnumMember | Role::Constructor) {
+                return definition
+                    .container
+                    .as_ref()
+                    .map_or_else(Vec::new, |class| self.plain(source, class, definition.span.start));
+            }
+            if definition.role == Role::Parameter
+                && (source.grammar.selves.contains(&definition.name.as_str()))
+                && let Some(class) = source.class_at(definition.selection.start)
+            {
+                return vec![Target::Definition(source.clone(), class)];
+            }
+            if let Some(span) = &definition.type_span {
+                let found = self.names_in(source, source.slice(span), span.start);
+                if !found.is_empty() || !source.slice(span).contains("auto") {
+                    return found;
+                }
+            }
+            match &definition.value_span {
+                Some(span) => source.node(span).map_or_else(Vec::new, |value| self.type_of(source, value)),
+                None => Vec::new(),
+            }
+        })
+    }
+
+    /// The types of the value of an expression.
+    pub fn type_of(&self, source: &Arc<Source>, node: Node<'_>) -> Vec<Target> {
+        self.guarded(|| self.expression(source, node).iter().flat_map(|target| self.types(target)).collect())
+    }
+
+    /// What an expression names or makes: definitions, modules, or the type of what a call gives.
+    pub fn expression(&self, source: &Arc<Source>, node: Node<'_>) -> Vec<Target> {
+        self.guarded(|| {
+            let grammar = source.grammar;
+            let kind = node.kind();
+            if grammar.transparent.contains(&kind) {
+                return node.named_child(0).map_or_else(Vec::new, |inner| self.expression(source, inner));
+            }
+            if let Some((_, callee)) = grammar.calls.iter().find(|(call, _)| *call == kind) {
+                let made = match callee {
+                    Some(field) => node
+                        .child_by_field_name(field)
+                        .map_or_else(Vec::new, |callee| self.called(source, callee)),
+                    None => self.called_member(source, node),
+                };
+                if !made.is_empty() || callee.is_some() {
+                    return made;
+                }
+            }
+            if let Some((_, owner, name)) = grammar.members.iter().find(|(member, ..)| *member == kind) {
+                return match (node.child_by_field_name(owner), node.child_by_field_name(name)) {
+                    (Some(owner), Some(name)) => self.member_of(source, owner, head(source.text_of(name))),
+                    (None, Some(name)) => self.plain(source, source.text_of(name), name.start_byte()),
+                    _ => Vec::new(),
+                };
+            }
+            match kind {
+                "generic_type"
+                | "pointer_type"
+                | "reference_type"
+                | "object_creation_expression"
+                | "super"
+                | "this"
+                | "self"
+                | "crate" => self.names_in(source, source.text_of(node), node.start_byte()),
+                _ if node.named_child_count() == 0 || grammar.names.contains(&kind) => {
+                    self.plain(source, source.text_of(node), node.start_byte())
+                }
+                "conditional_expression" | "ternary_expression" | "binary_expression" => {
+                    let parts =
+                        (0..node.named_child_count() as u32).filter_map(|index| node.named_child(index));
+                    parts
+                        .map(|part| self.expression(source, part))
+                        .find(|found| !found.is_empty())
+                        .unwrap_or_default()
+                }
+                _ => Vec::new(),
+            }
+        })
+    }
+
+    /// The member `name` of what the expression `owner` is.
+    pub fn member_of(&self, source: &Arc<Source>, owner: Node<'_>, name: &str) -> Vec<Target> {
+        let owners = self.expression(source, owner);
+        self.of_modules(&owners, name)
+    }
+
+    /// What calling the expression `callee` gives.
+    fn called(&self, source: &Arc<Source>, callee: Node<'_>) -> Vec<Target> {
+        let targets = self.expression(source, callee);
+        if targets.is_empty() && !callee.kind().ends_with("identifier") {
+            // A method that is not of this workspace (`unwrap`, `iter`, `get`) often hands on what it was called on.
+            let owner = source.grammar.members.iter().find(|(kind, ..)| *kind == callee.kind());
+            let owner = owner.and_then(|(_, owner, _)| callee.child_by_field_name(owner));
+            return owner.map_or_else(Vec::new, |owner| self.type_of(source, owner));
+        }
+        targets.iter().flat_map(|target| self.types(target)).collect()
+    }
+
+    fn called_member(&self, source: &Arc<Source>, call: Node<'_>) -> Vec<Target> {
+        let Some((_, owner, name)) = source.grammar.members.iter().find(|(kind, ..)| *kind == call.kind())
+        else {
+            return Vec::new();
+        };
+        let Some(name) = call.child_by_field_name(name) else { return Vec::new() };
+        let Some(owner) = call.child_by_field_name(owner) else {
+            let targets = self.plain(source, source.text_of(name), name.start_byte());
+            return targets.iter().flat_map(|target| self.types(target)).collect();
+        };
+        let owners = self.expression(source, owner);
+        // `Class.new` makes an object of the class.
+        if source.text_of(name) == "new" {
+            return owners;
+        }
+        self.of_modules(&owners, source.text_of(name)).iter().flat_map(|target| self.types(target)).collect()
+    }
+}

@@ -1,0 +1,71 @@
+//! Servers that do not want to end, and what they leave behind.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::play::{Play, SOON, in_time};
+use crate::support::{Marker, count_processes, wait_until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_is_asked_politely_first() {
+    let play = Play::new(&json!({}));
+    play.seen("a.scr").await;
+    let log = play.log();
+    in_time(play.runtime.shutdown()).await;
+    let methods: Vec<_> = log.messages().into_iter().filter_map(|message| Some(message["method"].as_str()?.to_owned())).collect();
+    assert_eq!(methods.iter().rev().take(2).rev().collect::<Vec<_>>(), ["shutdown", "exit"]);
+    assert_eq!(log.events("exit")[0]["code"], 0);
+    assert_eq!(count_processes(&play.project.marker()), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_refuses_to_end_is_gone_after_shutdown() {
+    for exit in ["needs_eof", "refuses"] {
+        let play = Play::new(&json!({ "exit": exit }));
+        play.seen("a.scr").await;
+        assert!(count_processes(&play.project.marker()) > 0);
+        in_time(play.runtime.shutdown()).await;
+        assert_eq!(count_processes(&play.project.marker()), 0, "{exit}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn children_of_servers_are_gone_after_shutdown() {
+    for (setsid, exit) in [(false, "normal"), (true, "normal"), (true, "refuses")] {
+        let marker = Marker::new();
+        let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": setsid, "holds_stdout": true});
+        let play = Play::new(&json!({"fork_child": child, "exit": exit}));
+        play.seen("a.scr").await;
+        assert_eq!(marker.living(), 1);
+        in_time(play.runtime.shutdown()).await;
+        assert_eq!((marker.living(), count_processes(&play.project.marker())), (0, 0), "{setsid} {exit}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn children_of_a_server_that_crashes_are_gone_soon() {
+    let marker = Marker::new();
+    let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": true, "holds_stdout": true});
+    let play = Play::new(&json!({"fork_child": child, "crash": {"at": "first_request", "code": 3, "times": 1}}));
+    play.seen("a.scr").await;
+    wait_until("only the second server's child is left", SOON, || marker.living() == 1);
+    in_time(play.runtime.shutdown()).await;
+    assert_eq!(marker.living(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runtime_that_is_dropped_takes_its_servers_along() {
+    let marker = Marker::new();
+    let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": true});
+    // One that runs, and one that is still starting.
+    for initialize in [json!({}), json!({"initialize": {"never": true}})] {
+        let scenario = json!({"fork_child": child, "exit": "refuses", "answers": initialize});
+        let play = Play::limited(&scenario, Duration::from_secs(2));
+        let _answer_or_timeout = in_time(play.hover("a.scr")).await;
+        let Play { project, runtime } = play;
+        drop(runtime);
+        let left = || marker.living() + count_processes(&project.marker());
+        wait_until("nothing is left", SOON, || left() == 0);
+    }
+}

@@ -1,0 +1,184 @@
+//! One server for all who ask, the right root for each file, and no server longer than it is of use.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use lsp_tools::tools::answer::Verdict;
+use lsp_tools::tools::trust::TrustRequest;
+use serde_json::{Value, json};
+
+use crate::play::{Play, SOON, TEXT, at, in_time};
+use crate::support::{Project, count_processes, fingerprint};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_first_callers_start_one_server() {
+    let play = Play::new(&json!({"answers": {"initialize": {"delay_ms": 200}}}));
+    let all = futures::future::join_all((0..32).map(|_| play.hover("a.scr")));
+    for answer in in_time(all).await {
+        assert!(answer.expect("a hover").output.contents.ends_with(&fingerprint(TEXT)));
+    }
+    assert_eq!((play.log().starts(), play.log().count("textDocument/didOpen")), (1, 1));
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_questions_are_asked_side_by_side() {
+    let play = Play::new(&json!({"answers": {"textDocument/hover": {"delay_ms": 400}}}));
+    in_time(play.check("a.scr")).await.expect("a check");
+    let all = futures::future::join_all((0..64).map(|_| play.hover("a.scr")));
+    for answer in in_time(all).await {
+        assert_eq!(answer.expect("a hover").verdict, Verdict::Complete);
+    }
+    // One after the other they would have taken longer than the bound above; that they overlap is in the log.
+    let lines = play.log().lines();
+    let got = lines.iter().rposition(|line| line["got"]["method"] == "textDocument/hover").expect("a hover");
+    let first = lines.iter().find(|line| line["got"]["method"] == "textDocument/hover").expect("a hover");
+    let sent = lines.iter().position(|line| line["sent"] == first["got"]["id"]).expect("an answer");
+    assert!(got < sent, "the last question was asked before the first answer");
+    play.end().await;
+}
+
+const TWO: [(&str, &str); 4] =
+    [("one/scr.toml", ""), ("one/src/a.scr", TEXT), ("two/scr.toml", ""), ("two/src/a.scr", TEXT)];
+const MARKER: &str = "root-markers = [\"scr.toml\"]";
+
+fn folders(play: &Play) -> BTreeSet<String> {
+    play.log()
+        .params("initialize")
+        .iter()
+        .map(|params| params["workspaceFolders"][0]["uri"].as_str().unwrap_or_default().rsplit('/').next().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nested_projects_have_servers_of_their_own() {
+    let play = Play::with(&json!({}), MARKER, TWO);
+    for path in ["one/src/a.scr", "two/src/a.scr", "one/src/a.scr"] {
+        play.seen(path).await;
+    }
+    assert_eq!(folders(&play), BTreeSet::from(["one".to_owned(), "two".to_owned()]));
+    assert_eq!(play.log().starts(), 2);
+    let directories: BTreeSet<String> =
+        play.log().events("start").iter().map(|start| start["cwd"].as_str().unwrap_or_default().to_owned()).collect();
+    let expected = ["one", "two"].map(|name| play.project.path(name).to_string_lossy().into_owned());
+    assert_eq!(directories, BTreeSet::from(expected));
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_takes_more_folders_is_given_them() {
+    let support = json!({"workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}}});
+    let play = Play::with(&json!({ "capabilities": support }), MARKER, TWO);
+    for path in ["one/src/a.scr", "two/src/a.scr", "one/src/a.scr", "two/src/a.scr"] {
+        play.seen(path).await;
+    }
+    assert_eq!(play.log().starts(), 1);
+    let added = play.log().params("workspace/didChangeWorkspaceFolders");
+    assert_eq!(added.len(), 1, "{added:?}");
+    assert!(added[0]["event"]["added"][0]["uri"].as_str().is_some_and(|uri| uri.ends_with("/project/two")), "{added:?}");
+    play.end().await;
+}
+
+fn settings(project: &Project, text: &str) {
+    fs::write(project.beside("config").join("lsp-tools.toml"), text).expect("settings");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_server_is_stopped_and_started_again_when_asked() {
+    let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
+    settings(&project, "[servers]\nidle-stop-s = 1\n");
+    let play = Play::open(project, None);
+    play.seen("a.scr").await;
+    play.log().wait_for("the end of the idle server", SOON, |log| log.events("exit").first().cloned());
+    assert!(play.seen("a.scr").await.ends_with(&fingerprint(TEXT)));
+    assert_eq!(play.log().starts(), 2);
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_beyond_the_memory_budget_are_stopped() {
+    let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
+    settings(&project, "[servers]\nmemory-budget-mb = 64\n");
+    // What a server's children hold counts as well: `tail` keeps all of a line that never ends.
+    let wrapper = project.beside("logs").join("wrapper");
+    let script = "#!/bin/sh\n{ head -c 100000000 /dev/zero; sleep 60; } | tail > /dev/null 2>&1 &\nexec \"$@\"\n";
+    fs::write(&wrapper, script).expect("a wrapper");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("a wrapper");
+    let catalogue = project.beside("config").join("servers.toml");
+    let text = fs::read_to_string(&catalogue).expect("servers.toml");
+    let text = text.replace("command = [", &format!("command = [{}, ", json!(wrapper)));
+    fs::write(&catalogue, text).expect("servers.toml");
+    let play = Play::open(project, None);
+    play.seen("a.scr").await;
+    play.log().wait_for("the end of the large server", SOON, |log| log.events("exit").first().cloned());
+    crate::support::wait_until("all of it is gone", SOON, || count_processes(&play.project.marker()) == 0);
+    play.end().await;
+}
+
+/// A project with a virtual environment, whose server asks for the section `python`.
+fn python_project() -> Project {
+    let scenario = json!({"configuration": {"sections": ["python"]}});
+    let table = "python-environment = true\npython-path-setting = \"python.pythonPath\"";
+    let project = Project::scripted(&scenario, table, [("a.scr", TEXT), (".venv/pyvenv.cfg", "home = /usr/bin\n")]);
+    project.write(".venv/bin/python", "#!/bin/sh\n");
+    let program = project.path(".venv/bin/python");
+    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("a program");
+    project
+}
+
+async fn python_setting(play: &Play) -> Value {
+    play.seen("a.scr").await;
+    play.log().wait_for("the configuration", SOON, |log| log.answer(&json!("configuration")))["result"][0]["pythonPath"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_projects_interpreter_is_handed_over_only_when_trusted() {
+    let play = Play::open(python_project(), None);
+    let own = json!(play.project.path(".venv/bin/python"));
+    assert_ne!(python_setting(&play).await, own, "before anyone trusted it");
+    in_time(play.runtime.shutdown()).await;
+    let shown = play.runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
+    assert!(!shown.trusted && shown.items.iter().any(|item| item.name.contains(".venv/bin/python")), "{shown:?}");
+    play.runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("trust");
+    let Play { project, .. } = play;
+    fs::remove_file(project.log().path()).expect("the log");
+    let play = Play::open(project, None);
+    assert_eq!(python_setting(&play).await, own, "trusted");
+    in_time(play.runtime.shutdown()).await;
+    // Another program under the same name is not the one that was trusted.
+    play.project.write(".venv/bin/python", "#!/bin/sh\nrm -rf /\n");
+    let Play { project, .. } = play;
+    fs::remove_file(project.log().path()).expect("the log");
+    let play = Play::open(project, None);
+    assert_ne!(python_setting(&play).await, own, "exchanged");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_definition_in_another_project_of_the_workspace_is_asked_of_its_own_server() {
+    let play = Play::with(&json!({}), MARKER, TWO);
+    let (one, two) = (play.runtime.definition(at("one/src/a.scr", 1, 0)), play.runtime.definition(at("two/src/a.scr", 1, 0)));
+    let (one, two) = in_time(async { tokio::join!(one, two) }).await;
+    let path = |answer: lsp_tools::tools::answer::Answer<lsp_tools::tools::answer::LocationsOutput>| {
+        answer.output.location.map(|place| place.path)
+    };
+    assert_eq!(path(one.expect("one")).as_deref(), Some("one/src/a.scr"));
+    assert_eq!(path(two.expect("two")).as_deref(), Some("two/src/a.scr"));
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_beyond_the_limit_are_closed_and_opened_again_when_asked() {
+    let files: Vec<(String, String)> = (0..12).map(|n| (format!("f{n}.scr"), format!("def f{n} WRONG\n"))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let project = Project::scripted(&json!({}), "", files);
+    settings(&project, "[servers]\nmax-open-documents = 4\n");
+    let play = Play::open(project, None);
+    let answer = in_time(play.runtime.check(Vec::new(), None, 100)).await.expect("a check");
+    assert_eq!((answer.verdict, answer.output.count, answer.output.files), (Verdict::Complete, 12, 12));
+    let open = play.log().count("textDocument/didOpen") - play.log().count("textDocument/didClose");
+    assert!(open <= 4, "{open} are open");
+    assert_eq!(play.findings("f0.scr").await, (Verdict::Complete, 1));
+    play.end().await;
+}

@@ -1,0 +1,164 @@
+//! The main path on real servers: each is asked on a copy of a fixture, before and after edits from outside.
+
+#[path = "support/mod.rs"]
+mod support;
+
+use std::path::PathBuf;
+
+use lsp_tools::config::Folders;
+use lsp_tools::lsp::model::Severity;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::answer::{Answer, ServerState, Verdict};
+use lsp_tools::tools::target::Target;
+use support::{Project, real_servers};
+
+/// A runtime on a copy of a fixture, with servers from the tests' prefix.
+fn open(project: &Project, servers: &[&str], timeout: Option<std::time::Duration>) -> Runtime {
+    let environment = project.environment(Some(&real_servers(servers)));
+    let folder = |name: &str| {
+        let found = environment.iter().find(|(known, _)| known == name);
+        PathBuf::from(&found.unwrap_or_else(|| panic!("the tests set no {name}")).1)
+    };
+    let folders = Folders {
+        config: folder("LSP_TOOLS_CONFIG_DIR"),
+        data: folder("LSP_TOOLS_DATA_DIR"),
+        state: folder("LSP_TOOLS_STATE_DIR"),
+        cache: folder("LSP_TOOLS_CACHE_DIR"),
+    };
+    let options = RuntimeOptions {
+        workspace: Some(project.root()),
+        cwd: project.root(),
+        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+        timeout,
+        ..RuntimeOptions::default()
+    };
+    Runtime::open_with(options, folders).expect("a runtime")
+}
+
+/// Machines that run many tests at once are slow; what is not right is not right at any speed.
+const PATIENT: Option<std::time::Duration> = Some(std::time::Duration::from_secs(90));
+
+fn named(path: &str, name: &str) -> Target {
+    Target::NameInFile { path: path.into(), name: name.to_owned() }
+}
+
+fn on_line(path: &str, line: u32, name: &str) -> Target {
+    Target::NameOnLine { path: path.into(), line0: line - 1, name: name.to_owned() }
+}
+
+fn complete<T>(answer: Answer<T>) -> T {
+    assert_eq!(answer.verdict, Verdict::Complete, "{:?} {:?}", answer.server_status, answer.notes);
+    assert_eq!(answer.server_status.state, ServerState::Ready, "{:?}", answer.server_status);
+    answer.output
+}
+
+async fn messages(runtime: &Runtime, path: &str) -> Vec<String> {
+    let answer = runtime.check(vec![path.into()], Some(Severity::Warning), 100).await.expect("an answer");
+    let found = complete(answer).diagnostics;
+    found.into_iter().map(|item| format!("{}: {}", item.range.start.line + 1, item.message)).collect()
+}
+
+async fn definition(runtime: &Runtime, target: Target) -> String {
+    let found = complete(runtime.definition(target).await.expect("an answer"));
+    let place = found.location.expect("a definition");
+    format!("{}:{} {}", place.path, place.range.start.line + 1, place.text.unwrap_or_default().trim())
+}
+
+fn has(messages: &[String], part: &str) -> bool {
+    messages.iter().any(|message| message.contains(part))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pylsp_answers_and_follows_edits() {
+    let project = Project::of_fixture("python");
+    let runtime = open(&project, &["pylsp"], PATIENT);
+    let hover = complete(runtime.hover(on_line("greet/app.py", 9, "compose")).await.expect("an answer"));
+    assert!(hover.contents.contains("Compose a greeting"), "{}", hover.contents);
+    assert_eq!(
+        definition(&runtime, on_line("greet/app.py", 9, "compose")).await,
+        "greet/messages.py:8 def compose(person: Person, *, shout: bool = False) -> str:"
+    );
+    let uses = complete(runtime.references(named("greet/people.py", "Person"), 100).await.expect("an answer"));
+    assert!(uses.count >= 6 && uses.locations.iter().any(|place| place.path == "greet/messages.py"), "{uses:?}");
+    assert!(has(&messages(&runtime, "greet/broken.py").await, "14: undefined name 'count'"));
+    let fixed = project.read("greet/broken.py").replace("return count + 1", "return 1");
+    project.write("greet/broken.py", &fixed);
+    assert!(!has(&messages(&runtime, "greet/broken.py").await, "undefined name"));
+    project.write("greet/broken.py", "x = \"😀😀\"; y = missing_name\n");
+    let answer = runtime.check(vec!["greet/broken.py".into()], None, 100).await.expect("an answer");
+    let found = complete(answer).diagnostics;
+    let item = found.iter().find(|item| item.message.contains("missing_name")).expect("the undefined name");
+    assert_eq!((item.range.start.character, item.range.end.character), (14, 26), "columns behind astral characters");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pyright_answers_and_sees_other_files_change() {
+    let project = Project::of_fixture("python");
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n").expect("settings");
+    let runtime = open(&project, &["pyright"], PATIENT);
+    let hover = complete(runtime.hover(on_line("greet/app.py", 9, "compose")).await.expect("an answer"));
+    assert!(hover.contents.contains("def compose"), "{}", hover.contents);
+    let broken = messages(&runtime, "greet/broken.py").await;
+    assert!(has(&broken, "10: ") && has(&broken, "18: "), "{broken:?}");
+    assert_eq!(messages(&runtime, "greet/app.py").await, Vec::<String>::new());
+    let renamed = project.read("greet/messages.py").replace("def compose", "def composed");
+    project.write("greet/messages.py", &renamed);
+    assert!(has(&messages(&runtime, "greet/app.py").await, "compose"), "an import that broke elsewhere");
+    let callers = complete(
+        runtime
+            .calls(named("greet/app.py", "greet_all"), lsp_tools::lsp::hierarchy::Hierarchy::Callers, 1)
+            .await
+            .expect("an answer"),
+    );
+    assert_eq!(callers.items[0].children[0].name, "main", "{callers:?}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bash_language_server_answers_at_once_and_lints() {
+    let project = Project::of_fixture("shell");
+    let runtime = open(&project, &["bash-language-server"], PATIENT);
+    let symbols = complete(runtime.symbols(Target::File("deploy.sh".into()), 50).await.expect("an answer"));
+    let names: Vec<&str> = symbols.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
+    assert_eq!(names, ["keep_last", "release"], "the first answer after the start is whole");
+    assert_eq!(definition(&runtime, on_line("deploy.sh", 18, "keep_last")).await, "deploy.sh:8 keep_last() {");
+    let broken = messages(&runtime, "broken.sh").await;
+    assert!(!broken.is_empty(), "shellcheck came with the server");
+    project.write("broken.sh", "#!/bin/sh\necho right\n");
+    assert_eq!(messages(&runtime, "broken.sh").await, Vec::<String>::new());
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn typescript_answers_when_its_project_is_loaded() {
+    let project = Project::of_fixture("typescript");
+    let runtime = open(&project, &["typescript-language-server"], PATIENT);
+    let hover = complete(runtime.hover(on_line("src/basket.ts", 1, "add")).await.expect("an answer"));
+    assert!(hover.contents.contains("Adds two amounts"), "the type, not `import add`: {}", hover.contents);
+    let broken = messages(&runtime, "src/broken.ts").await;
+    assert!(has(&broken, "4: Type 'string'") && has(&broken, "5: Cannot find name"), "{broken:?}");
+    assert_eq!(messages(&runtime, "src/basket.ts").await, Vec::<String>::new());
+    let renamed = project.read("src/money.ts").replace("function add(", "function plus(");
+    project.write("src/money.ts", &renamed);
+    assert!(has(&messages(&runtime, "src/basket.ts").await, "add"), "an import that broke elsewhere");
+    project.write("src/money.ts", renamed.replace("function plus(", "function add("));
+    assert_eq!(messages(&runtime, "src/basket.ts").await, Vec::<String>::new());
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clangd_checks_with_the_headers_as_they_are() {
+    let project = Project::of_fixture("c");
+    let runtime = open(&project, &["clangd"], PATIENT);
+    let hover = complete(runtime.hover(on_line("src/main.c", 9, "queue_pop")).await.expect("an answer"));
+    assert!(hover.contents.contains("Takes the number at the front"), "{}", hover.contents);
+    assert!(has(&messages(&runtime, "src/broken.c").await, "No member named 'size'"));
+    assert_eq!(messages(&runtime, "src/main.c").await, Vec::<String>::new());
+    let header = project.read("include/queue.h");
+    project.write("include/queue.h", header.replace("queue_pop(", "queue_take("));
+    assert!(has(&messages(&runtime, "src/main.c").await, "queue_pop"), "a header that changed");
+    project.write("include/queue.h", header);
+    assert_eq!(messages(&runtime, "src/main.c").await, Vec::<String>::new());
+    runtime.shutdown().await;
+}
