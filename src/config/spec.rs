@@ -189,6 +189,8 @@ pub struct DiagnosticsRule {
     /// It publishes nothing when nothing changed: after a change that leaves its findings as they are, silence means
     /// that the last push still holds once a barrier request was answered and `quiet-ms` have passed.
     pub silent_when_same: bool,
+    /// It checks only the document that changed last, so documents are given to it one after the other.
+    pub one_at_a_time: bool,
     /// Members added to the `didChange` that makes it check a text again which is the same, after another file changed
     /// (clangd's `forceRebuild`); it then pushes for that version in any case.
     pub recheck: toml::Table,

@@ -73,6 +73,7 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("idle", Record(IDLE)),
     plain("timeout-ms", Number(1, HOUR_MS)),
     plain("silent-when-same", Flag),
+    plain("one-at-a-time", Flag),
     launch("recheck", Free),
     plain("pushes-more", Flag),
     plain("byte-columns", Texts),

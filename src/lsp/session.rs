@@ -114,6 +114,8 @@ pub struct Session {
     last_used: Mutex<Instant>,
     in_use: AtomicUsize,
     latencies: Mutex<super::latency::Latencies>,
+    /// Held while a server that checks only one document at a time does so.
+    pub(super) checking: tokio::sync::Mutex<()>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -182,6 +184,7 @@ impl Session {
             last_used: Mutex::new(Instant::now()),
             in_use: AtomicUsize::new(0),
             latencies: Mutex::default(),
+            checking: tokio::sync::Mutex::default(),
         })
     }
 

@@ -136,15 +136,15 @@ impl Context {
         if !self.install_missing {
             return Ok(());
         }
-        let subjects = match target {
+        let subjects: Vec<Subject> = match target {
             Target::Name(_) => self.present_languages().into_iter().map(Subject::from).collect(),
             _ => vec![self.subject(self.path(path_of(target)?)?)?],
         };
-        self.prepare_for(&subjects).await
+        self.prepare_for(subjects.iter()).await
     }
 
     /// As [`prepare`](Self::prepare), for the servers of these files.
-    pub async fn prepare_for(&self, subjects: &[Subject]) -> Result<(), ToolError> {
+    pub async fn prepare_for(&self, subjects: impl Iterator<Item = &Subject>) -> Result<(), ToolError> {
         if !self.install_missing {
             return Ok(());
         }

@@ -47,7 +47,7 @@ struct FileReport {
 /// Answers what is wrong in the files of `request`.
 pub async fn run(context: &Context, request: &Request) -> Result<Answer<DiagnosticsOutput>, ToolError> {
     let subjects = subjects(context, &request.paths)?;
-    context.prepare_for(&subjects).await?;
+    context.prepare_for(subjects.iter().map(|(subject, _)| subject)).await?;
     context.manager.refresh().await;
     let total = subjects.len();
     let mut reports = Vec::with_capacity(total);

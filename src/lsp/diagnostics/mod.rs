@@ -56,6 +56,10 @@ impl Session {
     /// The server's findings in `path` as it is on disk now.
     pub async fn diagnostics(&self, path: &WorkspacePath, deadline: Instant) -> Result<Fresh, AskError> {
         let _in_use = self.use_now();
+        let _turn = match self.state.spec.diagnostics.one_at_a_time {
+            true => Some(self.checking.lock().await),
+            false => None,
+        };
         let started = Instant::now();
         let raw = match self.state.spec.diagnostics.source {
             DiagnosticsSource::Tsserver if self.capabilities.executes(tsserver::COMMAND) => {
