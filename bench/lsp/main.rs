@@ -20,6 +20,7 @@ mod table;
 mod warm;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Parser;
 use lsp_tools::config::Folders;
@@ -49,6 +50,8 @@ struct Options {
 /// How often each thing is done.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
+    /// A loop over warm answers ends after this time even when not all rounds are done.
+    longest: Duration,
     warm_up: usize,
     warm_rounds: usize,
     caller_rounds: usize,
@@ -60,7 +63,8 @@ struct Plan {
 
 impl Plan {
     const FULL: Self = Self {
-        warm_up: 100,
+        longest: Duration::from_secs(20),
+        warm_up: 50,
         warm_rounds: 1_000,
         caller_rounds: 7,
         calls_each: 20,
@@ -69,7 +73,8 @@ impl Plan {
         big_rounds: 7,
     };
     const QUICK: Self = Self {
-        warm_up: 20,
+        longest: Duration::from_secs(5),
+        warm_up: 10,
         warm_rounds: 200,
         caller_rounds: 3,
         calls_each: 5,
