@@ -56,6 +56,8 @@ impl Session {
     /// The server's findings in `path` as it is on disk now.
     pub async fn diagnostics(&self, path: &WorkspacePath, deadline: Instant) -> Result<Fresh, AskError> {
         let _in_use = self.use_now();
+        // What is pushed for a document is lost when it is closed.
+        let _kept = self.documents.keep(path);
         let started = Instant::now();
         let raw = match self.state.spec.diagnostics.source {
             DiagnosticsSource::Tsserver if self.capabilities.executes(tsserver::COMMAND) => {
