@@ -16,11 +16,23 @@ fn modes() -> Vec<(&'static str, Value, &'static str)> {
         ("versioned, stale first", json!({"stale_first": true, "debounce_ms": 30}), ""),
         ("versioned, twice", json!({"twice": true}), ""),
         ("versioned, debounced", json!({"debounce_ms": 80}), ""),
-        ("unversioned, known", json!({"mode": "push_unversioned"}), "diagnostics = {source = \"push\", quiet-ms = 20}"),
+        (
+            "unversioned, known",
+            json!({"mode": "push_unversioned"}),
+            "diagnostics = {source = \"push\", quiet-ms = 20}",
+        ),
         ("pull", json!({"mode": "pull"}), ""),
         ("pull, registered late", json!({"mode": "pull", "register_after_ms": 150}), ""),
-        ("on save", json!({"only_on_save": true}), "diagnostics = {source = \"versioned-push\", on-save = true}"),
-        ("empty first", json!({"empty_first": true, "debounce_ms": 50}), "diagnostics = {source = \"versioned-push\", first-empty-is-noise = true}"),
+        (
+            "on save",
+            json!({"only_on_save": true}),
+            "diagnostics = {source = \"versioned-push\", on-save = true}",
+        ),
+        (
+            "empty first",
+            json!({"empty_first": true, "debounce_ms": 50}),
+            "diagnostics = {source = \"versioned-push\", first-empty-is-noise = true}",
+        ),
     ]
 }
 
@@ -29,7 +41,8 @@ async fn wrong_and_right_in_turn_is_never_stale_in_any_mode() {
     for (name, diagnostics, table) in modes() {
         let play = Play::with(&json!({ "diagnostics": diagnostics }), table, [("a.scr", "def foo\n")]);
         for round in 0..30 {
-            let text = if round % 2 == 0 { "def foo WRONG\n".to_owned() } else { format!("def foo {round}\n") };
+            let text =
+                if round % 2 == 0 { "def foo WRONG\n".to_owned() } else { format!("def foo {round}\n") };
             play.project.write("a.scr", &text);
             if let Some(stale) = play.stale("a.scr").await {
                 panic!("{name}, round {round}: {stale}");
@@ -41,19 +54,29 @@ async fn wrong_and_right_in_turn_is_never_stale_in_any_mode() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pushes_of_unknown_habits_are_never_stale_and_never_called_whole() {
-    let play = Play::with(&json!({"diagnostics": {"mode": "push_unversioned"}}), "", [("a.scr", "def foo\n")]);
+    let play =
+        Play::with(&json!({"diagnostics": {"mode": "push_unversioned"}}), "", [("a.scr", "def foo\n")]);
     for round in 0..4 {
         let wrong = round % 2;
         play.project.write("a.scr", if wrong == 1 { "def foo WRONG\n" } else { "def foo RIGHT\n" });
         let answer = in_time(play.check("a.scr")).await.expect("a check");
-        assert_eq!((answer.verdict, answer.output.count), (Verdict::Partial, wrong), "round {round}: {answer:?}");
+        assert_eq!(
+            (answer.verdict, answer.output.count),
+            (Verdict::Partial, wrong),
+            "round {round}: {answer:?}"
+        );
     }
     play.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn silence_is_no_data_and_never_clean() {
-    let sources = ["", "diagnostics = {source = \"versioned-push\"}", "diagnostics = {source = \"push\", quiet-ms = 20}", "diagnostics = {source = \"pull\"}"];
+    let sources = [
+        "",
+        "diagnostics = {source = \"versioned-push\"}",
+        "diagnostics = {source = \"push\", quiet-ms = 20}",
+        "diagnostics = {source = \"pull\"}",
+    ];
     for table in sources {
         let project = Project::scripted(&json!({"diagnostics": {"mode": "none"}}), table, [("a.scr", TEXT)]);
         let play = Play::open(project, Some(Duration::from_secs(1)));
@@ -72,7 +95,10 @@ async fn a_version_that_was_never_sent_is_not_believed() {
     // Older than the text: never for it. Newer: for a text that nobody has.
     for offset in [-1, 5] {
         let scenario = json!({"diagnostics": {"version_offset": offset}});
-        let play = Play::open(Project::scripted(&scenario, "", [("a.scr", "def foo WRONG\n")]), Some(Duration::from_secs(2)));
+        let play = Play::open(
+            Project::scripted(&scenario, "", [("a.scr", "def foo WRONG\n")]),
+            Some(Duration::from_secs(2)),
+        );
         let (answer, took) = timed(play.check("a.scr")).await;
         let answer = answer.expect("a check");
         assert_ne!(answer.verdict, Verdict::Complete, "{offset}: {answer:?}");
@@ -83,7 +109,8 @@ async fn a_version_that_was_never_sent_is_not_believed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_checks_only_what_is_saved_and_is_not_known_for_it_is_not_called_clean() {
-    let scenario = json!({"diagnostics": {"only_on_save": true}, "capabilities": {"textDocumentSync": {"save": null}}});
+    let scenario =
+        json!({"diagnostics": {"only_on_save": true}, "capabilities": {"textDocumentSync": {"save": null}}});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
     let play = Play::open(project, Some(Duration::from_secs(2)));
     play.findings("a.scr").await;
