@@ -176,7 +176,7 @@ fn a_file_without_permission_is_told_so() {
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65_534;
     let project = project();
-    fs::set_permissions(project.path("a.scr"), fs::Permissions::from_mode(0)).expect("a mode");
+    fs::set_permissions(project.path("a.scr"), fs::Permissions::from_mode(0o000)).expect("a mode");
     let root = rustix::process::geteuid().is_root();
     if root {
         // To the superuser no file is closed, so the program runs as somebody else.
