@@ -1,5 +1,6 @@
 //! `lsp_diagnostics`: what the servers find wrong in one file, many files, or the whole workspace.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,21 +47,21 @@ struct FileReport {
 
 /// Answers what is wrong in the files of `request`.
 pub async fn run(context: &Context, request: &Request) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-    let subjects = subjects(context, &request.paths)?;
-    context.prepare_for(subjects.iter().map(|(subject, _)| subject)).await?;
+    let (subjects, named) = subjects(context, &request.paths)?;
+    context.prepare_for(subjects.iter()).await?;
     context.manager.refresh().await;
     let total = subjects.len();
     let mut reports = Vec::with_capacity(total);
     let mut unread = Vec::new();
-    let mut running = futures::stream::iter(subjects.into_iter().map(|(subject, named)| async move {
-        (named, check(context, subject).await)
+    let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
+        (named.contains(&subject.path), check(context, subject).await)
     }))
     .buffer_unordered(AT_ONCE);
-    while let Some((named, report)) = running.next().await {
+    while let Some((is_named, report)) = running.next().await {
         match report {
             Ok(report) => reports.push(report),
             // One file of a folder that is no text, or gone by now, does not cost the findings in the others.
-            Err(error) if !named => unread.push(format!("{}; it was not checked", error.error)),
+            Err(error) if !is_named => unread.push(format!("{}; it was not checked", error.error)),
             Err(error) => return Err(error),
         }
         context.tell(ProgressEvent::FilesChecked { done: reports.len() + unread.len(), total });
@@ -74,18 +75,19 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     Ok(answer)
 }
 
-/// The files to ask about, and whether each was named. A file that is named must exist and be text; of folders, files of
+/// The files to ask about, and which of them were named. A file that is named must exist and be text; of folders, files of
 /// languages with a server.
-fn subjects(context: &Context, paths: &[PathBuf]) -> Result<Vec<(Subject, bool)>, ToolError> {
-    let mut found = Vec::new();
+fn subjects(context: &Context, paths: &[PathBuf]) -> Result<(Vec<Subject>, BTreeSet<WorkspacePath>), ToolError> {
+    let mut found: Vec<Subject> = Vec::new();
     let mut folders = Vec::new();
     if paths.is_empty() {
         folders.push(WorkspacePath::root());
     }
     for given in paths {
         let path = context.path(given)?;
-        if context.workspace.absolute(&path).is_dir() { folders.push(path) } else { found.push((context.subject(path)?, true)) }
+        if context.workspace.absolute(&path).is_dir() { folders.push(path) } else { found.push(context.subject(path)?) }
     }
+    let named = found.iter().map(|subject| subject.path.clone()).collect();
     for folder in folders {
         let limits = WalkLimits {
             max_files: context.config.settings.limits.walk_files,
@@ -100,14 +102,13 @@ fn subjects(context: &Context, paths: &[PathBuf]) -> Result<Vec<(Subject, bool)>
             // What cannot be read is no source file; a file that was named is told apart above.
             let Ok(subject) = context.subject(path) else { continue };
             if !context.servers_for(&subject, |features| features.diagnostics).is_empty() {
-                found.push((subject, false));
+                found.push(subject);
             }
         }
     }
-    // Of a file that was also found in a folder, the one that was named stays.
-    found.sort_by(|(a, a_named), (b, b_named)| a.path.cmp(&b.path).then(b_named.cmp(a_named)));
-    found.dedup_by(|(a, _), (b, _)| a.path == b.path);
-    Ok(found)
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.dedup_by(|a, b| a.path == b.path);
+    Ok((found, named))
 }
 
 /// Asks every server of one file.

@@ -60,6 +60,8 @@ impl Session {
             true => Some(self.checking.lock().await),
             false => None,
         };
+        // What is pushed for a document is lost when it is closed.
+        let _kept = self.documents.keep(path);
         let started = Instant::now();
         let raw = match self.state.spec.diagnostics.source {
             DiagnosticsSource::Tsserver if self.capabilities.executes(tsserver::COMMAND) => {

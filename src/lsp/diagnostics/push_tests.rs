@@ -29,7 +29,7 @@ fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
 /// The decision when the barrier was answered (or not) and it has been quiet for so many milliseconds.
 fn decide(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes, barrier: bool, quiet: u64) -> Decision {
     let quiet = Duration::from_millis(quiet);
-    Moment { rule, snapshot, pushes, barrier, quiet, idle: pushes.idle > snapshot.idle_before }.decide()
+    Moment { rule, snapshot, pushes, barrier, quiet, idle: pushes.idle > snapshot.idle_before, lies: false }.decide()
 }
 
 #[test]
