@@ -362,15 +362,21 @@ impl Session {
     ) -> Result<Asked<T>, AskError> {
         let _in_use = self.use_now();
         // The first document makes servers load the project, so it is opened before readiness is looked at.
-        let (synced, _) = self.sync(path).await?;
-        drop(synced);
-        let mut working = self.wait_ready(scope, before(deadline)).await;
+        let mut opened = Some(self.sync(path).await?);
+        let mut working = None;
+        if self.readiness() != Ready::Yes {
+            opened = None;
+            working = self.wait_ready(scope, before(deadline)).await;
+        }
         let mut pause = Duration::from_millis(5);
         let mut tries = 0;
         let mut asked_at_rest = false;
         loop {
             let started = Instant::now();
-            let (synced, snapshot) = self.sync(path).await?;
+            let (synced, snapshot) = match opened.take() {
+                Some(opened) => opened,
+                None => self.sync(path).await?,
+            };
             let pending = self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
             drop(synced);
             match pending.answer::<T>(deadline).await {
