@@ -60,7 +60,14 @@ pub async fn run(plan: &Plan) -> anyhow::Result<Vec<Row>> {
     runtime.shutdown().await;
     let added = ms(edited.median()) - ms(idle.median());
     let mut rows = vec![
-        row("to the answer after an edit", &edited, Some(&idle), format!("{added:+.1} ms"), "≤ +2 ms (sync)", Some(added <= ms(SYNC))),
+        row(
+            "to the answer after an edit",
+            &edited,
+            Some(&idle),
+            format!("{added:+.1} ms"),
+            "≤ +2 ms (sync)",
+            Some(added <= ms(SYNC)),
+        ),
         Row {
             bench: "big",
             subject: "50 MB file".to_owned(),
@@ -77,7 +84,14 @@ pub async fn run(plan: &Plan) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn row(what: &str, ours: &Samples, raw: Option<&Samples>, judged: String, budget: &str, met: Option<bool>) -> Row {
+fn row(
+    what: &str,
+    ours: &Samples,
+    raw: Option<&Samples>,
+    judged: String,
+    budget: &str,
+    met: Option<bool>,
+) -> Row {
     Row {
         bench: "big",
         subject: "50 MB file".to_owned(),
@@ -135,8 +149,12 @@ fn open(folder: &Path, root: &Path) -> anyhow::Result<Runtime> {
         sink::ARGUMENT
     );
     fs::write(config.join("servers.toml"), servers)?;
-    let folders =
-        Folders { config, data: folder.join("data"), state: folder.join("state"), cache: folder.join("cache") };
+    let folders = Folders {
+        config,
+        data: folder.join("data"),
+        state: folder.join("state"),
+        cache: folder.join("cache"),
+    };
     let options = RuntimeOptions {
         workspace: Some(root.to_owned()),
         cwd: root.to_owned(),

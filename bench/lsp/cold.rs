@@ -18,7 +18,12 @@ const RATIO: f64 = 1.1;
 /// The command beside this bench.
 pub fn binary() -> anyhow::Result<PathBuf> {
     let running = std::env::current_exe()?;
-    let found = running.ancestors().skip(1).take(2).map(|folder| folder.join("lsp-tools")).find(|path| path.is_file());
+    let found = running
+        .ancestors()
+        .skip(1)
+        .take(2)
+        .map(|folder| folder.join("lsp-tools"))
+        .find(|path| path.is_file());
     found.context("lsp-tools is not built: cargo build --bins")
 }
 
@@ -80,7 +85,10 @@ pub fn run(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
             met: judged.then_some(ratio <= RATIO),
         }
     };
-    Ok(vec![row("to the answer", &first, &raw_first, true), row("to the end of all", &whole, &raw_whole, false)])
+    Ok(vec![
+        row("to the answer", &first, &raw_first, true),
+        row("to the end of all", &whole, &raw_whole, false),
+    ])
 }
 
 /// What it costs to start a program under the supervisor.

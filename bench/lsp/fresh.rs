@@ -42,9 +42,11 @@ pub async fn run(stage: &Stage, findings: Findings, plan: &Plan) -> anyhow::Resu
         let answer = runtime.check(vec![stage.our_file()], None, 100).await.map_err(refused)?;
         ours[usize::from(is_wrong)].push(started.elapsed());
         let found = answer.output.diagnostics.iter().any(|item| item.message.to_lowercase().contains(&says));
-        let coded = |code: &Option<String>| code.as_ref().is_some_and(|code| code.to_lowercase().contains(&says));
+        let coded =
+            |code: &Option<String>| code.as_ref().is_some_and(|code| code.to_lowercase().contains(&says));
         let found = found || answer.output.diagnostics.iter().any(|item| coded(&item.code));
-        faults += usize::from(found != is_wrong || answer.verdict != lsp_tools::tools::answer::Verdict::Complete);
+        faults +=
+            usize::from(found != is_wrong || answer.verdict != lsp_tools::tools::answer::Verdict::Complete);
     }
     runtime.shutdown().await;
     anyhow::ensure!(faults == 0, "{faults} of {} answers were not about the text", plan.edits);

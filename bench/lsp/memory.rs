@@ -22,7 +22,10 @@ pub fn run(data: &Path) -> anyhow::Result<Vec<Row>> {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let figures: Vec<f64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [own, supervisors, open] = figures[..] else {
-        return Err(anyhow!("the measured process says {said:?}: {}", String::from_utf8_lossy(&output.stderr)));
+        return Err(anyhow!(
+            "the measured process says {said:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
     };
     let row = |what: String, ours: f64, met: Option<bool>| Row {
         bench: "memory",

@@ -124,7 +124,8 @@ impl Stage {
 
     /// How the raw client starts the server: as the catalogue says.
     pub fn start(&self) -> anyhow::Result<Start> {
-        let table = Catalogue::built_in().servers.get(&self.server).ok_or_else(|| anyhow!("unknown server"))?;
+        let table =
+            Catalogue::built_in().servers.get(&self.server).ok_or_else(|| anyhow!("unknown server"))?;
         let folders = prefix_folders(&self.data, &self.server);
         let name = table.command.first().cloned().unwrap_or_default();
         let program = folders.iter().map(|folder| folder.join(&name)).find(|path| path.is_file());

@@ -57,7 +57,8 @@ async fn main() -> anyhow::Result<()> {
         };
         let trace = options.trace.as_ref().map(|folder| folder.join(format!("{key}.jsonl")));
         let timeout = Duration::from_secs(options.timeout);
-        let trial = Trial { server: key, sample: &sample, data: &data, install: !options.installed, timeout, trace };
+        let trial =
+            Trial { server: key, sample: &sample, data: &data, install: !options.installed, timeout, trace };
         let row = match trial.run().await {
             Ok(row) => row,
             Err(error) => Row::only(key, Cell::Wrong { ms: 0, why: error.to_string() }),
@@ -74,7 +75,11 @@ async fn main() -> anyhow::Result<()> {
 fn chosen(options: &Options) -> Vec<&'static str> {
     let all = Catalogue::built_in().servers.iter();
     all.filter(|(key, server)| match options.only.as_slice() {
-        [] => !(server.install.pip.is_empty() && server.install.npm.is_empty() && server.install.cargo.is_empty()),
+        [] => {
+            !(server.install.pip.is_empty()
+                && server.install.npm.is_empty()
+                && server.install.cargo.is_empty())
+        }
         only => only.contains(key),
     })
     .map(|(key, _)| key.as_str())
@@ -101,7 +106,10 @@ fn print_row(row: &Row) {
 }
 
 fn print_end(rows: &[Row]) {
-    println!("\n{:<26}{:>11}{:>11}{:>11}{:>11}{:>11}{:>9}{:>11}", "server", "installed", "first", "hover", "definition", "diagnostics", "memory", "stopped");
+    println!(
+        "\n{:<26}{:>11}{:>11}{:>11}{:>11}{:>11}{:>9}{:>11}",
+        "server", "installed", "first", "hover", "definition", "diagnostics", "memory", "stopped"
+    );
     for row in rows {
         print_row(row);
     }

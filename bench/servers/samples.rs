@@ -144,7 +144,12 @@ impl Sample {
     /// The text of the file as it is right, and as it is wrong.
     pub fn texts(&self, wrong: &Wrong) -> anyhow::Result<(String, String)> {
         let right = self.files.get(&self.file).ok_or_else(|| anyhow::anyhow!("no text of {}", self.file))?;
-        anyhow::ensure!(right.contains(&wrong.in_place_of), "{} does not hold {}", self.file, wrong.in_place_of);
+        anyhow::ensure!(
+            right.contains(&wrong.in_place_of),
+            "{} does not hold {}",
+            self.file,
+            wrong.in_place_of
+        );
         Ok((right.clone(), right.replacen(&wrong.in_place_of, &wrong.put, 1)))
     }
 }

@@ -168,7 +168,9 @@ impl Trial<'_> {
         match runtime.install(vec![self.server.to_owned()]).await {
             Err(error) => Cell::Wrong { ms: ms(started), why: error.error },
             Ok(output) => match output.items.first() {
-                Some(item) if item.state == InstallState::AlreadyInstalled => Cell::Skipped { why: "there".into() },
+                Some(item) if item.state == InstallState::AlreadyInstalled => {
+                    Cell::Skipped { why: "there".into() }
+                }
                 Some(item) if item.state == InstallState::Installed => Cell::Right { ms: item.took_ms },
                 item => Cell::Wrong { ms: ms(started), why: format!("{item:?}") },
             },
@@ -196,7 +198,9 @@ impl Trial<'_> {
         let target = match self.target(root, at) {
             Ok(target) if self.sample.hover.is_some() => target,
             Ok(_) => Target::File(root.join(&self.sample.file)),
-            Err(error) => return (Cell::Wrong { ms: 0, why: error.to_string() }, Cell::Skipped { why: String::new() }),
+            Err(error) => {
+                return (Cell::Wrong { ms: 0, why: error.to_string() }, Cell::Skipped { why: String::new() });
+            }
         };
         let skipped = self.sample.without.hover.clone().or(self.sample.hover.is_none().then(String::new));
         if let Some(why) = skipped {
@@ -230,9 +234,12 @@ impl Trial<'_> {
             let again = Instant::now();
             let second = runtime.hover(target).await;
             match second {
-                Ok(second) if second.output.contents == answer.output.contents => Cell::Right { ms: ms(again) },
+                Ok(second) if second.output.contents == answer.output.contents => {
+                    Cell::Right { ms: ms(again) }
+                }
                 Ok(second) => {
-                    let why = format!("first {:?}, then {:?}", answer.output.contents, second.output.contents);
+                    let why =
+                        format!("first {:?}, then {:?}", answer.output.contents, second.output.contents);
                     Cell::Wrong { ms: ms(again), why }
                 }
                 Err(error) => Cell::Wrong { ms: ms(again), why: error.error },
@@ -286,12 +293,19 @@ impl Trial<'_> {
     }
 
     /// Right, wrong, right, wrong; the slowest, and what was not right about the answers.
-    async fn follow(&self, runtime: &Runtime, root: &Path, wrong: &Wrong) -> anyhow::Result<(u64, Option<String>)> {
+    async fn follow(
+        &self,
+        runtime: &Runtime,
+        root: &Path,
+        wrong: &Wrong,
+    ) -> anyhow::Result<(u64, Option<String>)> {
         let (right_text, wrong_text) = self.sample.texts(wrong)?;
         let path = root.join(&self.sample.file);
         let mut slowest = 0;
         let mut troubles = Vec::new();
-        for (step, is_wrong) in [("right", false), ("then wrong", true), ("right again", false), ("wrong again", true)] {
+        for (step, is_wrong) in
+            [("right", false), ("then wrong", true), ("right again", false), ("wrong again", true)]
+        {
             fs::write(&path, if is_wrong { &wrong_text } else { &right_text })?;
             let started = Instant::now();
             let answer = match runtime.check(vec![path.clone()], None, 100).await {

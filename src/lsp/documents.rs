@@ -254,7 +254,8 @@ impl Session {
         let heard = self.state.pushes(&document.path);
         let pushes = heard.count;
         document.idle_before = heard.idle;
-        document.owed = pushes == document.pushes_before || (document.owed && pushes < document.pushes_before + 2);
+        document.owed =
+            pushes == document.pushes_before || (document.owed && pushes < document.pushes_before + 2);
         document.pushes_before = pushes;
         document.version += 1;
         document.epoch = self.state.epoch();

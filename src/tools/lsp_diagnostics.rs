@@ -53,9 +53,11 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     let total = subjects.len();
     let mut reports = Vec::with_capacity(total);
     let mut unread = Vec::new();
-    let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
-        (named.contains(&subject.path), check(context, subject).await)
-    }))
+    let mut running = futures::stream::iter(
+        subjects
+            .into_iter()
+            .map(|subject| async { (named.contains(&subject.path), check(context, subject).await) }),
+    )
     .buffer_unordered(AT_ONCE);
     while let Some((is_named, report)) = running.next().await {
         match report {
@@ -77,7 +79,10 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
 
 /// The files to ask about, and which of them were named. A file that is named must exist and be text; of folders, files of
 /// languages with a server.
-fn subjects(context: &Context, paths: &[PathBuf]) -> Result<(Vec<Subject>, BTreeSet<WorkspacePath>), ToolError> {
+fn subjects(
+    context: &Context,
+    paths: &[PathBuf],
+) -> Result<(Vec<Subject>, BTreeSet<WorkspacePath>), ToolError> {
     let mut found: Vec<Subject> = Vec::new();
     let mut folders = Vec::new();
     if paths.is_empty() {
@@ -85,7 +90,11 @@ fn subjects(context: &Context, paths: &[PathBuf]) -> Result<(Vec<Subject>, BTree
     }
     for given in paths {
         let path = context.path(given)?;
-        if context.workspace.absolute(&path).is_dir() { folders.push(path) } else { found.push(context.subject(path)?) }
+        if context.workspace.absolute(&path).is_dir() {
+            folders.push(path)
+        } else {
+            found.push(context.subject(path)?)
+        }
     }
     let named = found.iter().map(|subject| subject.path.clone()).collect();
     for folder in folders {
@@ -96,7 +105,8 @@ fn subjects(context: &Context, paths: &[PathBuf]) -> Result<(Vec<Subject>, BTree
         let walk = context.workspace.files(&folder, &limits);
         if walk.truncated {
             let error = format!("{} has too many files to check at once", folder.display());
-            return Err(ToolError::new(ErrorCode::TooLarge, error).with_hint("name a folder inside it, or raise limits.walk-files"));
+            return Err(ToolError::new(ErrorCode::TooLarge, error)
+                .with_hint("name a folder inside it, or raise limits.walk-files"));
         }
         for path in walk.files {
             // What cannot be read is no source file; a file that was named is told apart above.
@@ -212,12 +222,18 @@ async fn ask(
                 let end = session.obituary().await;
                 crash = Some(format!("{server} crashed ({end}) and was started again"));
             }
-            Err(error) => return Err(Silent::Server(context.failed(&session, subject, &error, started).await)),
+            Err(error) => {
+                return Err(Silent::Server(context.failed(&session, subject, &error, started).await));
+            }
         }
     }
 }
 
-async fn without_server(context: &Context, subject: Subject, mut report: FileReport) -> Result<FileReport, ToolError> {
+async fn without_server(
+    context: &Context,
+    subject: Subject,
+    mut report: FileReport,
+) -> Result<FileReport, ToolError> {
     if report.statuses.is_empty() {
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
@@ -253,7 +269,11 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
     let incomplete: Vec<FileVerdict> = reports
         .iter()
         .filter(|report| report.verdict != Verdict::Complete)
-        .map(|report| FileVerdict { path: report.path.display(), verdict: report.verdict, detail: report.detail.clone() })
+        .map(|report| FileVerdict {
+            path: report.path.display(),
+            verdict: report.verdict,
+            detail: report.detail.clone(),
+        })
         .collect();
     let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
     for report in reports {
@@ -276,7 +296,8 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
         waited_ms: 0,
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
-    let output = DiagnosticsOutput { has_more: count > diagnostics.len(), diagnostics, count, files, incomplete };
+    let output =
+        DiagnosticsOutput { has_more: count > diagnostics.len(), diagnostics, count, files, incomplete };
     Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
 }
 
@@ -307,7 +328,8 @@ fn worst(statuses: &[ServerStatus]) -> Option<ServerStatus> {
 }
 
 fn overall(reports: &[FileReport]) -> Verdict {
-    let all = |verdict: Verdict| !reports.is_empty() && reports.iter().all(|report| report.verdict == verdict);
+    let all =
+        |verdict: Verdict| !reports.is_empty() && reports.iter().all(|report| report.verdict == verdict);
     if reports.iter().all(|report| report.verdict == Verdict::Complete) {
         Verdict::Complete
     } else if all(Verdict::Hints) {

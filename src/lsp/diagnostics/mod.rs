@@ -76,9 +76,7 @@ impl Session {
             DiagnosticsSource::Auto
             | DiagnosticsSource::VersionedPush
             | DiagnosticsSource::Push
-            | DiagnosticsSource::Tsserver => {
-                self.heard_or_pulled(path, deadline).await?
-            }
+            | DiagnosticsSource::Tsserver => self.heard_or_pulled(path, deadline).await?,
         };
         if raw.known == Known::Complete {
             self.note_latency(started.elapsed());

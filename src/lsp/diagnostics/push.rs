@@ -57,8 +57,15 @@ impl Moment<'_> {
         match self.pushes.version {
             Some(version) if version > self.snapshot.version && self.lies => Decision::Wait(None),
             Some(version) if version > self.snapshot.version => Decision::Overtaken,
-            Some(version) if version == self.snapshot.version && !self.is_noise() && self.is_last() => self.when_done(),
-            None if pushed && self.barrier && !self.snapshot.owed && self.is_measured() && !self.is_noise() => {
+            Some(version) if version == self.snapshot.version && !self.is_noise() && self.is_last() => {
+                self.when_done()
+            }
+            None if pushed
+                && self.barrier
+                && !self.snapshot.owed
+                && self.is_measured()
+                && !self.is_noise() =>
+            {
                 Decision::Take
             }
             None if pushed => self.after_silence(),
@@ -216,7 +223,8 @@ impl Session {
 
     fn nothing_heard(&self, snapshot: Snapshot, waited: Duration) -> Raw {
         let waited = waited.as_millis();
-        let known = Known::NoData(format!("{} said nothing about this text within {waited} ms", self.server()));
+        let known =
+            Known::NoData(format!("{} said nothing about this text within {waited} ms", self.server()));
         Raw { items: Default::default(), snapshot, known, notes: Vec::new() }
     }
 
