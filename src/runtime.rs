@@ -15,8 +15,8 @@ use crate::lsp::process::Spawner;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::wire::Trace;
 use crate::tools::answer::{
-    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, SignaturesOutput,
-    SymbolsOutput,
+    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
+    SignaturesOutput, SymbolsOutput,
 };
 use crate::tools::context::Context;
 use crate::tools::doctor::DoctorOutput;
@@ -26,8 +26,8 @@ use crate::tools::servers::ServersOutput;
 use crate::tools::target::Target;
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_signature, lsp_symbols,
-    servers, trust,
+    doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_signature,
+    lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
 
@@ -140,7 +140,11 @@ impl Runtime {
     }
 
     /// Where it is used; at most `limit` places.
-    pub async fn references(&self, target: Target, limit: usize) -> Result<Answer<LocationsOutput>, ToolError> {
+    pub async fn references(
+        &self,
+        target: Target,
+        limit: usize,
+    ) -> Result<Answer<LocationsOutput>, ToolError> {
         lsp_navigate::run(&self.context, Navigation::References, &target, Some(limit)).await
     }
 
@@ -175,7 +179,11 @@ impl Runtime {
     }
 
     /// What could be typed at `target`; at most `limit`.
-    pub async fn completion(&self, target: Target, limit: usize) -> Result<Answer<CompletionsOutput>, ToolError> {
+    pub async fn completion(
+        &self,
+        target: Target,
+        limit: usize,
+    ) -> Result<Answer<CompletionsOutput>, ToolError> {
         lsp_completion::run(&self.context, &target, Some(limit)).await
     }
 

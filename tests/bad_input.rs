@@ -97,7 +97,11 @@ fn positions_outside_the_text_are_told_with_what_there_is() {
 #[test]
 fn what_is_not_text_is_refused_by_what_it_is() {
     refused_bytes("a.scr", b"\x7fELF\0\0\x01", "`a.scr` is binary (a NUL byte at offset 4), not text");
-    refused_bytes("a.scr", b"def caf\xe9\n", "not UTF-8 (byte 0xE9 at line 1, column 8; perhaps Latin-1 or Windows-1252)");
+    refused_bytes(
+        "a.scr",
+        b"def caf\xe9\n",
+        "not UTF-8 (byte 0xE9 at line 1, column 8; perhaps Latin-1 or Windows-1252)",
+    );
     let utf16 = "def foo\n".encode_utf16().flat_map(u16::to_le_bytes);
     let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(utf16).collect();
     refused_bytes("a.scr", &utf16, "seems to be UTF-16 (little endian), not UTF-8; convert it to UTF-8");
@@ -116,12 +120,20 @@ fn what_is_no_file_is_refused_by_what_it_is() {
     let project = project();
     fs::create_dir(project.path("dir.scr")).expect("a folder");
     let said = run(&project, &["hover", "dir.scr:1:1"]);
-    assert!(said.code == Some(2) && said.err.contains("`dir.scr` is a directory; give a file in it"), "{said:?}");
+    assert!(
+        said.code == Some(2) && said.err.contains("`dir.scr` is a directory; give a file in it"),
+        "{said:?}"
+    );
     let said = run(&project, &["check", "dir.scr"]);
     assert_eq!((said.code, said.out.as_str()), (Some(0), "no problems, 0 files checked\n"));
     let mode = rustix::fs::Mode::from_raw_mode(0o644);
     rustix::fs::mkfifoat(rustix::fs::CWD, project.path("fifo.scr"), mode).expect("a FIFO");
-    refused(&project, "fifo.scr", "`fifo.scr` is a named pipe (FIFO), not a regular file, and is never opened", 2);
+    refused(
+        &project,
+        "fifo.scr",
+        "`fifo.scr` is a named pipe (FIFO), not a regular file, and is never opened",
+        2,
+    );
     let _listens = std::os::unix::net::UnixListener::bind(project.path("socket.scr")).expect("a socket");
     refused(&project, "socket.scr", "`socket.scr` is a socket", 2);
     assert_eq!(project.log().starts(), 0, "no server is started for them");
@@ -145,14 +157,18 @@ fn links_that_lead_nowhere_or_out_are_refused() {
         ("loop.scr", "`loop.scr` cannot be followed: its symbolic links lead in a circle", 2),
         ("dangling.scr", "there is no file `dangling.scr`", 1),
     ] {
-        for arguments in [["hover".to_owned(), format!("{link}:1:1")], ["check".to_owned(), link.to_owned()]] {
+        for arguments in [["hover".to_owned(), format!("{link}:1:1")], ["check".to_owned(), link.to_owned()]]
+        {
             let said = run(&project, &arguments);
             assert!(said.code == Some(code) && said.err.contains(sentence), "{said:?}");
         }
     }
     symlink("a.scr", project.path("fine.scr")).expect("a link");
     let said = run(&project, &["hover", "fine.scr:1:5"]);
-    assert!(said.code == Some(0) && said.out.contains(&fingerprint(TEXT)), "a link inside is a file: {said:?}");
+    assert!(
+        said.code == Some(0) && said.out.contains(&fingerprint(TEXT)),
+        "a link inside is a file: {said:?}"
+    );
 }
 
 #[test]
@@ -160,7 +176,7 @@ fn a_file_without_permission_is_told_so() {
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65_534;
     let project = project();
-    fs::set_permissions(project.path("a.scr"), fs::Permissions::from_mode(0)).expect("a mode");
+    fs::set_permissions(project.path("a.scr"), fs::Permissions::from_mode(0o000)).expect("a mode");
     let root = rustix::process::geteuid().is_root();
     if root {
         // To the superuser no file is closed, so the program runs as somebody else.
@@ -247,13 +263,19 @@ fn a_file_that_comes_and_goes_is_found_or_not_and_nothing_else() {
     {
         let _stops_when_this_fails = StopOnDrop(&stop);
         for round in 0..8 {
-            let arguments = [&["hover", "a.scr:1:5"][..], &["check", "a.scr"], &["symbols", "a.scr"], &["check"]][round % 4];
+            let arguments =
+                [&["hover", "a.scr:1:5"][..], &["check", "a.scr"], &["symbols", "a.scr"], &["check"]]
+                    [round % 4];
             let said = run(&project, arguments);
             let found = said.err.is_empty() && matches!(said.code, Some(0 | 1));
-            let gone = said.err.contains("there is no file") || said.err.contains("no file has that name")
+            let gone = said.err.contains("there is no file")
+                || said.err.contains("no file has that name")
                 || said.err.contains("no files of a known language");
             let moving = said.err.contains("kept changing") || said.err.contains("changed while");
-            assert!(found || gone && said.code == Some(1) || moving || arguments == ["check"], "{arguments:?}: {said:?}");
+            assert!(
+                found || gone && said.code == Some(1) || moving || arguments == ["check"],
+                "{arguments:?}: {said:?}"
+            );
         }
     }
     deleting.join().expect("the deleting thread");
@@ -279,5 +301,8 @@ fn files_that_cannot_be_read_do_not_cost_the_check_of_the_others() {
     let answer: Value = serde_json::from_str(&said.out).expect("JSON");
     assert_eq!((&answer["count"], &answer["files"], said.code), (&json!(1), &json!(1), Some(1)), "{said:?}");
     let notes = answer["notes"].to_string();
-    assert!(notes.contains("`binary.scr` is binary") && notes.contains("`latin.scr` is not UTF-8"), "{notes}");
+    assert!(
+        notes.contains("`binary.scr` is binary") && notes.contains("`latin.scr` is not UTF-8"),
+        "{notes}"
+    );
 }

@@ -77,8 +77,12 @@ async fn pylsp_answers_and_follows_edits() {
         definition(&runtime, on_line("greet/app.py", 9, "compose")).await,
         "greet/messages.py:8 def compose(person: Person, *, shout: bool = False) -> str:"
     );
-    let uses = complete(runtime.references(named("greet/people.py", "Person"), 100).await.expect("an answer"));
-    assert!(uses.count >= 6 && uses.locations.iter().any(|place| place.path == "greet/messages.py"), "{uses:?}");
+    let uses =
+        complete(runtime.references(named("greet/people.py", "Person"), 100).await.expect("an answer"));
+    assert!(
+        uses.count >= 6 && uses.locations.iter().any(|place| place.path == "greet/messages.py"),
+        "{uses:?}"
+    );
     assert!(has(&messages(&runtime, "greet/broken.py").await, "14: undefined name 'count'"));
     let fixed = project.read("greet/broken.py").replace("return count + 1", "return 1");
     project.write("greet/broken.py", &fixed);
@@ -87,14 +91,19 @@ async fn pylsp_answers_and_follows_edits() {
     let answer = runtime.check(vec!["greet/broken.py".into()], None, 100).await.expect("an answer");
     let found = complete(answer).diagnostics;
     let item = found.iter().find(|item| item.message.contains("missing_name")).expect("the undefined name");
-    assert_eq!((item.range.start.character, item.range.end.character), (14, 26), "columns behind astral characters");
+    assert_eq!(
+        (item.range.start.character, item.range.end.character),
+        (14, 26),
+        "columns behind astral characters"
+    );
     runtime.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pyright_answers_and_sees_other_files_change() {
     let project = Project::of_fixture("python");
-    std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n").expect("settings");
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
+        .expect("settings");
     let runtime = open(&project, &["pyright"], PATIENT);
     let hover = complete(runtime.hover(on_line("greet/app.py", 9, "compose")).await.expect("an answer"));
     assert!(hover.contents.contains("def compose"), "{}", hover.contents);
@@ -121,7 +130,10 @@ async fn bash_language_server_answers_at_once_and_lints() {
     let symbols = complete(runtime.symbols(Target::File("deploy.sh".into()), 50).await.expect("an answer"));
     let names: Vec<&str> = symbols.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
     assert_eq!(names, ["keep_last", "release"], "the first answer after the start is whole");
-    assert_eq!(definition(&runtime, on_line("deploy.sh", 18, "keep_last")).await, "deploy.sh:8 keep_last() {");
+    assert_eq!(
+        definition(&runtime, on_line("deploy.sh", 18, "keep_last")).await,
+        "deploy.sh:8 keep_last() {"
+    );
     let broken = messages(&runtime, "broken.sh").await;
     assert!(!broken.is_empty(), "shellcheck came with the server");
     let all = runtime.check(Vec::new(), None, 100).await.expect("an answer");

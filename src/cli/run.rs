@@ -124,21 +124,32 @@ async fn ask(cli: Cli, cwd: PathBuf, console: &Console) -> Result<Reply, ToolErr
     let reply = tokio::select! {
         biased;
         () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted },
-        reply = reply(cli.command, cli.global.format, &runtime, &cwd, console) => reply,
+        reply = reply(cli.command, cli.global.format, cli.global.install, &runtime, &cwd, console) => reply,
     };
     if let Some(progress) = progress {
         progress.finish().await;
     }
+    // Whoever asked need not wait for servers to take their leave.
+    let status = print(reply, console);
     tokio::select! {
         () = runtime.shutdown() => {}
         () = signals.next() => {}
         () = tokio::time::sleep(SHUTDOWN) => tracing::warn!("servers did not end in time"),
     }
-    Ok(reply)
+    Ok(Reply { out: String::new(), lines: Vec::new(), status })
 }
 
-async fn reply(command: Command, format: Format, runtime: &Runtime, cwd: &Path, console: &Console) -> Reply {
-    let hints = if commands::asks_about_code(&command) { runtime.startup_hints() } else { Vec::new() };
+async fn reply(
+    command: Command,
+    format: Format,
+    installs: bool,
+    runtime: &Runtime,
+    cwd: &Path,
+    console: &Console,
+) -> Reply {
+    // What is about to be installed need not be advised.
+    let advises = commands::asks_about_code(&command) && !installs;
+    let hints = if advises { runtime.startup_hints() } else { Vec::new() };
     let paths = Paths::new(runtime.workspace().root(), cwd);
     let mut reply = commands::run(command, Door { runtime, cwd, paths: &paths, format, console }).await;
     let hints = hints.iter().map(|hint| escape::line(hint).into_owned());

@@ -195,7 +195,12 @@ impl Registrations {
             let options = entry["registerOptions"].clone();
             let watchers = options["watchers"].as_array().into_iter().flatten().filter_map(watcher).collect();
             self.entries.retain(|known| known.id != id || known.method != method);
-            self.entries.push(Registration { id: id.to_owned(), method: method.to_owned(), options, watchers });
+            self.entries.push(Registration {
+                id: id.to_owned(),
+                method: method.to_owned(),
+                options,
+                watchers,
+            });
         }
     }
 
@@ -288,7 +293,9 @@ mod tests {
 
     fn registered(options: Value, method: &str) -> Registrations {
         let mut registrations = Registrations::default();
-        registrations.register(&json!({ "registrations": [{ "id": "1", "method": method, "registerOptions": options }] }));
+        registrations.register(
+            &json!({ "registrations": [{ "id": "1", "method": method, "registerOptions": options }] }),
+        );
         registrations
     }
 
@@ -311,11 +318,13 @@ mod tests {
 
     #[test]
     fn registrations_come_and_go_by_id_and_respect_selectors() {
-        let selector = json!({ "documentSelector": [{ "language": "python", "scheme": "file" }], "identifier": "x" });
+        let selector =
+            json!({ "documentSelector": [{ "language": "python", "scheme": "file" }], "identifier": "x" });
         let mut registrations = registered(selector, "textDocument/diagnostic");
         assert!(registrations.covers("textDocument/diagnostic", "python", Path::new("/a.py")));
         assert!(!registrations.covers("textDocument/diagnostic", "rust", Path::new("/a.rs")));
-        registrations.unregister(&json!({ "unregisterations": [{ "id": "1", "method": "textDocument/diagnostic" }] }));
+        registrations
+            .unregister(&json!({ "unregisterations": [{ "id": "1", "method": "textDocument/diagnostic" }] }));
         assert!(!registrations.has("textDocument/diagnostic"));
     }
 }

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use async_lsp::{AnyEvent, AnyNotification, AnyRequest, ErrorCode, LspService, MainLoop, ResponseError, ServerSocket};
+use async_lsp::{
+    AnyEvent, AnyNotification, AnyRequest, ErrorCode, LspService, MainLoop, ResponseError, ServerSocket,
+};
 use futures::future::{Ready, ready};
 use futures::{AsyncRead, AsyncWrite};
 use serde::Serialize;
@@ -170,7 +172,13 @@ impl Connection {
             };
             end.because(&reason);
         });
-        Self { socket, wire: Arc::new(WireHandle(wire)), next_token: AtomicU64::new(1), closed: End(closed), task }
+        Self {
+            socket,
+            wire: Arc::new(WireHandle(wire)),
+            next_token: AtomicU64::new(1),
+            closed: End(closed),
+            task,
+        }
     }
 
     /// Sends a notification; a closed connection is no error here, the next request tells.
@@ -205,7 +213,14 @@ impl Connection {
         let request = serde_json::from_value::<AnyRequest>(stand_in).map_err(malformed)?;
         let answer = Service::call(&mut self.socket.clone(), request);
         let method = method.to_owned();
-        Ok(Pending { connection: self, method, token, answer: Box::pin(answer), started: Instant::now(), done: false })
+        Ok(Pending {
+            connection: self,
+            method,
+            token,
+            answer: Box::pin(answer),
+            started: Instant::now(),
+            done: false,
+        })
     }
 
     /// Sends a request and waits for its answer until `deadline`.
@@ -349,12 +364,14 @@ impl<I: Incoming> Service<AnyRequest> for Handler<I> {
 
     fn call(&mut self, request: AnyRequest) -> Self::Future {
         let body = self.body(&request.params);
-        let params = serde_json::from_str(body.get()).map_err(|error| Refusal::InvalidParams(error.to_string()));
+        let params =
+            serde_json::from_str(body.get()).map_err(|error| Refusal::InvalidParams(error.to_string()));
         let result = params.and_then(|params| self.incoming.request(&request.method, params));
         ready(result.map_err(|refusal| match refusal {
-            Refusal::MethodNotFound => {
-                ResponseError::new(ErrorCode::METHOD_NOT_FOUND, format!("{} is not supported", request.method))
-            }
+            Refusal::MethodNotFound => ResponseError::new(
+                ErrorCode::METHOD_NOT_FOUND,
+                format!("{} is not supported", request.method),
+            ),
             Refusal::InvalidParams(what) => ResponseError::new(ErrorCode::INVALID_PARAMS, what),
         }))
     }

@@ -53,7 +53,10 @@ async fn an_answer_reaches_its_caller_through_every_kind_of_rubbish() {
     let (connection, mut from, mut to, heard) = pair();
     let answer = connection.start("textDocument/hover", &json!({ "x": 1 })).unwrap();
     let sent = receive(&mut from).await;
-    assert_eq!(sent, json!({ "jsonrpc": "2.0", "id": 0, "method": "textDocument/hover", "params": { "x": 1 } }));
+    assert_eq!(
+        sent,
+        json!({ "jsonrpc": "2.0", "id": 0, "method": "textDocument/hover", "params": { "x": 1 } })
+    );
     let rubbish = [
         "npm WARN something\nstarted on port 1\n".to_owned(),
         frame("{not json"),
@@ -61,7 +64,10 @@ async fn an_answer_reaches_its_caller_through_every_kind_of_rubbish() {
         frame(r#"{"jsonrpc":"2.0","id":77,"result":"to nobody"}"#),
         "Content-Length: -5\r\n\r\n".to_owned(),
         // Too long a length swallows the next frame; it is found again inside.
-        format!("Content-Length: 60\r\n\r\n{{}}{}", frame(r#"{"jsonrpc":"2.0","method":"a/b","params":[1]}"#)),
+        format!(
+            "Content-Length: 60\r\n\r\n{{}}{}",
+            frame(r#"{"jsonrpc":"2.0","method":"a/b","params":[1]}"#)
+        ),
         "content-length:44\n\n{\"jsonrpc\":\"2.0\",\"method\":\"c/d\",\"params\":{}}".to_owned(),
         "Content-Type: x\r\nContent-Length: 32\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"e/f\"}".to_owned(),
     ];

@@ -45,7 +45,9 @@ impl<'a> Texts<'a> {
                 .documents
                 .buffer(path)
                 .or_else(|| session.workspace.read_text(path).ok().map(|file| Buffer::new(&file.text))),
-            FileRef::Outside(path) => Workspace::read_outside(path, MAX_OUTSIDE).ok().map(|text| Buffer::new(&text)),
+            FileRef::Outside(path) => {
+                Workspace::read_outside(path, MAX_OUTSIDE).ok().map(|text| Buffer::new(&text))
+            }
             FileRef::Virtual(_) => None,
         };
         self.buffers.entry(file.clone()).or_insert_with(load).as_ref()
@@ -71,7 +73,8 @@ impl<'a> Texts<'a> {
     fn place(&mut self, uri: &str, range: &Value) -> Option<Location> {
         let file = uri::file_ref(&self.session.workspace, uri);
         let range = self.range_in(&file, range)?;
-        let text = self.buffer(&file).and_then(|buffer| buffer.line(range.start.line)).map(|line| line.into_owned());
+        let text =
+            self.buffer(&file).and_then(|buffer| buffer.line(range.start.line)).map(|line| line.into_owned());
         Some(Location { file, range, text })
     }
 
@@ -101,7 +104,11 @@ impl<'a> Texts<'a> {
 
     /// LSP 3.17 *Hover*; `None` where it says nothing.
     pub fn hover(&mut self, value: &Value) -> Option<Hover> {
-        let contents = markup(&value["contents"])?;
+        let Some(contents) = markup(&value["contents"]) else {
+            self.dropped +=
+                usize::from(!value["contents"].is_null() || !(value.is_null() || value.is_object()));
+            return None;
+        };
         let range = value.get("range").and_then(|range| self.range(range));
         (!contents.trim().is_empty()).then_some(Hover { contents, range })
     }
@@ -136,7 +143,9 @@ impl<'a> Texts<'a> {
                 _ => None,
             },
             source,
-            message: value["message"].as_str().map_or_else(|| markup(&value["message"]), |text| Some(text.to_owned()))?,
+            message: value["message"]
+                .as_str()
+                .map_or_else(|| markup(&value["message"]), |text| Some(text.to_owned()))?,
             server: self.session.server().to_owned(),
             unnecessary: tags.contains(&1),
             deprecated: tags.contains(&2),
@@ -229,7 +238,10 @@ fn nest(mut flat: Vec<Symbol>) -> Vec<Symbol> {
         }
     };
     for symbol in flat {
-        while open.last().is_some_and(|parent| !parent.range.encloses(&symbol.range) || parent.range == symbol.range) {
+        while open
+            .last()
+            .is_some_and(|parent| !parent.range.encloses(&symbol.range) || parent.range == symbol.range)
+        {
             close(&mut open, &mut roots);
         }
         open.push(symbol);
@@ -262,7 +274,8 @@ pub fn markup(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {
-            let parts: Vec<String> = parts.iter().filter_map(markup).filter(|part| !part.trim().is_empty()).collect();
+            let parts: Vec<String> =
+                parts.iter().filter_map(markup).filter(|part| !part.trim().is_empty()).collect();
             Some(parts.join("\n\n"))
         }
         Value::Object(object) => {

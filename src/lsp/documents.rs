@@ -97,6 +97,11 @@ pub struct Documents {
 }
 
 impl Documents {
+    /// Keeps the document of `path` from being closed as surplus while the returned value lives.
+    pub fn keep(&self, path: &WorkspacePath) -> impl Sized + use<> {
+        self.slot(path)
+    }
+
     fn slot(&self, path: &WorkspacePath) -> Arc<Mutex<Option<Document>>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.entry(path.clone()).or_default().clone()
@@ -249,7 +254,8 @@ impl Session {
         let heard = self.state.pushes(&document.path);
         let pushes = heard.count;
         document.idle_before = heard.idle;
-        document.owed = pushes == document.pushes_before || (document.owed && pushes < document.pushes_before + 2);
+        document.owed =
+            pushes == document.pushes_before || (document.owed && pushes < document.pushes_before + 2);
         document.pushes_before = pushes;
         document.version += 1;
         document.epoch = self.state.epoch();
@@ -308,9 +314,13 @@ impl Session {
         }
         let mut ages = Vec::new();
         for path in paths {
-            // A document that is in use right now is not among the oldest.
-            if let Ok(slot) = self.documents.slot(&path).try_lock()
-                && let Some(document) = slot.as_ref()
+            let slot = self.documents.slot(&path);
+            // One that is kept, or locked, is in use right now: beside the map's handle and this one there is another.
+            if Arc::strong_count(&slot) > 2 {
+                continue;
+            }
+            if let Ok(document) = slot.try_lock()
+                && let Some(document) = document.as_ref()
             {
                 ages.push((document.last_used, path));
             }

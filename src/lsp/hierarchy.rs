@@ -87,7 +87,7 @@ impl Session {
                 roots.push(root);
             }
         }
-        Ok(Asked { value: roots, snapshot: asked.snapshot, working: asked.working })
+        Ok(Asked { value: roots, snapshot: asked.snapshot, working: asked.working, odd: 0 })
     }
 }
 
@@ -125,7 +125,9 @@ impl Walk<'_> {
                 break;
             }
             let item = self.hierarchy.item(element);
-            let Some(mut child) = self.node(item, &element["fromRanges"], &node.location.file) else { continue };
+            let Some(mut child) = self.node(item, &element["fromRanges"], &node.location.file) else {
+                continue;
+            };
             self.left -= 1;
             if depth > 1 {
                 Box::pin(self.descend(&mut child, item.clone(), depth - 1)).await?;

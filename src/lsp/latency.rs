@@ -27,7 +27,9 @@ impl Latencies {
     pub fn median_and_p99(&self) -> Option<(Duration, Duration)> {
         let mut sorted = self.times.clone();
         sorted.sort_unstable();
-        let at = |part: usize| sorted.get((sorted.len() * part / 100).min(sorted.len().saturating_sub(1))).copied();
+        let at = |part: usize| {
+            sorted.get((sorted.len() * part / 100).min(sorted.len().saturating_sub(1))).copied()
+        };
         Some((at(50)?, at(99)?))
     }
 }

@@ -96,12 +96,15 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         return configured(program, places);
     }
     let ours = prefix_folders(places.data, key);
-    let own = project_folders(places).into_iter().map(|folder| folder.join(&program)).find(|path| is_program(path));
+    let own =
+        project_folders(places).into_iter().map(|folder| folder.join(&program)).find(|path| is_program(path));
     match own {
         Some(program) if (places.may_run)(&program) => {
             return Ok(Located { program, origin: Origin::Project, path_folders: ours });
         }
-        Some(_) => searched.push("trusted in the project's environment, where it is (lsp-tools trust)".to_owned()),
+        Some(_) => {
+            searched.push("trusted in the project's environment, where it is (lsp-tools trust)".to_owned())
+        }
         None => searched.push("in the project's environment".to_owned()),
     }
     if let Some(program) = search(&program, user_folders(places)) {
@@ -277,9 +280,18 @@ mod tests {
         let at = |command: &str, trusted: bool| {
             let server = Server { command: vec![command.to_owned()], ..server() };
             let may_run = |_: &Path| trusted;
-            let places = Places { workspace: &workspace, root: &root, data: temp.path(), may_run: &may_run, path: None };
+            let places = Places {
+                workspace: &workspace,
+                root: &root,
+                data: temp.path(),
+                may_run: &may_run,
+                path: None,
+            };
             let known = project_program(&workspace, &root, &server);
-            (locate("key", &server, &places).map(|found| found.program).map_err(|error| error.to_string()), known)
+            (
+                locate("key", &server, &places).map(|found| found.program).map_err(|error| error.to_string()),
+                known,
+            )
         };
         let inside = workspace.root().join("tools/the-server");
         assert_eq!(at("tools/the-server", true), (Ok(inside.clone()), Some(inside.clone())));

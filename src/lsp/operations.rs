@@ -90,8 +90,10 @@ impl Session {
     ) -> Result<Asked<Option<Hover>>, AskError> {
         let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
         let asked = self.ask_twice(path, "textDocument/hover", Scope::File, deadline, params).await?;
-        let value = Texts::new(self, &asked.snapshot).hover(&asked.value);
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+        let mut texts = Texts::new(self, &asked.snapshot);
+        let value = texts.hover(&asked.value);
+        let odd = texts.dropped;
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd })
     }
 
     /// One of the "where is it" requests.
@@ -110,8 +112,10 @@ impl Session {
             params
         };
         let asked = self.ask_twice(path, navigation.method(), navigation.scope(), deadline, params).await?;
-        let value = Texts::new(self, &asked.snapshot).locations(&asked.value);
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+        let mut texts = Texts::new(self, &asked.snapshot);
+        let value = texts.locations(&asked.value);
+        let odd = texts.dropped;
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd })
     }
 
     /// `textDocument/documentSymbol` as a tree.
@@ -121,9 +125,12 @@ impl Session {
         deadline: Instant,
     ) -> Result<Asked<Vec<Symbol>>, AskError> {
         let params = |snapshot: &Snapshot, _| json!({ "textDocument": { "uri": snapshot.uri } });
-        let asked = self.ask_twice(path, "textDocument/documentSymbol", Scope::File, deadline, params).await?;
-        let value = Texts::new(self, &asked.snapshot).symbols(&asked.value);
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+        let asked =
+            self.ask_twice(path, "textDocument/documentSymbol", Scope::File, deadline, params).await?;
+        let mut texts = Texts::new(self, &asked.snapshot);
+        let value = texts.symbols(&asked.value);
+        let odd = texts.dropped;
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd })
     }
 
     /// `workspace/symbol`; also says what the server was still doing.
@@ -139,7 +146,10 @@ impl Session {
             Some(WorkspaceSymbol {
                 name: element["name"].as_str()?.to_owned(),
                 kind: kind(&element["kind"]),
-                container: element["containerName"].as_str().filter(|name| !name.is_empty()).map(str::to_owned),
+                container: element["containerName"]
+                    .as_str()
+                    .filter(|name| !name.is_empty())
+                    .map(str::to_owned),
                 location: texts.location(&element["location"])?,
             })
         };
@@ -159,7 +169,7 @@ impl Session {
         let active = help["activeSignature"].as_u64().unwrap_or(0) as usize;
         let value = elements(&help["signatures"]).enumerate();
         let value = value.filter_map(|(index, one)| signature(one, help, index == active)).collect();
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd: 0 })
     }
 
     /// `textDocument/completion`, in the server's order of preference; also whether the server left some out.
@@ -180,7 +190,7 @@ impl Session {
         items.sort_by_key(|item| item["sortText"].as_str().or(item["label"].as_str()).unwrap_or_default());
         let found = items.into_iter().filter_map(completion).collect();
         let value = (found, asked.value["isIncomplete"] == true);
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working })
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd: 0 })
     }
 }
 
@@ -208,15 +218,43 @@ fn signature(value: &Value, help: &Value, active: bool) -> Option<Signature> {
     let parameters = parameters.collect();
     let number = value["activeParameter"].as_u64().or(help["activeParameter"].as_u64());
     let active_parameter = number.filter(|_| active).and_then(|number| u32::try_from(number).ok());
-    Some(Signature { label, documentation: markup(&value["documentation"]), parameters, active_parameter, active })
+    Some(Signature {
+        label,
+        documentation: markup(&value["documentation"]),
+        parameters,
+        active_parameter,
+        active,
+    })
 }
 
 /// LSP 3.17 *CompletionItem*.
 fn completion(value: &Value) -> Option<Completion> {
     const KINDS: [&str; 25] = [
-        "text", "method", "function", "constructor", "field", "variable", "class", "interface", "module", "property",
-        "unit", "value", "enum", "keyword", "snippet", "color", "file", "reference", "folder", "enum member",
-        "constant", "struct", "event", "operator", "type parameter",
+        "text",
+        "method",
+        "function",
+        "constructor",
+        "field",
+        "variable",
+        "class",
+        "interface",
+        "module",
+        "property",
+        "unit",
+        "value",
+        "enum",
+        "keyword",
+        "snippet",
+        "color",
+        "file",
+        "reference",
+        "folder",
+        "enum member",
+        "constant",
+        "struct",
+        "event",
+        "operator",
+        "type parameter",
     ];
     let label = value["label"].as_str()?.to_owned();
     let kind = value["kind"].as_u64().and_then(|kind| KINDS.get((kind as usize).checked_sub(1)?).copied());

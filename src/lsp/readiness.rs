@@ -114,7 +114,9 @@ impl Readiness {
     pub fn notification(&mut self, rule: &ReadinessRule, method: &str, params: &Value) {
         let Some(sign) = &rule.notification else { return };
         let fits = match (&sign.field, &sign.value) {
-            (Some(field), Some(value)) => params[field].as_str().is_some_and(|said| said.starts_with(value.as_str())),
+            (Some(field), Some(value)) => {
+                params[field].as_str().is_some_and(|said| said.starts_with(value.as_str()))
+            }
             _ => true,
         };
         self.signalled |= sign.method == method && fits;
@@ -167,7 +169,10 @@ mod tests {
     use serde_json::json;
 
     fn rule(progress: &[&str]) -> ReadinessRule {
-        ReadinessRule { progress: progress.iter().map(|title| (*title).to_owned()).collect(), ..Default::default() }
+        ReadinessRule {
+            progress: progress.iter().map(|title| (*title).to_owned()).collect(),
+            ..Default::default()
+        }
     }
 
     #[test]
@@ -176,7 +181,10 @@ mod tests {
         let mut readiness = Readiness::default();
         readiness.opened();
         assert!(matches!(readiness.state(&rule), Ready::No(_)));
-        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "begin", "title": "Initializing JS" } }));
+        readiness.progress(
+            &rule,
+            &json!({ "token": 1, "value": { "kind": "begin", "title": "Initializing JS" } }),
+        );
         assert_eq!(readiness.state(&rule), Ready::No("Initializing JS".into()));
         readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
         assert_eq!(readiness.state(&rule), Ready::Yes);
@@ -198,8 +206,12 @@ mod tests {
     fn other_progress_is_work_with_its_percentage() {
         let rule = rule(&[]);
         let mut readiness = Readiness::default();
-        readiness.progress(&rule, &json!({ "token": "t", "value": { "kind": "begin", "title": "Indexing" } }));
-        readiness.progress(&rule, &json!({ "token": "t", "value": { "kind": "report", "percentage": 40, "message": "2/5" } }));
+        readiness
+            .progress(&rule, &json!({ "token": "t", "value": { "kind": "begin", "title": "Indexing" } }));
+        readiness.progress(
+            &rule,
+            &json!({ "token": "t", "value": { "kind": "report", "percentage": 40, "message": "2/5" } }),
+        );
         assert_eq!(readiness.state(&rule), Ready::Working("Indexing: 2/5 (40 %)".into()));
     }
 

@@ -71,6 +71,8 @@ pub struct Asked<T> {
     pub snapshot: Snapshot,
     /// Work that was going on when it was given: it may be incomplete.
     pub working: Option<String>,
+    /// How many parts of it could not be understood and were left out.
+    pub odd: usize,
 }
 
 /// Limits of a session, from the settings.
@@ -156,7 +158,11 @@ impl Session {
             None => {
                 drop(connection);
                 process.terminate(Duration::ZERO).await;
-                return Err(StartFailure { reason: "it is not needed any more".into(), exit: None, stderr: Vec::new() });
+                return Err(StartFailure {
+                    reason: "it is not needed any more".into(),
+                    exit: None,
+                    stderr: Vec::new(),
+                });
             }
         };
         connection.notify("initialized", &json!({}));
@@ -341,7 +347,8 @@ impl Session {
             };
             let rule = &self.state.spec.readiness;
             let change = self.state.readiness(|readiness| readiness.next_change(rule)).map(Instant::from_std);
-            let until = change.filter(|change| *change > Instant::now()).map_or(deadline, |at| at.min(deadline));
+            let until =
+                change.filter(|change| *change > Instant::now()).map_or(deadline, |at| at.min(deadline));
             tokio::select! {
                 rung = bell.changed() => if rung.is_err() { return Some(work) },
                 _ = self.connection.wait_closed() => return Some(work),
@@ -393,7 +400,7 @@ impl Session {
                             }
                         }
                     }
-                    return Ok(Asked { value, snapshot, working });
+                    return Ok(Asked { value, snapshot, working, odd: 0 });
                 }
                 Ok(_) if tries == MOVING_FILE_TRIES => return Err(AskError::Moving { path: path.display() }),
                 Ok(_) => tries += 1,
@@ -459,7 +466,9 @@ impl Session {
         let missing = self.connection.missing_bytes();
         if missing > 0 && matches!(error, RequestError::Timeout { .. }) {
             tracing::warn!(server = self.server(), missing, "ended: its last message was cut short");
-            self.connection.close(&format!("it was ended because it stopped {missing} bytes before the end of a message"));
+            self.connection.close(&format!(
+                "it was ended because it stopped {missing} bytes before the end of a message"
+            ));
         }
     }
 
@@ -496,7 +505,10 @@ impl Session {
     fn concerns(&self, path: &WorkspacePath) -> bool {
         let name = path.file_name().unwrap_or_default();
         let spec = &self.state.spec;
-        let speaks = self.catalogue.language_of(name, None).is_some_and(|key| spec.languages.iter().any(|own| own == key));
+        let speaks = self
+            .catalogue
+            .language_of(name, None)
+            .is_some_and(|key| spec.languages.iter().any(|own| own == key));
         let absolute = self.workspace.absolute(path);
         speaks
             || spec.root_markers.iter().any(|marker| marker == name)

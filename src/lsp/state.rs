@@ -184,7 +184,9 @@ impl State {
             tracing::warn!(server = %self.server, "diagnostics that cannot be understood");
             return;
         };
-        let Some(path) = uri::to_path(&publish.uri).and_then(|path| self.workspace.inside(&path)) else { return };
+        let Some(path) = uri::to_path(&publish.uri).and_then(|path| self.workspace.inside(&path)) else {
+            return;
+        };
         {
             let mut inner = self.inner();
             let pushes = inner.pushes.entry(path).or_default();
@@ -260,7 +262,8 @@ impl State {
         }
         match method {
             "workspace/configuration" => {
-                let items = params["items"].as_array().ok_or(Refusal::InvalidParams("`items` is missing".into()))?;
+                let items =
+                    params["items"].as_array().ok_or(Refusal::InvalidParams("`items` is missing".into()))?;
                 Ok(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
             }
             "client/registerCapability" => {
@@ -276,9 +279,9 @@ impl State {
             "workspace/workspaceFolders" => Ok(self.workspace_folders()),
             "window/workDoneProgress/create" | "window/showMessageRequest" => Ok(Value::Null),
             "window/showDocument" => Ok(json!({ "success": false })),
-            "workspace/applyEdit" => {
-                Ok(json!({ "applied": false, "failureReason": "edits are only applied when they were asked for" }))
-            }
+            "workspace/applyEdit" => Ok(
+                json!({ "applied": false, "failureReason": "edits are only applied when they were asked for" }),
+            ),
             "workspace/diagnostic/refresh" => {
                 self.advance_epoch();
                 Ok(Value::Null)

@@ -180,7 +180,13 @@ impl Context {
         session.map_err(|why| self.unavailable(server, subject, &why, started))
     }
 
-    fn unavailable(&self, server: &str, subject: &Subject, why: &Unavailable, started: Instant) -> ServerStatus {
+    fn unavailable(
+        &self,
+        server: &str,
+        subject: &Subject,
+        why: &Unavailable,
+        started: Instant,
+    ) -> ServerStatus {
         let state = match why {
             Unavailable::Missing { .. } | Unavailable::Unknown { .. } => ServerState::Missing,
             Unavailable::Disabled { .. } => ServerState::Disabled,
@@ -204,7 +210,13 @@ impl Context {
     }
 
     /// A status without further detail.
-    pub fn status(&self, server: &str, subject: &Subject, state: ServerState, started: Instant) -> ServerStatus {
+    pub fn status(
+        &self,
+        server: &str,
+        subject: &Subject,
+        state: ServerState,
+        started: Instant,
+    ) -> ServerStatus {
         ServerStatus {
             language: subject.language.clone().unwrap_or_else(|| "unknown".to_owned()),
             server: server.to_owned(),

@@ -7,8 +7,8 @@ use super::answer::{
 };
 use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
-use super::{lsp_diagnostics, lsp_navigate};
 use super::question::Unanswered;
+use super::{lsp_diagnostics, lsp_navigate};
 use crate::hints::{self, Candidate, HintError, Hints, Syntax};
 use crate::lsp::model::{Symbol, WorkspaceSymbol};
 use crate::lsp::operations::Navigation;
@@ -20,9 +20,10 @@ const MOST_SYMBOLS: usize = 1_000;
 pub async fn hover(context: &Context, unanswered: Unanswered) -> Result<Answer<HoverOutput>, ToolError> {
     let hints = definition_hints(context, &unanswered).await?;
     let language = unanswered.subject.language.as_deref().unwrap_or_default();
-    let language_id = context.catalogue().language_id(language, unanswered.subject.path.extension()).to_owned();
-    let (contents, range) =
-        hints::hover(&hints, &language_id).map_or((String::new(), None), |hover| (hover.contents, hover.range));
+    let language_id =
+        context.catalogue().language_id(language, unanswered.subject.path.extension()).to_owned();
+    let (contents, range) = hints::hover(&hints, &language_id)
+        .map_or((String::new(), None), |hover| (hover.contents, hover.range));
     let notes = notes(hints.timed_out);
     let candidates = candidates(context, hints.candidates, usize::MAX);
     Ok(answer(unanswered, HoverOutput { contents, range, candidates }, notes))
@@ -54,7 +55,11 @@ pub async fn locations(
 
 type Occurrences = (Vec<Place>, usize, bool, Vec<String>);
 
-async fn references(context: &Context, unanswered: &Unanswered, limit: usize) -> Result<Occurrences, ToolError> {
+async fn references(
+    context: &Context,
+    unanswered: &Unanswered,
+    limit: usize,
+) -> Result<Occurrences, ToolError> {
     let subject = subject(unanswered);
     let found = in_background(context, move |workspace, catalogue| {
         hints::references(workspace, catalogue, &subject, limit, deadline())
@@ -62,7 +67,8 @@ async fn references(context: &Context, unanswered: &Unanswered, limit: usize) ->
     let found = found.await?;
     let definition = found.definition.map(|candidate| candidate.location);
     let places = found.locations.into_iter().map(|location| {
-        let why = if definition.as_ref() == Some(&location) { "the likely definition" } else { "the same name" };
+        let why =
+            if definition.as_ref() == Some(&location) { "the likely definition" } else { "the same name" };
         let mut place = lsp_navigate::place(context, location);
         place.why = Some(why.to_owned());
         place
@@ -82,10 +88,13 @@ pub async fn syntax_errors(
     });
     let path = subject.path.display();
     Ok(match found.await? {
-        Syntax::Checked { errors, .. } => {
-            (errors.iter().map(|error| lsp_diagnostics::item(context, &subject.path, error)).collect(), Vec::new())
+        Syntax::Checked { errors, .. } => (
+            errors.iter().map(|error| lsp_diagnostics::item(context, &subject.path, error)).collect(),
+            Vec::new(),
+        ),
+        Syntax::NoGrammar => {
+            (Vec::new(), vec![format!("{path} was not even parsed: no grammar for its language")])
         }
-        Syntax::NoGrammar => (Vec::new(), vec![format!("{path} was not even parsed: no grammar for its language")]),
         Syntax::NotParsed(why) => (Vec::new(), vec![format!("{path} was not parsed: {why}")]),
     })
 }
@@ -93,11 +102,15 @@ pub async fn syntax_errors(
 /// The outline of a file, and what was not looked at.
 pub async fn outline(context: &Context, subject: &Subject) -> Result<(Vec<Symbol>, Vec<String>), ToolError> {
     let path = subject.path.clone();
-    let found =
-        in_background(context, move |workspace, catalogue| hints::symbols(workspace, catalogue, &path, deadline()));
+    let found = in_background(context, move |workspace, catalogue| {
+        hints::symbols(workspace, catalogue, &path, deadline())
+    });
     Ok(match found.await? {
         Some(symbols) => (symbols, Vec::new()),
-        None => (Vec::new(), vec![format!("{} was not parsed: no grammar for its language", subject.path.display())]),
+        None => (
+            Vec::new(),
+            vec![format!("{} was not parsed: no grammar for its language", subject.path.display())],
+        ),
     })
 }
 
@@ -146,11 +159,15 @@ async fn definition_hints(context: &Context, unanswered: &Unanswered) -> Result<
 /// Searching takes processor time, which the threads that talk to servers must not lose.
 async fn in_background<T: Send + 'static>(
     context: &Context,
-    work: impl FnOnce(&crate::workspace::Workspace, &crate::config::Catalogue) -> Result<T, HintError> + Send + 'static,
+    work: impl FnOnce(&crate::workspace::Workspace, &crate::config::Catalogue) -> Result<T, HintError>
+    + Send
+    + 'static,
 ) -> Result<T, ToolError> {
     let (workspace, config) = (context.workspace.clone(), context.config.clone());
     let done = tokio::task::spawn_blocking(move || work(&workspace, &config.catalogue)).await;
-    let failed = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::Internal, format!("the search failed: {error}"));
+    let failed = |error: &dyn std::fmt::Display| {
+        ToolError::new(ErrorCode::Internal, format!("the search failed: {error}"))
+    };
     match done {
         Ok(Ok(found)) => Ok(found),
         Ok(Err(HintError::Read(error))) => Err(from_read_error(error)),

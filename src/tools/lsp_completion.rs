@@ -18,7 +18,12 @@ pub async fn run(
     let question = Question { method: "textDocument/completion", of_file: true };
     let exact = target.exact_position();
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
-    match context.question(target, question, deadline, |session, path, position| Box::pin(session.completions(path, exact.unwrap_or(position), deadline))).await? {
+    match context
+        .question(target, question, deadline, |session, path, position| {
+            Box::pin(session.completions(path, exact.unwrap_or(position), deadline))
+        })
+        .await?
+    {
         Outcome::Answered { value: (found, incomplete), status, verdict, notes, .. } => {
             let count = found.len();
             let items = found.into_iter().take(limit).map(|one| CompletionItem {
@@ -31,7 +36,15 @@ pub async fn run(
             });
             let items: Vec<CompletionItem> = items.collect();
             let output = CompletionsOutput { count, has_more: incomplete || count > items.len(), items };
-            Ok(Answer { ok: true, output, resolved: None, server_status: status, servers: Vec::new(), verdict, notes })
+            Ok(Answer {
+                ok: true,
+                output,
+                resolved: None,
+                server_status: status,
+                servers: Vec::new(),
+                verdict,
+                notes,
+            })
         }
         Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }

@@ -1,5 +1,6 @@
 //! `lsp_diagnostics`: what the servers find wrong in one file, many files, or the whole workspace.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,21 +47,23 @@ struct FileReport {
 
 /// Answers what is wrong in the files of `request`.
 pub async fn run(context: &Context, request: &Request) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-    let subjects = subjects(context, &request.paths)?;
-    context.prepare_for(subjects.iter().map(|(subject, _)| subject)).await?;
+    let (subjects, named) = subjects(context, &request.paths)?;
+    context.prepare_for(subjects.iter()).await?;
     context.manager.refresh().await;
     let total = subjects.len();
     let mut reports = Vec::with_capacity(total);
     let mut unread = Vec::new();
-    let mut running = futures::stream::iter(subjects.into_iter().map(|(subject, named)| async move {
-        (named, check(context, subject).await)
-    }))
+    let mut running = futures::stream::iter(
+        subjects
+            .into_iter()
+            .map(|subject| async { (named.contains(&subject.path), check(context, subject).await) }),
+    )
     .buffer_unordered(AT_ONCE);
-    while let Some((named, report)) = running.next().await {
+    while let Some((is_named, report)) = running.next().await {
         match report {
             Ok(report) => reports.push(report),
             // One file of a folder that is no text, or gone by now, does not cost the findings in the others.
-            Err(error) if !named => unread.push(format!("{}; it was not checked", error.error)),
+            Err(error) if !is_named => unread.push(format!("{}; it was not checked", error.error)),
             Err(error) => return Err(error),
         }
         context.tell(ProgressEvent::FilesChecked { done: reports.len() + unread.len(), total });
@@ -74,18 +77,26 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     Ok(answer)
 }
 
-/// The files to ask about, and whether each was named. A file that is named must exist and be text; of folders, files of
+/// The files to ask about, and which of them were named. A file that is named must exist and be text; of folders, files of
 /// languages with a server.
-fn subjects(context: &Context, paths: &[PathBuf]) -> Result<Vec<(Subject, bool)>, ToolError> {
-    let mut found = Vec::new();
+fn subjects(
+    context: &Context,
+    paths: &[PathBuf],
+) -> Result<(Vec<Subject>, BTreeSet<WorkspacePath>), ToolError> {
+    let mut found: Vec<Subject> = Vec::new();
     let mut folders = Vec::new();
     if paths.is_empty() {
         folders.push(WorkspacePath::root());
     }
     for given in paths {
         let path = context.path(given)?;
-        if context.workspace.absolute(&path).is_dir() { folders.push(path) } else { found.push((context.subject(path)?, true)) }
+        if context.workspace.absolute(&path).is_dir() {
+            folders.push(path)
+        } else {
+            found.push(context.subject(path)?)
+        }
     }
+    let named = found.iter().map(|subject| subject.path.clone()).collect();
     for folder in folders {
         let limits = WalkLimits {
             max_files: context.config.settings.limits.walk_files,
@@ -94,20 +105,20 @@ fn subjects(context: &Context, paths: &[PathBuf]) -> Result<Vec<(Subject, bool)>
         let walk = context.workspace.files(&folder, &limits);
         if walk.truncated {
             let error = format!("{} has too many files to check at once", folder.display());
-            return Err(ToolError::new(ErrorCode::TooLarge, error).with_hint("name a folder inside it, or raise limits.walk-files"));
+            return Err(ToolError::new(ErrorCode::TooLarge, error)
+                .with_hint("name a folder inside it, or raise limits.walk-files"));
         }
         for path in walk.files {
             // What cannot be read is no source file; a file that was named is told apart above.
             let Ok(subject) = context.subject(path) else { continue };
             if !context.servers_for(&subject, |features| features.diagnostics).is_empty() {
-                found.push((subject, false));
+                found.push(subject);
             }
         }
     }
-    // Of a file that was also found in a folder, the one that was named stays.
-    found.sort_by(|(a, a_named), (b, b_named)| a.path.cmp(&b.path).then(b_named.cmp(a_named)));
-    found.dedup_by(|(a, _), (b, _)| a.path == b.path);
-    Ok(found)
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.dedup_by(|a, b| a.path == b.path);
+    Ok((found, named))
 }
 
 /// Asks every server of one file.
@@ -211,12 +222,18 @@ async fn ask(
                 let end = session.obituary().await;
                 crash = Some(format!("{server} crashed ({end}) and was started again"));
             }
-            Err(error) => return Err(Silent::Server(context.failed(&session, subject, &error, started).await)),
+            Err(error) => {
+                return Err(Silent::Server(context.failed(&session, subject, &error, started).await));
+            }
         }
     }
 }
 
-async fn without_server(context: &Context, subject: Subject, mut report: FileReport) -> Result<FileReport, ToolError> {
+async fn without_server(
+    context: &Context,
+    subject: Subject,
+    mut report: FileReport,
+) -> Result<FileReport, ToolError> {
     if report.statuses.is_empty() {
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
@@ -252,7 +269,11 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
     let incomplete: Vec<FileVerdict> = reports
         .iter()
         .filter(|report| report.verdict != Verdict::Complete)
-        .map(|report| FileVerdict { path: report.path.display(), verdict: report.verdict, detail: report.detail.clone() })
+        .map(|report| FileVerdict {
+            path: report.path.display(),
+            verdict: report.verdict,
+            detail: report.detail.clone(),
+        })
         .collect();
     let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
     for report in reports {
@@ -275,7 +296,8 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
         waited_ms: 0,
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
-    let output = DiagnosticsOutput { has_more: count > diagnostics.len(), diagnostics, count, files, incomplete };
+    let output =
+        DiagnosticsOutput { has_more: count > diagnostics.len(), diagnostics, count, files, incomplete };
     Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
 }
 
@@ -306,7 +328,8 @@ fn worst(statuses: &[ServerStatus]) -> Option<ServerStatus> {
 }
 
 fn overall(reports: &[FileReport]) -> Verdict {
-    let all = |verdict: Verdict| !reports.is_empty() && reports.iter().all(|report| report.verdict == verdict);
+    let all =
+        |verdict: Verdict| !reports.is_empty() && reports.iter().all(|report| report.verdict == verdict);
     if reports.iter().all(|report| report.verdict == Verdict::Complete) {
         Verdict::Complete
     } else if all(Verdict::Hints) {

@@ -20,7 +20,12 @@ pub async fn run(
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hierarchy);
     let question = Question { method: hierarchy.prepare(), of_file: false };
-    match context.question(target, question, deadline, |session, path, position| Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))).await? {
+    match context
+        .question(target, question, deadline, |session, path, position| {
+            Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))
+        })
+        .await?
+    {
         Outcome::Answered { value, place, status, verdict, notes } => {
             let items: Vec<HierarchyItem> = value.into_iter().map(|node| item(context, node)).collect();
             let count = items.iter().map(below).sum();
@@ -31,7 +36,15 @@ pub async fn run(
                 Hierarchy::Subtypes => "subtypes",
             };
             let output = HierarchyOutput { direction: direction.to_owned(), items, count };
-            Ok(Answer { ok: true, output, resolved: place.resolved, server_status: status, servers: Vec::new(), verdict, notes })
+            Ok(Answer {
+                ok: true,
+                output,
+                resolved: place.resolved,
+                server_status: status,
+                servers: Vec::new(),
+                verdict,
+                notes,
+            })
         }
         Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }

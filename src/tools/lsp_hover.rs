@@ -12,11 +12,25 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutpu
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hover);
     let question = Question { method: "textDocument/hover", of_file: true };
-    match context.question(target, question, deadline, |session, path, position| Box::pin(session.hover(path, position, deadline))).await? {
+    match context
+        .question(target, question, deadline, |session, path, position| {
+            Box::pin(session.hover(path, position, deadline))
+        })
+        .await?
+    {
         Outcome::Answered { value, place, status, verdict, notes } => {
-            let (contents, range) = value.map_or((String::new(), None), |hover| (hover.contents, hover.range));
+            let (contents, range) =
+                value.map_or((String::new(), None), |hover| (hover.contents, hover.range));
             let output = HoverOutput { contents, range, candidates: Vec::new() };
-            Ok(Answer { ok: true, output, resolved: place.resolved, server_status: status, servers: Vec::new(), verdict, notes })
+            Ok(Answer {
+                ok: true,
+                output,
+                resolved: place.resolved,
+                server_status: status,
+                servers: Vec::new(),
+                verdict,
+                notes,
+            })
         }
         Outcome::Unanswered(unanswered) => fallback::hover(context, unanswered).await,
     }

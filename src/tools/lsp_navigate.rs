@@ -18,27 +18,52 @@ pub async fn run(
 ) -> Result<Answer<LocationsOutput>, ToolError> {
     context.prepare(target).await?;
     let deadlines = &context.config.settings.deadlines;
-    let usual = if navigation == Navigation::References { deadlines.references } else { deadlines.definition };
+    let usual =
+        if navigation == Navigation::References { deadlines.references } else { deadlines.definition };
     let deadline = context.deadline(usual);
     let of_file = !matches!(navigation, Navigation::References | Navigation::Implementation);
     let question = Question { method: navigation.method(), of_file };
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
-    match context.question(target, question, deadline, |session, path, position| Box::pin(session.navigate(navigation, path, position, deadline))).await? {
+    match context
+        .question(target, question, deadline, |session, path, position| {
+            Box::pin(session.navigate(navigation, path, position, deadline))
+        })
+        .await?
+    {
         Outcome::Answered { value, place, status, verdict, notes } => {
             let output = output(context, value, limit, navigation);
-            Ok(Answer { ok: true, output, resolved: place.resolved, server_status: status, servers: Vec::new(), verdict, notes })
+            Ok(Answer {
+                ok: true,
+                output,
+                resolved: place.resolved,
+                server_status: status,
+                servers: Vec::new(),
+                verdict,
+                notes,
+            })
         }
         Outcome::Unanswered(unanswered) => fallback::locations(context, unanswered, navigation, limit).await,
     }
 }
 
-fn output(context: &Context, mut found: Vec<Location>, limit: usize, navigation: Navigation) -> LocationsOutput {
+fn output(
+    context: &Context,
+    mut found: Vec<Location>,
+    limit: usize,
+    navigation: Navigation,
+) -> LocationsOutput {
     if navigation == Navigation::References || found.len() > 1 {
         found.sort_by(|a, b| (&a.file, a.range).cmp(&(&b.file, b.range)));
     }
     let count = found.len();
-    let locations: Vec<Place> = found.into_iter().take(limit).map(|location| place(context, location)).collect();
-    LocationsOutput { location: locations.first().cloned(), has_more: count > locations.len(), count, locations }
+    let locations: Vec<Place> =
+        found.into_iter().take(limit).map(|location| place(context, location)).collect();
+    LocationsOutput {
+        location: locations.first().cloned(),
+        has_more: count > locations.len(),
+        count,
+        locations,
+    }
 }
 
 /// A location as answers give it.
@@ -50,7 +75,9 @@ pub fn place(context: &Context, location: Location) -> Place {
 /// A file's path as answers give it, and its URI.
 pub fn names(context: &Context, file: &FileRef) -> (String, String) {
     match file {
-        FileRef::Inside(path) => (path.display(), crate::lsp::uri::from_path(&context.workspace.absolute(path))),
+        FileRef::Inside(path) => {
+            (path.display(), crate::lsp::uri::from_path(&context.workspace.absolute(path)))
+        }
         FileRef::Outside(path) => (path.display().to_string(), crate::lsp::uri::from_path(path)),
         FileRef::Virtual(uri) => (uri.clone(), uri.clone()),
     }

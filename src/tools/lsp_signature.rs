@@ -14,7 +14,12 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<Signatures
     let deadline = context.deadline(context.config.settings.deadlines.signature);
     let question = Question { method: "textDocument/signatureHelp", of_file: true };
     let exact = target.exact_position();
-    match context.question(target, question, deadline, |session, path, position| Box::pin(session.signatures(path, exact.unwrap_or(position), deadline))).await? {
+    match context
+        .question(target, question, deadline, |session, path, position| {
+            Box::pin(session.signatures(path, exact.unwrap_or(position), deadline))
+        })
+        .await?
+    {
         Outcome::Answered { value, status, verdict, notes, .. } => {
             let signatures = value.into_iter().map(|one| SignatureItem {
                 label: one.label,
@@ -24,7 +29,15 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<Signatures
                 active: one.active,
             });
             let output = SignaturesOutput { signatures: signatures.collect() };
-            Ok(Answer { ok: true, output, resolved: None, server_status: status, servers: Vec::new(), verdict, notes })
+            Ok(Answer {
+                ok: true,
+                output,
+                resolved: None,
+                server_status: status,
+                servers: Vec::new(),
+                verdict,
+                notes,
+            })
         }
         Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }

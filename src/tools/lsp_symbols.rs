@@ -26,11 +26,18 @@ pub async fn run(
     match target {
         Target::File(path) => outline(context, context.subject(context.path(path)?)?, limit).await,
         Target::Name(query) => search(context, query, limit).await,
-        _ => Err(ToolError::new(ErrorCode::InvalidArgs, "symbols are asked of a file or by a name, not of a position")),
+        _ => Err(ToolError::new(
+            ErrorCode::InvalidArgs,
+            "symbols are asked of a file or by a name, not of a position",
+        )),
     }
 }
 
-async fn outline(context: &Context, subject: Subject, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
+async fn outline(
+    context: &Context,
+    subject: Subject,
+    limit: usize,
+) -> Result<Answer<SymbolsOutput>, ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.symbols);
     context.manager.refresh().await;
     let started = Instant::now();
@@ -59,12 +66,25 @@ async fn outline(context: &Context, subject: Subject, limit: usize) -> Result<An
     Ok(answer)
 }
 
-fn tree(symbols: Vec<Symbol>, limit: usize, server_status: ServerStatus, verdict: Verdict) -> Answer<SymbolsOutput> {
+fn tree(
+    symbols: Vec<Symbol>,
+    limit: usize,
+    server_status: ServerStatus,
+    verdict: Verdict,
+) -> Answer<SymbolsOutput> {
     let count = symbols.iter().map(size).sum();
     let mut left = limit;
     let symbols = items(symbols, &mut left);
     let output = SymbolsOutput { symbols, count, has_more: count > limit };
-    Answer { ok: true, output, resolved: None, server_status, servers: Vec::new(), verdict, notes: Vec::new() }
+    Answer {
+        ok: true,
+        output,
+        resolved: None,
+        server_status,
+        servers: Vec::new(),
+        verdict,
+        notes: Vec::new(),
+    }
 }
 
 fn size(symbol: &Symbol) -> usize {
@@ -98,11 +118,17 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     let deadline = context.deadline(context.config.settings.deadlines.workspace_symbols);
     let Found { symbols, statuses, verdict } = context.find_symbols(query, deadline).await?;
     let count = symbols.len();
-    let symbols: Vec<SymbolItem> = symbols.into_iter().take(limit).map(|symbol| found_item(context, symbol)).collect();
+    let symbols: Vec<SymbolItem> =
+        symbols.into_iter().take(limit).map(|symbol| found_item(context, symbol)).collect();
     let output = SymbolsOutput { has_more: count > symbols.len(), symbols, count };
     let server_status = match statuses.first() {
         Some(status) => status.clone(),
-        None => return Err(ToolError::new(ErrorCode::NotFound, "this workspace has no files of a known language")),
+        None => {
+            return Err(ToolError::new(
+                ErrorCode::NotFound,
+                "this workspace has no files of a known language",
+            ));
+        }
     };
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
     Ok(Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes: Vec::new() })
@@ -140,7 +166,8 @@ impl Context {
         let mut found = Found { symbols: Vec::new(), statuses: Vec::new(), verdict: Verdict::Complete };
         let mut verdicts = Vec::new();
         for language in self.present_languages().into_iter().take(MOST_LANGUAGES) {
-            let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
+            let subject =
+                Subject { path: language.example.clone(), language: Some(language.language.clone()) };
             let servers = self.servers_for(&subject, |features| features.navigation);
             let Some((server, _)) = servers.first() else { continue };
             let (symbols, status, verdict) = self.symbols_of(server, &subject, query, deadline).await?;
@@ -181,7 +208,8 @@ impl Context {
                 }
                 match session.workspace_symbols(query, deadline).await {
                     Ok((symbols, working)) => {
-                        let state = if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
+                        let state =
+                            if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
                         let verdict = if working.is_some() { Verdict::Partial } else { Verdict::Complete };
                         let mut status = self.status(server, subject, state, started);
                         status.detail = working;
@@ -212,7 +240,8 @@ impl Context {
         };
         let inside = |symbol: &&WorkspaceSymbol| matches!(symbol.location.file, FileRef::Inside(_));
         let places = found.symbols.iter().filter(fits).filter(inside);
-        let mut places: Vec<_> = places.map(|one| (one.location.file.clone(), one.location.range.start)).collect();
+        let mut places: Vec<_> =
+            places.map(|one| (one.location.file.clone(), one.location.range.start)).collect();
         places.dedup();
         Ok(places)
     }

@@ -21,9 +21,10 @@ pub fn in_text(path: &WorkspacePath, buffer: &Buffer, target: &Target) -> Result
     match target {
         Target::Position { position, .. } => at_position(path, buffer, *position),
         Target::NameOnLine { line0, name, .. } => on_line(path, buffer, *line0, name),
-        Target::NameInFile { .. } | Target::Name(_) | Target::File(_) => {
-            Err(ToolError::new(ErrorCode::InvalidArgs, "a position or a line is needed to find a place in a text"))
-        }
+        Target::NameInFile { .. } | Target::Name(_) | Target::File(_) => Err(ToolError::new(
+            ErrorCode::InvalidArgs,
+            "a position or a line is needed to find a place in a text",
+        )),
     }
 }
 
@@ -31,7 +32,10 @@ fn at_position(path: &WorkspacePath, buffer: &Buffer, position: Position) -> Res
     let file = path.display();
     if position.line >= buffer.line_count() {
         let (line, lines) = (u64::from(position.line) + 1, buffer.line_count());
-        return Err(ToolError::new(ErrorCode::InvalidArgs, format!("{file} has {lines} lines, so there is no line {line}")));
+        return Err(ToolError::new(
+            ErrorCode::InvalidArgs,
+            format!("{file} has {lines} lines, so there is no line {line}"),
+        ));
     }
     let length = buffer.line_len(position.line);
     if position.character > length {
@@ -65,7 +69,9 @@ fn on_line(path: &WorkspacePath, buffer: &Buffer, line: u32, name: &str) -> Resu
     // Nearest first: the line itself, then one below, one above, and so on.
     let found = (0..lines).find_map(|distance| {
         let below = line.checked_add(distance).filter(|line| *line < lines).and_then(on);
-        below.or_else(|| line.checked_sub(distance).filter(|_| distance > 0).filter(|line| *line < lines).and_then(on))
+        below.or_else(|| {
+            line.checked_sub(distance).filter(|_| distance > 0).filter(|line| *line < lines).and_then(on)
+        })
     });
     match found {
         Some(found) => {
@@ -77,9 +83,12 @@ fn on_line(path: &WorkspacePath, buffer: &Buffer, line: u32, name: &str) -> Resu
 }
 
 fn no_such_name(path: &WorkspacePath, buffer: &Buffer, name: &str) -> ToolError {
-    let error = ToolError::new(ErrorCode::NotFound, format!("{} does not contain the name `{name}`", path.display()));
+    let error =
+        ToolError::new(ErrorCode::NotFound, format!("{} does not contain the name `{name}`", path.display()));
     let names = (0..buffer.line_count()).flat_map(|line| identifiers_on_line(buffer, line));
-    let nearest = names.map(|found| (strsim::damerau_levenshtein(&found.name, name), found)).min_by_key(|(far, _)| *far);
+    let nearest = names
+        .map(|found| (strsim::damerau_levenshtein(&found.name, name), found))
+        .min_by_key(|(far, _)| *far);
     match nearest {
         Some((far, found)) if far <= 1 + name.chars().count() / 4 => {
             let line = found.range.start.line + 1;
@@ -102,7 +111,8 @@ pub fn resolved(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved:
 
 /// The symbols of an outline that `name` means: a bare name anywhere, `Class.method` only within `Class`.
 pub fn named<'a>(symbols: &'a [Symbol], name: &str) -> Vec<&'a Symbol> {
-    let parts: Vec<&str> = name.split(['.', '#']).flat_map(|part| part.split("::")).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> =
+        name.split(['.', '#']).flat_map(|part| part.split("::")).filter(|part| !part.is_empty()).collect();
     let mut found = Vec::new();
     collect_named(symbols, &mut Vec::new(), &parts, &mut found);
     found
@@ -116,9 +126,8 @@ fn collect_named<'a>(
 ) {
     for symbol in symbols {
         let own = bare(&symbol.name);
-        let fits = parts.split_last().is_some_and(|(last, containers)| {
-            own == *last && above.ends_with(containers)
-        });
+        let fits =
+            parts.split_last().is_some_and(|(last, containers)| own == *last && above.ends_with(containers));
         if fits {
             found.push(symbol);
         }
@@ -161,7 +170,10 @@ mod tests {
         let inside = place(at(2, 17)).unwrap();
         assert_eq!((inside.position, inside.resolved.unwrap().moved), (Position::new(2, 17), false));
         let behind = place(at(2, 20)).unwrap();
-        assert_eq!((behind.position, behind.resolved.unwrap().symbol.as_str()), (Position::new(2, 19), "hello"));
+        assert_eq!(
+            (behind.position, behind.resolved.unwrap().symbol.as_str()),
+            (Position::new(2, 19), "hello")
+        );
         let beside = place(at(1, 0)).unwrap();
         assert_eq!((beside.position, beside.resolved.unwrap().moved), (Position::new(1, 4), true));
         assert_eq!(place(at(3, 0)).unwrap(), Place { position: Position::new(3, 0), resolved: None });
@@ -171,12 +183,16 @@ mod tests {
 
     #[test]
     fn a_name_is_found_on_its_line_or_the_nearest_one() {
-        let on = |line0, name: &str| place(Target::NameOnLine { path: PathBuf::new(), line0, name: name.into() });
+        let on =
+            |line0, name: &str| place(Target::NameOnLine { path: PathBuf::new(), line0, name: name.into() });
         assert_eq!(on(2, "self").unwrap().position, Position::new(2, 21));
         let near = on(4, "greet").unwrap();
         assert_eq!((near.position, near.resolved.unwrap().moved), (Position::new(1, 8), true));
         let error = on(0, "gret").unwrap_err();
-        assert_eq!((error.code, error.hint.as_deref()), (ErrorCode::NotFound, Some("the nearest name is `greet` on line 2")));
+        assert_eq!(
+            (error.code, error.hint.as_deref()),
+            (ErrorCode::NotFound, Some("the nearest name is `greet` on line 2"))
+        );
     }
 
     #[test]

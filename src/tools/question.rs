@@ -124,7 +124,12 @@ impl Context {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
                 Ok(Ok((place, asked))) => {
-                    let (status, verdict) = self.judge(&session, subject, question, asked.working.as_deref(), started);
+                    let (status, mut verdict) =
+                        self.judge(&session, subject, question, asked.working.as_deref(), started);
+                    if asked.odd > 0 {
+                        verdict = Verdict::Partial;
+                        notes.push(format!("{server} sent {} parts that cannot be understood", asked.odd));
+                    }
                     return Ok(Ok(Outcome::Answered { value: asked.value, place, status, verdict, notes }));
                 }
                 Ok(Err(Unasked::NotOffered)) => {
@@ -167,10 +172,12 @@ impl Context {
         };
         drop(synced);
         let place = match target {
-            Target::NameInFile { name, .. } => match self.named_symbol(session, subject, name, deadline).await {
-                Ok(place) => place?,
-                Err(error) => return Ok(Err(Unasked::Failed(error))),
-            },
+            Target::NameInFile { name, .. } => {
+                match self.named_symbol(session, subject, name, deadline).await {
+                    Ok(place) => place?,
+                    Err(error) => return Ok(Err(Unasked::Failed(error))),
+                }
+            }
             _ => place::in_text(&subject.path, &snapshot.buffer, target)?,
         };
         if !session.offers(question.method, &subject.path, &snapshot.language_id)
@@ -224,7 +231,8 @@ impl Context {
         match found.as_slice() {
             [] => {
                 let error = format!("no symbol in this workspace is called `{name}`");
-                Err(ToolError::new(ErrorCode::NotFound, error).with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
+                Err(ToolError::new(ErrorCode::NotFound, error)
+                    .with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
             }
             [(FileRef::Inside(path), position)] => {
                 Ok(Target::Position { path: self.workspace.absolute(path), position: *position })
@@ -270,8 +278,12 @@ impl Context {
     ) -> ServerStatus {
         let (state, detail) = match error {
             AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, error.to_string()),
-            AskError::Request(RequestError::Closed { .. }) => (ServerState::Crashed, session.obituary().await),
-            AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, error.to_string()),
+            AskError::Request(RequestError::Closed { .. }) => {
+                (ServerState::Crashed, session.obituary().await)
+            }
+            AskError::Request(error) if error.is_unsupported() => {
+                (ServerState::Unsupported, error.to_string())
+            }
             _ => (ServerState::Crashed, error.to_string()),
         };
         let mut status = self.status(session.server(), subject, state, started);
@@ -288,7 +300,8 @@ enum Unasked {
 
 fn ambiguous(name: &str, within: &str, places: &[String]) -> ToolError {
     let error = format!("`{name}` means {} symbols in {within}: {}", places.len(), places.join(", "));
-    ToolError::new(ErrorCode::InvalidArgs, error).with_hint("name the one meant: FILE:LINE:NAME, or qualify it: Class.method")
+    ToolError::new(ErrorCode::InvalidArgs, error)
+        .with_hint("name the one meant: FILE:LINE:NAME, or qualify it: Class.method")
 }
 
 /// The file a target lies in.
@@ -298,8 +311,9 @@ pub fn path_of(target: &Target) -> Result<&std::path::Path, ToolError> {
         | Target::NameOnLine { path, .. }
         | Target::NameInFile { path, .. }
         | Target::File(path) => Ok(path),
-        Target::Name(name) => {
-            Err(ToolError::new(ErrorCode::InvalidArgs, format!("`{name}` names no file; give FILE:LINE:COL or FILE:NAME")))
-        }
+        Target::Name(name) => Err(ToolError::new(
+            ErrorCode::InvalidArgs,
+            format!("`{name}` names no file; give FILE:LINE:COL or FILE:NAME"),
+        )),
     }
 }

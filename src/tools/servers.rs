@@ -109,7 +109,8 @@ fn resting(context: &Context, language: &PresentLanguage, server: &str) -> Serve
         }
         Err(why) => {
             let missing = matches!(why, Unavailable::Missing { .. });
-            let mut row = blank(language, server, if missing { RunState::Missing } else { RunState::Disabled });
+            let mut row =
+                blank(language, server, if missing { RunState::Missing } else { RunState::Disabled });
             row.install = missing.then(|| context.install_command(server)).flatten();
             row.detail = Some(why.to_string());
             row
@@ -141,11 +142,14 @@ fn row(context: &Context, language: &PresentLanguage, status: &SlotStatus) -> Se
 pub fn startup_hints(context: &Context) -> Vec<String> {
     let speech = Speech::from_environment();
     let mut lines = context.config.left_out.clone();
+    let mut told = Vec::new();
     for language in context.present_languages() {
         let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
         if let Some((server, spec)) = context.servers_for(&subject, |_| true).first()
+            && !told.contains(server)
             && matches!(context.manager.locate(server, &language.example), Err(Unavailable::Missing { .. }))
         {
+            told.push(*server);
             lines.push(hints::startup_line(&language.language, server, spec, speech));
         }
     }

@@ -66,7 +66,9 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
         }
         TrustRequest::Grant { .. } => {
             let error = "what the project wants to run has changed since it was shown";
-            return Err(ToolError::new(ErrorCode::Conflict, error).with_hint("look at it again: lsp-tools trust"));
+            return Err(
+                ToolError::new(ErrorCode::Conflict, error).with_hint("look at it again: lsp-tools trust")
+            );
         }
         TrustRequest::Revoke => {
             context.trust.revoke(root).map_err(|error| refused(&error))?;
@@ -108,7 +110,8 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
 
 /// The server's own program and the Python interpreter, where the project brings them.
 fn own_programs(context: &Context, root: &WorkspacePath, server: &Server) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = locate::project_program(&context.workspace, root, server).into_iter().collect();
+    let mut found: Vec<PathBuf> =
+        locate::project_program(&context.workspace, root, server).into_iter().collect();
     if server.python_environment || server.python_path_setting.is_some() {
         let environment = locate::python_environment(&context.workspace, root, &|_| true, None);
         found.extend(environment.map(|environment| environment.interpreter));

@@ -10,7 +10,8 @@ use crate::support::fingerprint;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_never_answers_is_given_up_and_told_so() {
-    let play = Play::limited(&json!({"answers": {"textDocument/hover": {"never": true}}}), Duration::from_secs(1));
+    let play =
+        Play::limited(&json!({"answers": {"textDocument/hover": {"never": true}}}), Duration::from_secs(1));
     let (answer, took) = timed(play.hover("a.scr")).await;
     let (state, detail) = failure(answer);
     assert_eq!(state, ServerState::Timeout);
@@ -22,7 +23,8 @@ async fn a_server_that_never_answers_is_given_up_and_told_so() {
         log.params("$/cancelRequest").into_iter().find(|params| params["id"] == id)
     });
     // The session lives on: another question is answered.
-    let outline = in_time(play.runtime.symbols(lsp_tools::tools::target::Target::File("a.scr".into()), 10)).await;
+    let outline =
+        in_time(play.runtime.symbols(lsp_tools::tools::target::Target::File("a.scr".into()), 10)).await;
     assert_eq!(outline.expect("an outline").verdict, Verdict::Complete);
     assert_eq!(play.log().starts(), 1);
     play.end().await;
@@ -76,7 +78,8 @@ async fn what_the_server_cancels_or_finds_modified_is_asked_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn asking_again_ends_at_the_deadline() {
     let error = json!({"code": -32801, "message": "content modified"});
-    let play = Play::limited(&json!({"answers": {"textDocument/hover": {"error": error}}}), Duration::from_secs(1));
+    let play =
+        Play::limited(&json!({"answers": {"textDocument/hover": {"error": error}}}), Duration::from_secs(1));
     let (answer, _) = timed(play.hover("a.scr")).await;
     let (_, detail) = failure(answer);
     assert!(detail.contains("content modified"), "{detail}");

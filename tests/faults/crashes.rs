@@ -9,7 +9,8 @@ use crate::play::{Play, TEXT, failure, in_time, timed};
 use crate::support::fingerprint;
 
 /// Points at which a first question meets the crash.
-const POINTS: [&str; 6] = ["initialize", "initialized", "did_open", "first_request", "mid_reply", "did_change"];
+const POINTS: [&str; 6] =
+    ["initialize", "initialized", "did_open", "first_request", "mid_reply", "did_change"];
 
 fn crash(at: &str, times: Option<u64>) -> serde_json::Value {
     let mut crash = json!({"at": at, "code": 7, "stderr": ["out of cheese", "redo from start"]});
@@ -33,7 +34,10 @@ async fn a_server_that_dies_once_is_started_again_and_the_answer_tells() {
         assert!(answer.output.contents.ends_with(&fingerprint(&text)), "{at}: {answer:?}");
         assert_eq!(answer.verdict, Verdict::Complete, "{at}");
         let notes = answer.notes.join("\n");
-        assert!(notes.contains("exit status 7") && notes.contains("redo from start"), "{at}: {notes:?}, {took:?}");
+        assert!(
+            notes.contains("exit status 7") && notes.contains("redo from start"),
+            "{at}: {notes:?}, {took:?}"
+        );
         assert_eq!(play.log().starts(), 2, "{at}");
         play.end().await;
     }
@@ -73,8 +77,10 @@ async fn a_killed_server_is_started_again_with_its_documents() {
     assert!(play.seen("a.scr").await.ends_with(&fingerprint(TEXT)));
     assert_eq!(play.log().starts(), 2);
     let opened = play.log().params("textDocument/didOpen");
-    let again: std::collections::BTreeSet<&str> =
-        opened[3..].iter().filter_map(|params| params["textDocument"]["uri"].as_str()?.rsplit('/').next()).collect();
+    let again: std::collections::BTreeSet<&str> = opened[3..]
+        .iter()
+        .filter_map(|params| params["textDocument"]["uri"].as_str()?.rsplit('/').next())
+        .collect();
     assert_eq!(again.into_iter().collect::<Vec<_>>(), ["a.scr", "b.scr", "c.scr"]);
     play.end().await;
 }

@@ -1,9 +1,12 @@
 //! Diagnostics in every way servers have of giving them: never those of an older text, and silence is not cleanness.
 
+use std::time::Duration;
+
 use lsp_tools::tools::answer::Verdict;
 use serde_json::{Value, json};
 
-use crate::play::{Play, in_time};
+use crate::play::{Play, SOON, TEXT, in_time, timed};
+use crate::support::Project;
 
 /// Each way of giving diagnostics: the scenario's `diagnostics`, and what the catalogue says of it.
 fn modes() -> Vec<(&'static str, Value, &'static str)> {
@@ -13,11 +16,23 @@ fn modes() -> Vec<(&'static str, Value, &'static str)> {
         ("versioned, stale first", json!({"stale_first": true, "debounce_ms": 30}), ""),
         ("versioned, twice", json!({"twice": true}), ""),
         ("versioned, debounced", json!({"debounce_ms": 80}), ""),
-        ("unversioned, known", json!({"mode": "push_unversioned"}), "diagnostics = {source = \"push\", quiet-ms = 20}"),
+        (
+            "unversioned, known",
+            json!({"mode": "push_unversioned"}),
+            "diagnostics = {source = \"push\", quiet-ms = 20}",
+        ),
         ("pull", json!({"mode": "pull"}), ""),
         ("pull, registered late", json!({"mode": "pull", "register_after_ms": 150}), ""),
-        ("on save", json!({"only_on_save": true}), "diagnostics = {source = \"versioned-push\", on-save = true}"),
-        ("empty first", json!({"empty_first": true, "debounce_ms": 50}), "diagnostics = {source = \"versioned-push\", first-empty-is-noise = true}"),
+        (
+            "on save",
+            json!({"only_on_save": true}),
+            "diagnostics = {source = \"versioned-push\", on-save = true}",
+        ),
+        (
+            "empty first",
+            json!({"empty_first": true, "debounce_ms": 50}),
+            "diagnostics = {source = \"versioned-push\", first-empty-is-noise = true}",
+        ),
     ]
 }
 
@@ -25,23 +40,81 @@ fn modes() -> Vec<(&'static str, Value, &'static str)> {
 async fn wrong_and_right_in_turn_is_never_stale_in_any_mode() {
     for (name, diagnostics, table) in modes() {
         let play = Play::with(&json!({ "diagnostics": diagnostics }), table, [("a.scr", "def foo\n")]);
-        let begun = std::time::Instant::now();
         for round in 0..30 {
-            let text = if round % 2 == 0 { "def foo WRONG\n".to_owned() } else { format!("def foo {round}\n") };
+            let text =
+                if round % 2 == 0 { "def foo WRONG\n".to_owned() } else { format!("def foo {round}\n") };
             play.project.write("a.scr", &text);
             if let Some(stale) = play.stale("a.scr").await {
                 panic!("{name}, round {round}: {stale}");
             }
         }
-        eprintln!("{name}: {:?}", begun.elapsed());
         play.end().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn pushes_of_unknown_habits_are_never_stale_and_never_called_whole() {
+    let play =
+        Play::with(&json!({"diagnostics": {"mode": "push_unversioned"}}), "", [("a.scr", "def foo\n")]);
+    for round in 0..4 {
+        let wrong = round % 2;
+        play.project.write("a.scr", if wrong == 1 { "def foo WRONG\n" } else { "def foo RIGHT\n" });
+        let answer = in_time(play.check("a.scr")).await.expect("a check");
+        assert_eq!(
+            (answer.verdict, answer.output.count),
+            (Verdict::Partial, wrong),
+            "round {round}: {answer:?}"
+        );
+    }
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn silence_is_no_data_and_never_clean() {
-    let play = Play::limited(&json!({"diagnostics": {"mode": "none"}}), std::time::Duration::from_secs(1));
-    let answer = in_time(play.check("a.scr")).await.expect("a check");
-    assert_eq!(answer.verdict, Verdict::NoData, "{answer:?}");
+    let sources = [
+        "",
+        "diagnostics = {source = \"versioned-push\"}",
+        "diagnostics = {source = \"push\", quiet-ms = 20}",
+        "diagnostics = {source = \"pull\"}",
+    ];
+    for table in sources {
+        let project = Project::scripted(&json!({"diagnostics": {"mode": "none"}}), table, [("a.scr", TEXT)]);
+        let play = Play::open(project, Some(Duration::from_secs(1)));
+        for _ in 0..2 {
+            let answer = in_time(play.check("a.scr")).await.expect("a check");
+            assert_eq!((answer.verdict, answer.output.count), (Verdict::NoData, 0), "{table}: {answer:?}");
+            assert!(answer.server_status.detail.is_some(), "{table}: {answer:?}");
+            play.project.write("a.scr", "def foo changed\n");
+        }
+        play.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_version_that_was_never_sent_is_not_believed() {
+    // Older than the text: never for it. Newer: for a text that nobody has.
+    for offset in [-1, 5] {
+        let scenario = json!({"diagnostics": {"version_offset": offset}});
+        let play = Play::open(
+            Project::scripted(&scenario, "", [("a.scr", "def foo WRONG\n")]),
+            Some(Duration::from_secs(2)),
+        );
+        let (answer, took) = timed(play.check("a.scr")).await;
+        let answer = answer.expect("a check");
+        assert_ne!(answer.verdict, Verdict::Complete, "{offset}: {answer:?}");
+        assert!(took < SOON / 2, "{offset}: {took:?}");
+        play.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_checks_only_what_is_saved_and_is_not_known_for_it_is_not_called_clean() {
+    let scenario =
+        json!({"diagnostics": {"only_on_save": true}, "capabilities": {"textDocumentSync": {"save": null}}});
+    let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
+    let play = Play::open(project, Some(Duration::from_secs(2)));
+    play.findings("a.scr").await;
+    play.project.write("a.scr", "def foo WRONG\n");
+    assert_eq!(play.findings("a.scr").await.0, Verdict::NoData);
     play.end().await;
 }

@@ -13,7 +13,11 @@ async fn a_server_is_asked_politely_first() {
     play.seen("a.scr").await;
     let log = play.log();
     in_time(play.runtime.shutdown()).await;
-    let methods: Vec<_> = log.messages().into_iter().filter_map(|message| Some(message["method"].as_str()?.to_owned())).collect();
+    let methods: Vec<_> = log
+        .messages()
+        .into_iter()
+        .filter_map(|message| Some(message["method"].as_str()?.to_owned()))
+        .collect();
     assert_eq!(methods.iter().rev().take(2).rev().collect::<Vec<_>>(), ["shutdown", "exit"]);
     assert_eq!(log.events("exit")[0]["code"], 0);
     assert_eq!(count_processes(&play.project.marker()), 0);
@@ -46,8 +50,10 @@ async fn children_of_servers_are_gone_after_shutdown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn children_of_a_server_that_crashes_are_gone_soon() {
     let marker = Marker::new();
-    let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": true, "holds_stdout": true});
-    let play = Play::new(&json!({"fork_child": child, "crash": {"at": "first_request", "code": 3, "times": 1}}));
+    let child =
+        json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": true, "holds_stdout": true});
+    let play =
+        Play::new(&json!({"fork_child": child, "crash": {"at": "first_request", "code": 3, "times": 1}}));
     play.seen("a.scr").await;
     wait_until("only the second server's child is left", SOON, || marker.living() == 1);
     in_time(play.runtime.shutdown()).await;

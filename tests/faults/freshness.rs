@@ -157,7 +157,11 @@ async fn a_storm_of_changes_as_a_checkout_makes_leaves_nothing_stale() {
         }
         for number in 0..20 {
             let path = name(number);
-            assert_eq!(play.log().text(&format!("/{path}")), Some(play.project.read(&path)), "generation {generation}");
+            assert_eq!(
+                play.log().text(&format!("/{path}")),
+                Some(play.project.read(&path)),
+                "generation {generation}"
+            );
         }
     }
     play.end().await;
@@ -178,8 +182,22 @@ impl Numbers {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_has_the_very_bytes_of_the_disk_after_each_of_many_edits() {
     const PIECES: [&str; 16] = [
-        "a", "foo", " ", "\n", "\r\n", "\r", "😀", "e\u{301}", "\u{1F468}\u{200D}\u{1F469}", "ß", "\u{2028}", "\t", "中文", "\u{85}",
-        "\u{FEFF}", "WRONG",
+        "a",
+        "foo",
+        " ",
+        "\n",
+        "\r\n",
+        "\r",
+        "😀",
+        "e\u{301}",
+        "\u{1F468}\u{200D}\u{1F469}",
+        "ß",
+        "\u{2028}",
+        "\t",
+        "中文",
+        "\u{85}",
+        "\u{FEFF}",
+        "WRONG",
     ];
     for (encoding, announce) in [("utf-8", true), ("utf-16", true), ("utf-32", true), ("utf-16", false)] {
         for sync in ["incremental", "full"] {

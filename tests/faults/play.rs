@@ -8,7 +8,9 @@ use lsp_tools::config::Folders;
 use lsp_tools::lsp::model::Severity;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::text::Position;
-use lsp_tools::tools::answer::{Answer, DiagnosticsOutput, HoverOutput, LocationsOutput, ServerState, Verdict};
+use lsp_tools::tools::answer::{
+    Answer, DiagnosticsOutput, HoverOutput, LocationsOutput, ServerState, Verdict,
+};
 use lsp_tools::tools::error::{ErrorCode, ToolError};
 use lsp_tools::tools::target::Target;
 use serde_json::Value;
@@ -33,7 +35,11 @@ impl Play {
     }
 
     /// With lines for the server's table in the catalogue, and files.
-    pub fn with<'a>(scenario: &Value, table: &str, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    pub fn with<'a>(
+        scenario: &Value,
+        table: &str,
+        files: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
         Self::open(Project::scripted(scenario, table, files), None)
     }
 
@@ -52,8 +58,12 @@ impl Play {
             ..RuntimeOptions::default()
         };
         let folder = |name| project.beside(name);
-        let folders =
-            Folders { config: folder("config"), data: folder("data"), state: folder("state"), cache: folder("cache") };
+        let folders = Folders {
+            config: folder("config"),
+            data: folder("data"),
+            state: folder("state"),
+            cache: folder("cache"),
+        };
         let runtime = Runtime::open_with(options, folders).expect("a runtime");
         Self { project, runtime }
     }
@@ -96,7 +106,8 @@ impl Play {
             return Some(format!("{found:?}, {wrong} are in {text:?}"));
         }
         let seen = self.seen(path).await;
-        (!seen.ends_with(&fingerprint(&text))).then(|| format!("the server has {seen}, on disk is {}", fingerprint(&text)))
+        (!seen.ends_with(&fingerprint(&text)))
+            .then(|| format!("the server has {seen}, on disk is {}", fingerprint(&text)))
     }
 
     /// Ends the servers; the protocol must have been kept.

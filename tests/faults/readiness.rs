@@ -33,11 +33,16 @@ async fn references_wait_for_quiescence_where_the_server_tells_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_index_that_never_ends_gives_a_partial_answer_within_the_deadline() {
-    let project = crate::support::Project::scripted(&json!({"index": {"ms": 500, "never_ends": true}}), "", FILES);
+    let project =
+        crate::support::Project::scripted(&json!({"index": {"ms": 500, "never_ends": true}}), "", FILES);
     let play = Play::open(project, Some(Duration::from_secs(2)));
     let (answer, took) = timed(play.references("a.scr")).await;
     let answer = answer.expect("references");
-    assert_eq!((answer.verdict, answer.server_status.state), (Verdict::Partial, ServerState::Indexing), "{answer:?}");
+    assert_eq!(
+        (answer.verdict, answer.server_status.state),
+        (Verdict::Partial, ServerState::Indexing),
+        "{answer:?}"
+    );
     assert_eq!(answer.output.count, ALL / 2);
     let detail = answer.server_status.detail.expect("what it does");
     assert!(detail.contains("Indexing") && detail.contains("80 %"), "{detail}");

@@ -47,7 +47,15 @@ fn folders(play: &Play) -> BTreeSet<String> {
     play.log()
         .params("initialize")
         .iter()
-        .map(|params| params["workspaceFolders"][0]["uri"].as_str().unwrap_or_default().rsplit('/').next().unwrap().to_owned())
+        .map(|params| {
+            params["workspaceFolders"][0]["uri"]
+                .as_str()
+                .unwrap_or_default()
+                .rsplit('/')
+                .next()
+                .unwrap()
+                .to_owned()
+        })
         .collect()
 }
 
@@ -59,8 +67,12 @@ async fn nested_projects_have_servers_of_their_own() {
     }
     assert_eq!(folders(&play), BTreeSet::from(["one".to_owned(), "two".to_owned()]));
     assert_eq!(play.log().starts(), 2);
-    let directories: BTreeSet<String> =
-        play.log().events("start").iter().map(|start| start["cwd"].as_str().unwrap_or_default().to_owned()).collect();
+    let directories: BTreeSet<String> = play
+        .log()
+        .events("start")
+        .iter()
+        .map(|start| start["cwd"].as_str().unwrap_or_default().to_owned())
+        .collect();
     let expected = ["one", "two"].map(|name| play.project.path(name).to_string_lossy().into_owned());
     assert_eq!(directories, BTreeSet::from(expected));
     play.end().await;
@@ -68,7 +80,8 @@ async fn nested_projects_have_servers_of_their_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_takes_more_folders_is_given_them() {
-    let support = json!({"workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}}});
+    let support =
+        json!({"workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}}});
     let play = Play::with(&json!({ "capabilities": support }), MARKER, TWO);
     for path in ["one/src/a.scr", "two/src/a.scr", "one/src/a.scr", "two/src/a.scr"] {
         play.seen(path).await;
@@ -76,7 +89,10 @@ async fn a_server_that_takes_more_folders_is_given_them() {
     assert_eq!(play.log().starts(), 1);
     let added = play.log().params("workspace/didChangeWorkspaceFolders");
     assert_eq!(added.len(), 1, "{added:?}");
-    assert!(added[0]["event"]["added"][0]["uri"].as_str().is_some_and(|uri| uri.ends_with("/project/two")), "{added:?}");
+    assert!(
+        added[0]["event"]["added"][0]["uri"].as_str().is_some_and(|uri| uri.ends_with("/project/two")),
+        "{added:?}"
+    );
     play.end().await;
 }
 
@@ -102,7 +118,8 @@ async fn servers_beyond_the_memory_budget_are_stopped() {
     settings(&project, "[servers]\nmemory-budget-mb = 64\n");
     // What a server's children hold counts as well: `tail` keeps all of a line that never ends.
     let wrapper = project.beside("logs").join("wrapper");
-    let script = "#!/bin/sh\n{ head -c 100000000 /dev/zero; sleep 60; } | tail > /dev/null 2>&1 &\nexec \"$@\"\n";
+    let script =
+        "#!/bin/sh\n{ head -c 100000000 /dev/zero; sleep 60; } | tail > /dev/null 2>&1 &\nexec \"$@\"\n";
     fs::write(&wrapper, script).expect("a wrapper");
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("a wrapper");
     let catalogue = project.beside("config").join("servers.toml");
@@ -120,7 +137,8 @@ async fn servers_beyond_the_memory_budget_are_stopped() {
 fn python_project() -> Project {
     let scenario = json!({"configuration": {"sections": ["python"]}});
     let table = "python-environment = true\npython-path-setting = \"python.pythonPath\"";
-    let project = Project::scripted(&scenario, table, [("a.scr", TEXT), (".venv/pyvenv.cfg", "home = /usr/bin\n")]);
+    let project =
+        Project::scripted(&scenario, table, [("a.scr", TEXT), (".venv/pyvenv.cfg", "home = /usr/bin\n")]);
     project.write(".venv/bin/python", "#!/bin/sh\n");
     let program = project.path(".venv/bin/python");
     fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("a program");
@@ -139,7 +157,10 @@ async fn a_projects_interpreter_is_handed_over_only_when_trusted() {
     assert_ne!(python_setting(&play).await, own, "before anyone trusted it");
     in_time(play.runtime.shutdown()).await;
     let shown = play.runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
-    assert!(!shown.trusted && shown.items.iter().any(|item| item.name.contains(".venv/bin/python")), "{shown:?}");
+    assert!(
+        !shown.trusted && shown.items.iter().any(|item| item.name.contains(".venv/bin/python")),
+        "{shown:?}"
+    );
     play.runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("trust");
     let Play { project, .. } = play;
     fs::remove_file(project.log().path()).expect("the log");
@@ -158,7 +179,10 @@ async fn a_projects_interpreter_is_handed_over_only_when_trusted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_definition_in_another_project_of_the_workspace_is_asked_of_its_own_server() {
     let play = Play::with(&json!({}), MARKER, TWO);
-    let (one, two) = (play.runtime.definition(at("one/src/a.scr", 1, 0)), play.runtime.definition(at("two/src/a.scr", 1, 0)));
+    let (one, two) = (
+        play.runtime.definition(at("one/src/a.scr", 1, 0)),
+        play.runtime.definition(at("two/src/a.scr", 1, 0)),
+    );
     let (one, two) = in_time(async { tokio::join!(one, two) }).await;
     let path = |answer: lsp_tools::tools::answer::Answer<lsp_tools::tools::answer::LocationsOutput>| {
         answer.output.location.map(|place| place.path)
@@ -170,15 +194,17 @@ async fn a_definition_in_another_project_of_the_workspace_is_asked_of_its_own_se
 
 #[tokio::test(flavor = "multi_thread")]
 async fn documents_beyond_the_limit_are_closed_and_opened_again_when_asked() {
-    let files: Vec<(String, String)> = (0..12).map(|n| (format!("f{n}.scr"), format!("def f{n} WRONG\n"))).collect();
+    let files: Vec<(String, String)> =
+        (0..12).map(|n| (format!("f{n}.scr"), format!("def f{n} WRONG\n"))).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let project = Project::scripted(&json!({}), "", files);
     settings(&project, "[servers]\nmax-open-documents = 4\n");
     let play = Play::open(project, None);
     let answer = in_time(play.runtime.check(Vec::new(), None, 100)).await.expect("a check");
     assert_eq!((answer.verdict, answer.output.count, answer.output.files), (Verdict::Complete, 12, 12));
-    let open = play.log().count("textDocument/didOpen") - play.log().count("textDocument/didClose");
-    assert!(open <= 4, "{open} are open");
+    play.log().wait_for("at most 4 open documents", SOON, |log| {
+        (log.count("textDocument/didOpen") <= log.count("textDocument/didClose") + 4).then_some(())
+    });
     assert_eq!(play.findings("f0.scr").await, (Verdict::Complete, 1));
     play.end().await;
 }

@@ -44,7 +44,8 @@ impl Finding {
         let message = without_root(message, root);
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
         // clangd adds this once its index, which grows while it runs, knows a header to include.
-        let message = message.trim_end_matches(" (fix available)").trim_end_matches(" (fixes available)").to_owned();
+        let message =
+            message.trim_end_matches(" (fix available)").trim_end_matches(" (fixes available)").to_owned();
         Self { line, column, severity, message }
     }
 }

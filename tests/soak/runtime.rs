@@ -95,7 +95,9 @@ impl Product for Ours {
         let position = Position::new(number(line), number(column));
         let target = Target::Position { path: self.root.join(path), position };
         match complete(self.threads.block_on(self.runtime.hover(target))) {
-            Ok(output) => Answered::Complete(hover_words(&json!({ "contents": output.contents }), &self.root)),
+            Ok(output) => {
+                Answered::Complete(hover_words(&json!({ "contents": output.contents }), &self.root))
+            }
             Err(why) => Answered::Missing(why),
         }
     }

@@ -127,7 +127,13 @@ impl Subject {
         let program = self.program();
         let arguments = self.command[1..].iter().map(|argument| (*argument).to_owned());
         let command = [program.to_string_lossy().into_owned()].into_iter().chain(arguments);
-        let start = Start::new(command, project.root());
+        let mut start = Start::new(command, project.root());
+        // What was installed beside the server is found by it, as the product has it.
+        let beside = self.prefix().join("servers").join(self.key).join("current/venv/bin");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(beside).chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(folders).expect("folders without a colon");
+        start.env.push(("PATH".to_owned(), path.to_string_lossy().into_owned()));
         (project, start)
     }
 

@@ -78,23 +78,12 @@ pub fn real_servers(keys: &[&str]) -> PathBuf {
     prefix
 }
 
-/// The program called `name` that an installed server brought: in a folder `bin` or `.bin` somewhere in the prefix,
-/// so that the raw client can start the very server that the product starts.
+/// The program called `name` that an installed server brought, so that the raw client can start the very server that the
+/// product starts.
 pub fn server_program(prefix: &Path, name: &str) -> Option<PathBuf> {
-    let mut folders = vec![(prefix.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                continue;
-            }
-            if matches!(entry.file_name().to_str(), Some("bin" | ".bin")) && path.join(name).is_file() {
-                return Some(path.join(name));
-            }
-            if depth < 4 {
-                folders.push((path, depth + 1));
-            }
-        }
-    }
-    None
+    let servers = fs::read_dir(prefix.join("servers")).into_iter().flatten().flatten();
+    let folders = servers.flat_map(|server| {
+        ["venv/bin", "npm/node_modules/.bin"].map(|folder| server.path().join("current").join(folder))
+    });
+    folders.map(|folder| folder.join(name)).find(|program| program.is_file())
 }

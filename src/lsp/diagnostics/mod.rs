@@ -60,6 +60,8 @@ impl Session {
             true => Some(self.checking.lock().await),
             false => None,
         };
+        // What is pushed for a document is lost when it is closed.
+        let _kept = self.documents.keep(path);
         let started = Instant::now();
         let raw = match self.state.spec.diagnostics.source {
             DiagnosticsSource::Tsserver if self.capabilities.executes(tsserver::COMMAND) => {
@@ -74,9 +76,7 @@ impl Session {
             DiagnosticsSource::Auto
             | DiagnosticsSource::VersionedPush
             | DiagnosticsSource::Push
-            | DiagnosticsSource::Tsserver => {
-                self.heard_or_pulled(path, deadline).await?
-            }
+            | DiagnosticsSource::Tsserver => self.heard_or_pulled(path, deadline).await?,
         };
         if raw.known == Known::Complete {
             self.note_latency(started.elapsed());

@@ -50,7 +50,9 @@ impl Session {
         for identifier in self.identifiers(path, snapshot) {
             let asked: Asked<Value> = self
                 .ask(path, PULL, Scope::File, deadline, |snapshot, _| match &identifier {
-                    Some(identifier) => json!({ "textDocument": { "uri": snapshot.uri }, "identifier": identifier }),
+                    Some(identifier) => {
+                        json!({ "textDocument": { "uri": snapshot.uri }, "identifier": identifier })
+                    }
                     None => json!({ "textDocument": { "uri": snapshot.uri } }),
                 })
                 .await?;
@@ -59,13 +61,14 @@ impl Session {
         }
         // There is always at least one identifier: that of the unnamed offer.
         let (snapshot, working) = last.map_or((snapshot.clone(), None), |last| (last.snapshot, last.working));
-        Ok(Asked { value: all, snapshot, working })
+        Ok(Asked { value: all, snapshot, working, odd: 0 })
     }
 
     fn identifiers(&self, path: &WorkspacePath, snapshot: &Snapshot) -> Vec<Option<String>> {
         let absolute = self.workspace.absolute(path);
         let mut found: Vec<Option<String>> = self.state.registrations(|known| {
-            known.all_options(PULL, &snapshot.language_id, &absolute)
+            known
+                .all_options(PULL, &snapshot.language_id, &absolute)
                 .map(|options| options["identifier"].as_str().map(str::to_owned))
                 .collect()
         });
@@ -88,7 +91,9 @@ impl Session {
         let pushes = self.state.pushes(path);
         if pushes.version.is_none_or(|version| version == snapshot.version) {
             let more = pushes.items.iter().filter(|item| {
-                !items.iter().any(|known| known["range"] == item["range"] && known["message"] == item["message"])
+                !items
+                    .iter()
+                    .any(|known| known["range"] == item["range"] && known["message"] == item["message"])
             });
             let more: Vec<Value> = more.cloned().collect();
             items.extend(more);

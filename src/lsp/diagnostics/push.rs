@@ -34,6 +34,8 @@ struct Moment<'a> {
     quiet: Duration,
     /// The server said that it is done with the document since the text was sent.
     idle: bool,
+    /// It has claimed a version that was never sent.
+    lies: bool,
 }
 
 /// What to make of a moment.
@@ -53,9 +55,17 @@ impl Moment<'_> {
     fn decide(&self) -> Decision {
         let pushed = self.pushes.count > self.snapshot.pushes_before;
         match self.pushes.version {
+            Some(version) if version > self.snapshot.version && self.lies => Decision::Wait(None),
             Some(version) if version > self.snapshot.version => Decision::Overtaken,
-            Some(version) if version == self.snapshot.version && !self.is_noise() && self.is_last() => self.when_done(),
-            None if pushed && self.barrier && !self.snapshot.owed && self.is_measured() && !self.is_noise() => {
+            Some(version) if version == self.snapshot.version && !self.is_noise() && self.is_last() => {
+                self.when_done()
+            }
+            None if pushed
+                && self.barrier
+                && !self.snapshot.owed
+                && self.is_measured()
+                && !self.is_noise() =>
+            {
                 Decision::Take
             }
             None if pushed => self.after_silence(),
@@ -133,6 +143,8 @@ impl Session {
                 snapshot = document.snapshot();
             }
             let pushes = self.state.pushes(path);
+            // Nobody sends while the document is held, so there is no newer version than this one.
+            let lies = pushes.version.is_some_and(|version| version > snapshot.version);
             let barrier = match pushes.version {
                 Some(version) if version == snapshot.version => None,
                 _ => Some(self.start_barrier(&snapshot)?),
@@ -144,7 +156,7 @@ impl Session {
                     let _answered = barrier.answer::<Value>(deadline).await;
                 }
             });
-            if let Some(raw) = self.hear(path, snapshot, barrier.as_mut(), deadline).await? {
+            if let Some(raw) = self.hear(path, snapshot, lies, barrier.as_mut(), deadline).await? {
                 return Ok(raw);
             }
         }
@@ -155,6 +167,7 @@ impl Session {
         &self,
         path: &WorkspacePath,
         snapshot: Snapshot,
+        lies: bool,
         mut barrier: std::pin::Pin<&mut impl Future<Output = ()>>,
         deadline: Instant,
     ) -> Result<Option<Raw>, AskError> {
@@ -177,6 +190,7 @@ impl Session {
                 barrier: passed,
                 quiet: last_event.elapsed(),
                 idle: pushes.idle > snapshot.idle_before,
+                lies,
             };
             let decision = moment.decide();
             let wait = match decision {
@@ -209,7 +223,8 @@ impl Session {
 
     fn nothing_heard(&self, snapshot: Snapshot, waited: Duration) -> Raw {
         let waited = waited.as_millis();
-        let known = Known::NoData(format!("{} said nothing about this text within {waited} ms", self.server()));
+        let known =
+            Known::NoData(format!("{} said nothing about this text within {waited} ms", self.server()));
         Raw { items: Default::default(), snapshot, known, notes: Vec::new() }
     }
 

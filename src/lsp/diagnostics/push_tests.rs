@@ -23,13 +23,28 @@ fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
 }
 
 fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
-    Pushes { count, version, items: vec![Value::Null; items].into(), of_version: 1, idle: 0, idle_at_push: 0, busy: false }
+    Pushes {
+        count,
+        version,
+        items: vec![Value::Null; items].into(),
+        of_version: 1,
+        idle: 0,
+        idle_at_push: 0,
+        busy: false,
+    }
 }
 
 /// The decision when the barrier was answered (or not) and it has been quiet for so many milliseconds.
-fn decide(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes, barrier: bool, quiet: u64) -> Decision {
+fn decide(
+    rule: &DiagnosticsRule,
+    snapshot: &Snapshot,
+    pushes: &Pushes,
+    barrier: bool,
+    quiet: u64,
+) -> Decision {
     let quiet = Duration::from_millis(quiet);
-    Moment { rule, snapshot, pushes, barrier, quiet, idle: pushes.idle > snapshot.idle_before }.decide()
+    Moment { rule, snapshot, pushes, barrier, quiet, idle: pushes.idle > snapshot.idle_before, lies: false }
+        .decide()
 }
 
 #[test]
@@ -46,7 +61,10 @@ fn the_first_empty_push_of_some_servers_is_not_clean() {
     let rule = DiagnosticsRule { first_empty_is_noise: true, ..rule(DiagnosticsSource::VersionedPush) };
     let opened = snapshot(1, 0);
     assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), false, 0), Decision::Wait(None));
-    assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), true, 50), Decision::Wait(Some(Duration::from_millis(150))));
+    assert_eq!(
+        decide(&rule, &opened, &pushes(1, Some(1), 0), true, 50),
+        Decision::Wait(Some(Duration::from_millis(150)))
+    );
     assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), true, 200), Decision::TakeSilence);
     assert_eq!(decide(&rule, &opened, &pushes(2, Some(1), 0), false, 0), Decision::Take);
     assert_eq!(decide(&rule, &snapshot(2, 1), &pushes(2, Some(2), 0), false, 0), Decision::Take);
@@ -60,7 +78,10 @@ fn an_unversioned_push_counts_behind_the_barrier_when_no_older_one_is_owed() {
     assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), false, 0), Decision::Wait(None));
     assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 0), Decision::Take);
     let owed = Snapshot { owed: true, ..ours };
-    assert_eq!(decide(&rule, &owed, &pushes(2, None, 1), true, 0), Decision::Wait(Some(Duration::from_millis(200))));
+    assert_eq!(
+        decide(&rule, &owed, &pushes(2, None, 1), true, 0),
+        Decision::Wait(Some(Duration::from_millis(200)))
+    );
     assert_eq!(decide(&rule, &owed, &pushes(2, None, 1), true, 200), Decision::TakeSilence);
 }
 
@@ -91,7 +112,10 @@ fn a_push_before_the_sign_that_the_server_is_done_is_not_its_last_word() {
 fn silence_about_no_news_ends_with_the_idle_sign_or_a_quiet_time() {
     let rule = DiagnosticsRule { silent_when_same: true, ..rule(DiagnosticsSource::VersionedPush) };
     let touched = snapshot(3, 4);
-    assert_eq!(decide(&rule, &touched, &pushes(4, Some(2), 1), true, 0), Decision::Wait(Some(Duration::from_millis(200))));
+    assert_eq!(
+        decide(&rule, &touched, &pushes(4, Some(2), 1), true, 0),
+        Decision::Wait(Some(Duration::from_millis(200)))
+    );
     assert_eq!(decide(&rule, &touched, &pushes(4, Some(2), 1), true, 200), Decision::TakeSilence);
     let idle = Pushes { idle: 1, ..pushes(4, Some(2), 1) };
     assert_eq!(decide(&rule, &touched, &idle, true, 0), Decision::Take);

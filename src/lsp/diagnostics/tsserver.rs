@@ -11,7 +11,8 @@ use crate::text::{Buffer, EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
 
 pub(super) const COMMAND: &str = "typescript.tsserverRequest";
-const REQUESTS: [&str; 3] = ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"];
+const REQUESTS: [&str; 3] =
+    ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"];
 
 impl Session {
     /// tsserver's findings in `path`: syntactic, semantic, and suggestions.
@@ -30,15 +31,17 @@ impl Session {
                     "command": COMMAND,
                     "arguments": [request, { "file": file, "includeLinePosition": false }]
                 });
-                let asked: Asked<Value> =
-                    self.ask(path, "workspace/executeCommand", Scope::File, deadline, |_, _| params.clone()).await?;
+                let asked: Asked<Value> = self
+                    .ask(path, "workspace/executeCommand", Scope::File, deadline, |_, _| params.clone())
+                    .await?;
                 if text.as_ref().is_some_and(|(version, _)| *version != asked.snapshot.version) {
                     continue 'again;
                 }
                 let Some(found) = asked.value["body"].as_array() else {
                     return Ok(self.no_tsserver_answer(request, &asked));
                 };
-                items.extend(found.iter().filter_map(|item| self.tsserver_item(item, &asked.snapshot.buffer)));
+                items
+                    .extend(found.iter().filter_map(|item| self.tsserver_item(item, &asked.snapshot.buffer)));
                 text = Some((asked.snapshot.version, asked.snapshot.buffer));
                 working = working.or(asked.working);
             }

@@ -30,10 +30,12 @@ pub async fn launch(
     let spec = setup.catalogue.servers.get(server);
     let spec = Arc::new(spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?.clone());
     let located = find(setup, server, &spec, root)?;
-    let Expanded { server: expanded, missing } = spec.expanded(&setup.workspace.absolute(root), &located.program);
+    let Expanded { server: expanded, missing } =
+        spec.expanded(&setup.workspace.absolute(root), &located.program);
     // Without its own copy of what it needs, a server takes the project's, which is then what runs.
     if (spec.runs_project_code || !missing.is_empty()) && !setup.trusted {
-        let reason = format!("{server} runs code of this project when it starts; to allow that, run: lsp-tools trust");
+        let reason =
+            format!("{server} runs code of this project when it starts; to allow that, run: lsp-tools trust");
         return Err(Unavailable::Disabled { reason });
     }
     let spec = Arc::new(expanded);
@@ -103,10 +105,13 @@ fn tell(setup: &ManagerSetup, event: ProgressEvent) {
 }
 
 fn python(setup: &ManagerSetup, spec: &Server, root: &WorkspacePath) -> Option<PythonEnvironment> {
-    let active = || std::env::var_os("VIRTUAL_ENV").or_else(|| std::env::var_os("CONDA_PREFIX")).map(PathBuf::from);
+    let active =
+        || std::env::var_os("VIRTUAL_ENV").or_else(|| std::env::var_os("CONDA_PREFIX")).map(PathBuf::from);
     let wanted = spec.python_environment || spec.python_path_setting.is_some();
     wanted
-        .then(|| locate::python_environment(&setup.workspace, root, &|program| may_run(setup, program), active()))
+        .then(|| {
+            locate::python_environment(&setup.workspace, root, &|program| may_run(setup, program), active())
+        })
         .flatten()
 }
 
@@ -131,7 +136,11 @@ fn variables(
         variables.insert("VIRTUAL_ENV".into(), environment.folder.clone().into());
         folders.push(environment.folder.join("bin"));
     }
-    folders.extend(user_folders(&setup.workspace, setup.trusted, &std::env::var_os("PATH").unwrap_or_default()));
+    folders.extend(user_folders(
+        &setup.workspace,
+        setup.trusted,
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
     if let Ok(path) = std::env::join_paths(folders) {
         variables.insert("PATH".into(), path);
     }
@@ -175,7 +184,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
         let own = workspace.root().join("node_modules/.bin");
-        let path = std::env::join_paths([Path::new(""), Path::new("bin"), &own, Path::new("/usr/bin")]).unwrap();
+        let path =
+            std::env::join_paths([Path::new(""), Path::new("bin"), &own, Path::new("/usr/bin")]).unwrap();
         assert_eq!(user_folders(&workspace, false, &path), [PathBuf::from("/usr/bin")]);
         assert_eq!(user_folders(&workspace, true, &path), [own, PathBuf::from("/usr/bin")]);
     }

@@ -176,13 +176,14 @@ impl Manager {
             return Err(Unavailable::Stopping);
         }
         let spec = shared.spec(server)?;
-        let root = roots::root_of(&shared.setup.workspace, &spec, path).ok_or_else(|| Unavailable::Disabled {
-            reason: format!(
-                "{server} only works in a project with {}, and there is none around {}",
-                spec.root_markers.join(" or "),
-                path.display()
-            ),
-        })?;
+        let root =
+            roots::root_of(&shared.setup.workspace, &spec, path).ok_or_else(|| Unavailable::Disabled {
+                reason: format!(
+                    "{server} only works in a project with {}, and there is none around {}",
+                    spec.root_markers.join(" or "),
+                    path.display()
+                ),
+            })?;
         shared.feed.get_or_init(|| ChangeFeed::start(&shared.setup.workspace));
         if let Some(session) = shared.session_with_room(server, &root) {
             return Ok(session);
@@ -272,7 +273,8 @@ impl Shared {
         if let Some(own) = self.slots.get(&Key { server: server.to_owned(), root: root.clone() }) {
             return own.running();
         }
-        let session = others.find_map(|slot| slot.running().filter(|session| session.takes_more_folders()))?;
+        let session =
+            others.find_map(|slot| slot.running().filter(|session| session.takes_more_folders()))?;
         // A Python server works with one environment; another root may have another.
         if launch::environment_key(&self.setup, &session.root) != launch::environment_key(&self.setup, root) {
             return None;

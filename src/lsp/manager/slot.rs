@@ -40,7 +40,10 @@ enum Phase {
     Idle,
     Starting(watch::Receiver<Started>),
     Running(Arc<Session>),
-    Down { until: Instant, why: Unavailable },
+    Down {
+        until: Instant,
+        why: Unavailable,
+    },
 }
 
 /// What a caller does next, decided under the lock.
@@ -86,9 +89,10 @@ impl Slot {
                     return match outcome {
                         Ok(Ok(result)) => result.clone().unwrap_or(Err(Unavailable::Stopping)),
                         Ok(Err(_)) => Err(Unavailable::Stopping),
-                        Err(_) => {
-                            Err(Unavailable::Starting { server: self.key.server.clone(), waited: began.elapsed() })
-                        }
+                        Err(_) => Err(Unavailable::Starting {
+                            server: self.key.server.clone(),
+                            waited: began.elapsed(),
+                        }),
                     };
                 }
             }
@@ -102,7 +106,9 @@ impl Slot {
             Phase::Running(session) => Next::Have(session.clone()),
             Phase::Starting(started) => Next::Wait(started.clone()),
             Phase::Down { until, why } if Instant::now() < *until => Next::Refused(why.clone()),
-            Phase::Idle | Phase::Down { .. } if shared.stopping.is_cancelled() => Next::Refused(Unavailable::Stopping),
+            Phase::Idle | Phase::Down { .. } if shared.stopping.is_cancelled() => {
+                Next::Refused(Unavailable::Stopping)
+            }
             Phase::Idle | Phase::Down { .. } => {
                 let (sender, receiver) = watch::channel(None);
                 state.phase = Phase::Starting(receiver.clone());
@@ -115,8 +121,15 @@ impl Slot {
         }
     }
 
-    async fn start(self: Arc<Self>, shared: Arc<Shared>, reopen: Vec<WorkspacePath>, sender: watch::Sender<Started>) {
-        let result = launch::launch(&shared.setup, &self.key.server, &self.key.root, &shared.stopping).await.map(Arc::new);
+    async fn start(
+        self: Arc<Self>,
+        shared: Arc<Shared>,
+        reopen: Vec<WorkspacePath>,
+        sender: watch::Sender<Started>,
+    ) {
+        let result = launch::launch(&shared.setup, &self.key.server, &self.key.root, &shared.stopping)
+            .await
+            .map(Arc::new);
         let mut abandoned = None;
         {
             let mut state = self.state();

@@ -121,7 +121,8 @@ impl<R> CleanReader<R> {
         let mut state = self.wire.state();
         while let Some(id) = state.made_up.pop_front() {
             let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":0}}"#);
-            self.clean.extend_from_slice(format!("Content-Length: {}\r\n\r\n{frame}", frame.len()).as_bytes());
+            self.clean
+                .extend_from_slice(format!("Content-Length: {}\r\n\r\n{frame}", frame.len()).as_bytes());
         }
     }
 }
@@ -287,7 +288,11 @@ impl<R: AsyncRead + Unpin> AsyncBufRead for CleanReader<R> {
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for CleanReader<R> {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
         let bytes = ready!(self.as_mut().poll_fill_buf(context))?;
         let len = bytes.len().min(into.len());
         into[..len].copy_from_slice(&bytes[..len]);

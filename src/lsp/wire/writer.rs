@@ -45,7 +45,8 @@ impl<W> FrameWriter<W> {
             self.taken.drain(..end);
             if let Some(message) = message {
                 self.wire.trace(Direction::ToServer, &message);
-                self.outgoing.extend_from_slice(format!("Content-Length: {}\r\n\r\n", message.len()).as_bytes());
+                self.outgoing
+                    .extend_from_slice(format!("Content-Length: {}\r\n\r\n", message.len()).as_bytes());
                 self.outgoing.extend_from_slice(message.as_bytes());
             }
         }

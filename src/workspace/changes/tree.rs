@@ -141,7 +141,10 @@ impl Tree {
 
     #[cfg(test)]
     pub(super) fn known_files(&self) -> usize {
-        assert_eq!(self.files, self.directories.values().map(|directory| directory.files.len()).sum::<usize>());
+        assert_eq!(
+            self.files,
+            self.directories.values().map(|directory| directory.files.len()).sum::<usize>()
+        );
         self.files
     }
 
