@@ -3,9 +3,6 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use std::path::PathBuf;
-
-use lsp_tools::config::Folders;
 use lsp_tools::lsp::model::Severity;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::answer::{Answer, Verdict};
@@ -14,17 +11,7 @@ use support::{Project, real_servers};
 
 /// A runtime on a copy of a fixture, with servers from the tests' prefix.
 fn open(project: &Project, servers: &[&str], timeout: Option<std::time::Duration>) -> Runtime {
-    let environment = project.environment(Some(&real_servers(servers)));
-    let folder = |name: &str| {
-        let found = environment.iter().find(|(known, _)| known == name);
-        PathBuf::from(&found.unwrap_or_else(|| panic!("the tests set no {name}")).1)
-    };
-    let folders = Folders {
-        config: folder("LSP_TOOLS_CONFIG_DIR"),
-        data: folder("LSP_TOOLS_DATA_DIR"),
-        state: folder("LSP_TOOLS_STATE_DIR"),
-        cache: folder("LSP_TOOLS_CACHE_DIR"),
-    };
+    let folders = project.folders(Some(&real_servers(servers)));
     let options = RuntimeOptions {
         workspace: Some(project.root()),
         cwd: project.root(),

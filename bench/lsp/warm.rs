@@ -29,7 +29,7 @@ async fn ask(runtime: &Runtime, method: &str, target: Target) -> anyhow::Result<
 
 /// Hover and definition, the two clients in turn.
 pub async fn warm(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
-    let runtime = stage.runtime().await?;
+    let runtime = Arc::new(stage.runtime().await?);
     let mut raw = stage.raw()?;
     let mut rows = Vec::new();
     for method in ["hover", "definition"] {
@@ -44,9 +44,14 @@ pub async fn warm(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
             let started = Instant::now();
             raw.ask(&long, stage.position)?;
             let took_raw = started.elapsed();
-            let started = Instant::now();
-            ask(&runtime, method, stage.target()).await?;
-            let took = started.elapsed();
+            // Doors ask from tasks on the runtime's own threads, not from the thread that waits for all of it.
+            let (runtime, target) = (runtime.clone(), stage.target());
+            let timed = tokio::spawn(async move {
+                let started = Instant::now();
+                ask(&runtime, method, target).await?;
+                anyhow::Ok(started.elapsed())
+            });
+            let took = timed.await??;
             if round >= plan.warm_up {
                 theirs.push(took_raw);
                 ours.push(took);

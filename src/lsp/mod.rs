@@ -1,16 +1,17 @@
 //! Language servers: started on demand, kept in step with the disk, asked with deadlines.
 //!
 //! What lives here, from the pipe upwards: [`wire`] (tolerant frames), [`connection`] (requests, cancellation; the only
-//! file that names async-lsp), [`process`] (spawning, supervising, ending), `session` (one initialized server),
-//! `documents` (what it has open), [`readiness`] and `diagnostics` (how far its answers can be relied on), `operations` and
-//! [`hierarchy`] (what it can be asked), and the [`manager`] over all of them. [`locate`] finds
-//! servers, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use: `text`, `workspace`, `config`. Nothing above names a type of an LSP crate: answers
-//! are in the words of [`model`].
+//! file that names async-lsp), [`process`] (spawning, supervising, ending), [`session`] (one initialized server), [`ask`]
+//! (questions to it), `documents` (what it has open), [`readiness`] and [`diagnostics`] (how far its answers can be relied
+//! on), [`operations`] and [`hierarchy`] (what it can be asked), and the [`manager`] over all of them. [`locate`] finds
+//! servers, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
+//! `text`, `workspace`, `config`. Nothing above names a type of an LSP crate: answers are in the words of [`model`].
 //!
 //! How data passes: a tool asks the manager for a session and the session for an answer. The session compares the file
 //! with the disk, sends what changed and the question in one breath, and decodes the answer with the very text it was
 //! asked about.
 
+pub mod ask;
 mod capabilities;
 pub mod connection;
 mod decode;

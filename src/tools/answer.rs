@@ -97,6 +97,19 @@ pub struct Answer<T> {
     pub notes: Vec<String>,
 }
 
+impl<T> Answer<T> {
+    /// The answer of one server.
+    pub fn new(
+        output: T,
+        resolved: Option<Resolved>,
+        server_status: ServerStatus,
+        verdict: Verdict,
+        notes: Vec<String>,
+    ) -> Self {
+        Self { ok: true, output, resolved, server_status, servers: Vec::new(), verdict, notes }
+    }
+}
+
 /// A place in a file, as answers give it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {

@@ -191,13 +191,5 @@ fn candidates(context: &Context, candidates: Vec<Candidate>, limit: usize) -> Ve
 }
 
 fn answer<T>(unanswered: Unanswered, output: T, notes: Vec<String>) -> Answer<T> {
-    Answer {
-        ok: true,
-        output,
-        resolved: unanswered.place.resolved,
-        server_status: unanswered.status,
-        servers: Vec::new(),
-        verdict: Verdict::Hints,
-        notes,
-    }
+    Answer::new(output, unanswered.place.resolved, unanswered.status, Verdict::Hints, notes)
 }

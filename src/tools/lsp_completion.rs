@@ -36,15 +36,7 @@ pub async fn run(
             });
             let items: Vec<CompletionItem> = items.collect();
             let output = CompletionsOutput { count, has_more: incomplete || count > items.len(), items };
-            Ok(Answer {
-                ok: true,
-                output,
-                resolved: None,
-                server_status: status,
-                servers: Vec::new(),
-                verdict,
-                notes,
-            })
+            Ok(Answer::new(output, None, status, verdict, notes))
         }
         Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }

@@ -36,15 +36,7 @@ pub async fn run(
                 Hierarchy::Subtypes => "subtypes",
             };
             let output = HierarchyOutput { direction: direction.to_owned(), items, count };
-            Ok(Answer {
-                ok: true,
-                output,
-                resolved: place.resolved,
-                server_status: status,
-                servers: Vec::new(),
-                verdict,
-                notes,
-            })
+            Ok(Answer::new(output, place.resolved, status, verdict, notes))
         }
         Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }

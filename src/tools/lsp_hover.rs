@@ -22,15 +22,7 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutpu
             let (contents, range) =
                 value.map_or((String::new(), None), |hover| (hover.contents, hover.range));
             let output = HoverOutput { contents, range, candidates: Vec::new() };
-            Ok(Answer {
-                ok: true,
-                output,
-                resolved: place.resolved,
-                server_status: status,
-                servers: Vec::new(),
-                verdict,
-                notes,
-            })
+            Ok(Answer::new(output, place.resolved, status, verdict, notes))
         }
         Outcome::Unanswered(unanswered) => fallback::hover(context, unanswered).await,
     }

@@ -32,15 +32,7 @@ pub async fn run(
     {
         Outcome::Answered { value, place, status, verdict, notes } => {
             let output = output(context, value, limit, navigation);
-            Ok(Answer {
-                ok: true,
-                output,
-                resolved: place.resolved,
-                server_status: status,
-                servers: Vec::new(),
-                verdict,
-                notes,
-            })
+            Ok(Answer::new(output, place.resolved, status, verdict, notes))
         }
         Outcome::Unanswered(unanswered) => fallback::locations(context, unanswered, navigation, limit).await,
     }

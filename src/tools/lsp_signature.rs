@@ -29,15 +29,7 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<Signatures
                 active: one.active,
             });
             let output = SignaturesOutput { signatures: signatures.collect() };
-            Ok(Answer {
-                ok: true,
-                output,
-                resolved: None,
-                server_status: status,
-                servers: Vec::new(),
-                verdict,
-                notes,
-            })
+            Ok(Answer::new(output, None, status, verdict, notes))
         }
         Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }

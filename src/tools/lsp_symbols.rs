@@ -76,15 +76,7 @@ fn tree(
     let mut left = limit;
     let symbols = items(symbols, &mut left);
     let output = SymbolsOutput { symbols, count, has_more: count > limit };
-    Answer {
-        ok: true,
-        output,
-        resolved: None,
-        server_status,
-        servers: Vec::new(),
-        verdict,
-        notes: Vec::new(),
-    }
+    Answer::new(output, None, server_status, verdict, Vec::new())
 }
 
 fn size(symbol: &Symbol) -> usize {

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lsp_tools::config::Folders;
 use lsp_tools::lsp::model::Severity;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::text::Position;
@@ -57,13 +56,7 @@ impl Play {
             timeout,
             ..RuntimeOptions::default()
         };
-        let folder = |name| project.beside(name);
-        let folders = Folders {
-            config: folder("config"),
-            data: folder("data"),
-            state: folder("state"),
-            cache: folder("cache"),
-        };
+        let folders = project.folders(None);
         let runtime = Runtime::open_with(options, folders).expect("a runtime");
         Self { project, runtime }
     }

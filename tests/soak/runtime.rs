@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use lsp_tools::config::Folders;
 use lsp_tools::lsp::model::Severity;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::text::Position;
@@ -27,17 +26,7 @@ impl Ours {
         let root = project.root().to_owned();
         let threads = tokio::runtime::Runtime::new().expect("threads");
         let within = threads.enter();
-        let environment = project.environment(Some(&data));
-        let folder = |name: &str| {
-            let found = environment.iter().find(|(known, _)| known == name);
-            PathBuf::from(&found.unwrap_or_else(|| panic!("the tests set no {name}")).1)
-        };
-        let folders = Folders {
-            config: folder("LSP_TOOLS_CONFIG_DIR"),
-            data: folder("LSP_TOOLS_DATA_DIR"),
-            state: folder("LSP_TOOLS_STATE_DIR"),
-            cache: folder("LSP_TOOLS_CACHE_DIR"),
-        };
+        let folders = project.folders(Some(&data));
         let options = RuntimeOptions {
             workspace: Some(root.clone()),
             cwd: root.clone(),

@@ -134,6 +134,17 @@ impl Project {
             .collect()
     }
 
+    /// The same folders, for the library.
+    pub fn folders(&self, servers: Option<&Path>) -> lsp_tools::config::Folders {
+        let data = servers.map_or_else(|| self.beside("data"), Path::to_owned);
+        lsp_tools::config::Folders {
+            config: self.beside("config"),
+            data,
+            state: self.beside("state"),
+            cache: self.beside("cache"),
+        }
+    }
+
     /// The product's binary, in this project and with its environment.
     pub fn command(&self, servers: Option<&Path>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));

@@ -104,6 +104,8 @@ pub struct Manager {
 struct Shared {
     setup: ManagerSetup,
     slots: DashMap<Key, Arc<Slot>>,
+    /// The root of each folder that was asked about, by server and folder.
+    roots: DashMap<Key, Option<WorkspacePath>>,
     feed: OnceLock<ChangeFeed>,
     /// One caller at a time hands out what changed on disk; the others wait until their servers know.
     refreshing: Mutex<()>,
@@ -146,6 +148,7 @@ impl Manager {
         let shared = Arc::new(Shared {
             setup,
             slots: DashMap::new(),
+            roots: DashMap::new(),
             feed: OnceLock::new(),
             refreshing: Mutex::new(()),
             stopping: CancellationToken::new(),
@@ -176,15 +179,14 @@ impl Manager {
             return Err(Unavailable::Stopping);
         }
         let spec = shared.spec(server)?;
-        let root =
-            roots::root_of(&shared.setup.workspace, &spec, path).ok_or_else(|| Unavailable::Disabled {
-                reason: format!(
-                    "{server} only works in a project with {}, and there is none around {}",
-                    spec.root_markers.join(" or "),
-                    path.display()
-                ),
-            })?;
         shared.feed.get_or_init(|| ChangeFeed::start(&shared.setup.workspace));
+        let root = shared.root(server, spec, path).ok_or_else(|| Unavailable::Disabled {
+            reason: format!(
+                "{server} only works in a project with {}, and there is none around {}",
+                spec.root_markers.join(" or "),
+                path.display()
+            ),
+        })?;
         if let Some(session) = shared.session_with_room(server, &root) {
             return Ok(session);
         }
@@ -200,6 +202,7 @@ impl Manager {
         if changes.changes.is_empty() && !changes.overflowed {
             return;
         }
+        self.shared.roots.clear();
         for session in self.shared.running() {
             session.files_changed(&changes.changes).await;
             if changes.overflowed {
@@ -218,7 +221,7 @@ impl Manager {
     /// The program that would be started as `server` for `path`.
     pub fn locate(&self, server: &str, path: &WorkspacePath) -> Result<Located, Unavailable> {
         let spec = self.shared.spec(server)?;
-        launch::find(&self.shared.setup, server, &spec, &self.root(server, path))
+        launch::find(&self.shared.setup, server, spec, &self.root(server, path))
     }
 
     /// The root that `server` has, or would have, for `path`.
@@ -253,14 +256,27 @@ impl Drop for Manager {
 }
 
 impl Shared {
-    fn spec(&self, server: &str) -> Result<Arc<spec::Server>, Unavailable> {
+    fn spec(&self, server: &str) -> Result<&spec::Server, Unavailable> {
         let known = self.setup.catalogue.servers.get(server);
         let spec = known.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?;
         if spec.disabled && self.setup.settings.disabled.iter().any(|key| key == server) {
             let reason = format!("{server} is switched off in the settings (`disabled`)");
             return Err(Unavailable::Disabled { reason });
         }
-        Ok(Arc::new(spec.clone()))
+        Ok(spec)
+    }
+
+    /// The root of `path` for a server. Found once and kept until something changes on disk: looking for markers in every
+    /// folder above costs more than a warm answer may.
+    fn root(&self, server: &str, spec: &spec::Server, path: &WorkspacePath) -> Option<WorkspacePath> {
+        let folder = path.parent().unwrap_or_else(WorkspacePath::root);
+        let key = Key { server: server.to_owned(), root: folder };
+        if let Some(known) = self.roots.get(&key) {
+            return known.clone();
+        }
+        let found = roots::root_of(&self.setup.workspace, spec, path);
+        self.roots.insert(key, found.clone());
+        found
     }
 
     fn running(&self) -> Vec<Arc<Session>> {
