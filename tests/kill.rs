@@ -30,7 +30,8 @@ fn phases() -> Vec<Phase> {
     vec![
         Phase {
             name: "starting",
-            scenario: json!({}),
+            // Long enough that the answer is not there before the signal.
+            scenario: json!({"answers": {"initialize": {"delay_ms": 3_000}}}),
             reached: |log| log.starts() > 0,
             arguments: &["hover", "a.scr:1:1"],
         },
