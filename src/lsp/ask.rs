@@ -127,16 +127,8 @@ impl Session {
             match pending.answer::<T>(deadline).await {
                 Ok(value) if self.is_current(&snapshot) => {
                     self.note_latency(started.elapsed());
-                    // Work that began after the question was weighed is on the wire before the answer.
-                    if working.is_none() {
-                        working = self.working();
-                        if self.is_unsettled(scope) && !asked_at_rest {
-                            asked_at_rest = true;
-                            working = self.wait_ready(scope, before(deadline)).await;
-                            if working.is_none() {
-                                continue;
-                            }
-                        }
+                    if self.must_ask_again(scope, deadline, &mut working, &mut asked_at_rest).await {
+                        continue;
                     }
                     return Ok(Asked { value, snapshot, working, odd: 0 });
                 }
@@ -171,15 +163,8 @@ impl Session {
             match self.connection.request(method, params, deadline).await {
                 Ok(value) => {
                     self.note_latency(started.elapsed());
-                    if working.is_none() {
-                        working = self.working();
-                        if working.is_some() && !asked_at_rest {
-                            asked_at_rest = true;
-                            working = self.wait_ready(Scope::Project, before(deadline)).await;
-                            if working.is_none() {
-                                continue;
-                            }
-                        }
+                    if self.must_ask_again(Scope::Project, deadline, &mut working, &mut asked_at_rest).await {
+                        continue;
                     }
                     return Ok((value, working));
                 }
@@ -193,6 +178,27 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Looks, when an answer has come, for work that began after the question was weighed: it is on the wire before the
+    /// answer. Once, such work is waited for; true when it has ended and the answer can be had whole.
+    async fn must_ask_again(
+        &self,
+        scope: Scope,
+        deadline: Instant,
+        working: &mut Option<String>,
+        asked_at_rest: &mut bool,
+    ) -> bool {
+        if working.is_some() {
+            return false;
+        }
+        *working = self.working();
+        if *asked_at_rest || !self.is_unsettled(scope) {
+            return false;
+        }
+        *asked_at_rest = true;
+        *working = self.wait_ready(scope, before(deadline)).await;
+        working.is_none()
     }
 
     pub(super) fn note_latency(&self, time: Duration) {
