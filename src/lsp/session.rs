@@ -15,6 +15,7 @@ use super::process::{Exit, ServerProcess};
 use super::readiness::Ready;
 use super::state::{Ears, State, folder_value};
 use super::uri;
+use super::view::View;
 use super::wire::Trace;
 use crate::config::Catalogue;
 use crate::workspace::{ChangeKind, Workspace, WorkspacePath};
@@ -71,6 +72,12 @@ pub struct Session {
     pub(super) latencies: Mutex<super::latency::Latencies>,
     /// Held while a server that checks only one document at a time does so.
     pub(super) checking: tokio::sync::Mutex<()>,
+    /// Held while a command of ours runs at the server and may ask for edits.
+    pub(super) commands: tokio::sync::Mutex<()>,
+    /// Whose texts the server has: held for reading by whoever asks, for writing by whoever changes it.
+    pub(super) view: tokio::sync::RwLock<View>,
+    /// The same, for those who bring documents in step.
+    pub(super) unsaved: Mutex<View>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -144,6 +151,9 @@ impl Session {
             in_use: AtomicUsize::new(0),
             latencies: Mutex::default(),
             checking: tokio::sync::Mutex::default(),
+            commands: tokio::sync::Mutex::default(),
+            view: tokio::sync::RwLock::default(),
+            unsaved: Mutex::default(),
         })
     }
 
@@ -310,7 +320,7 @@ impl Session {
     }
 
     /// Whether a change of `path` may change what this server says about other files.
-    fn concerns(&self, path: &WorkspacePath) -> bool {
+    pub(super) fn concerns(&self, path: &WorkspacePath) -> bool {
         let name = path.file_name().unwrap_or_default();
         let spec = &self.state.spec;
         let speaks = self

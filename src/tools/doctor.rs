@@ -10,6 +10,7 @@ use crate::config::PresentLanguage;
 use crate::config::spec::Server;
 use crate::lsp::diagnostics::Known;
 use crate::lsp::health;
+use crate::lsp::view::View;
 
 /// Something that makes a server less than useful.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -166,6 +167,7 @@ async fn probe(context: &Context, subject: &Subject, key: &str, server: &Server)
     let outcome = match context.session(key, subject, deadline).await {
         Err(status) => Err(status.detail.unwrap_or_default()),
         Ok(session) if server.features.navigation => {
+            let _viewing = session.enter(&View::disk(), deadline).await;
             match session.document_symbols(&subject.path, deadline).await {
                 Ok(asked) => Ok((format!("symbols {path}"), format!("{} symbols", asked.value.len()))),
                 Err(error) => Err(error.to_string()),

@@ -18,6 +18,7 @@ use crate::lsp::diagnostics::{Fresh, Known};
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::AskError;
+use crate::lsp::view::View;
 use crate::policy::request::Subjects;
 use crate::workspace::{WalkLimits, WorkspacePath};
 use schemars::JsonSchema;
@@ -104,14 +105,32 @@ pub struct Request {
     pub timeout: Option<Duration>,
 }
 
+/// How files are looked at.
+#[derive(Debug, Clone, Default)]
+pub struct Look {
+    /// The texts that are looked at.
+    pub view: View,
+    /// When the answer must be there, if that is before the settings' deadline.
+    pub until: Option<Instant>,
+    /// Ask only servers that run already.
+    pub running_only: bool,
+}
+
 /// One file's findings.
-struct FileReport {
-    path: WorkspacePath,
-    items: Vec<DiagnosticItem>,
-    verdict: Verdict,
-    detail: Option<String>,
-    statuses: Vec<ServerStatus>,
-    notes: Vec<String>,
+#[derive(Debug)]
+pub struct FileReport {
+    /// The file.
+    pub path: WorkspacePath,
+    /// Sorted by position.
+    pub items: Vec<DiagnosticItem>,
+    /// How far to rely on them.
+    pub verdict: Verdict,
+    /// Why not complete.
+    pub detail: Option<String>,
+    /// Each server that speaks the file's language and gives diagnostics.
+    pub statuses: Vec<ServerStatus>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
 }
 
 /// Answers what is wrong in the files of `request`.
@@ -121,12 +140,13 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     context.manager.refresh().await;
     let total = subjects.len();
     let until = request.timeout.map(|timeout| Instant::now() + timeout);
+    let look = Look { until, ..Look::default() };
     let mut reports = Vec::with_capacity(total);
     let mut unread = Vec::new();
     let mut running = futures::stream::iter(
         subjects
             .into_iter()
-            .map(|subject| async { (named.contains(&subject.path), check(context, subject, until).await) }),
+            .map(|subject| async { (named.contains(&subject.path), check(context, subject, &look).await) }),
     )
     .buffer_unordered(AT_ONCE);
     while let Some((is_named, report)) = running.next().await {
@@ -192,11 +212,11 @@ fn subjects(
 }
 
 /// Asks every server of one file.
-async fn check(context: &Context, subject: Subject, until: Option<Instant>) -> Result<FileReport, ToolError> {
+pub async fn check(context: &Context, subject: Subject, look: &Look) -> Result<FileReport, ToolError> {
     let usual = context.deadline(context.config.settings.deadlines.diagnostics);
-    let deadline = until.map_or(usual, |until| until.min(usual));
+    let deadline = look.until.map_or(usual, |until| until.min(usual));
     let servers = context.servers_for(&subject, |features| features.diagnostics);
-    let asked = servers.iter().map(|(server, _)| ask(context, server, &subject, deadline));
+    let asked = servers.iter().map(|(server, _)| ask(context, server, &subject, look, deadline));
     let answers = futures::future::join_all(asked).await;
     let mut report = FileReport {
         path: subject.path.clone(),
@@ -267,13 +287,22 @@ async fn ask(
     context: &Context,
     server: &str,
     subject: &Subject,
+    look: &Look,
     deadline: Instant,
 ) -> Result<(ServerStatus, Fresh), Silent> {
     let started = Instant::now();
     let mut crash = None;
     loop {
-        let session = context.session(server, subject, deadline).await.map_err(Silent::Server)?;
-        match session.diagnostics(&subject.path, deadline).await {
+        let session = match look.running_only {
+            false => context.session(server, subject, deadline).await,
+            true => context.running(server, subject, started),
+        };
+        let session = session.map_err(Silent::Server)?;
+        let found = match session.enter(&look.view, deadline).await {
+            Ok(_viewing) => session.diagnostics(&subject.path, deadline).await,
+            Err(error) => Err(error),
+        };
+        match found {
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     Known::Complete => ServerState::Ready,

@@ -14,6 +14,7 @@ use super::target::Target;
 use crate::lsp::connection::RequestError;
 use crate::lsp::model::FileRef;
 use crate::lsp::session::{AskError, Asked, Session};
+use crate::lsp::view::View;
 use crate::text::{Buffer, Position};
 use crate::workspace::WorkspacePath;
 
@@ -166,6 +167,10 @@ impl Context {
         deadline: Instant,
         ask: &impl Ask<T>,
     ) -> Result<Result<(Place, Asked<T>), Unasked>, ToolError> {
+        let _viewing = match session.enter(&View::disk(), deadline).await {
+            Ok(viewing) => viewing,
+            Err(error) => return Ok(Err(Unasked::Failed(error))),
+        };
         let (synced, snapshot) = match session.sync(&subject.path).await {
             Ok(synced) => synced,
             Err(error) => return Err(from_read_error(error)),

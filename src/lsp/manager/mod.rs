@@ -195,6 +195,17 @@ impl Manager {
         slot.session(shared, deadline).await
     }
 
+    /// The session of `server` for `path` if it runs already.
+    pub fn running(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
+        let spec = self.shared.spec(server).ok()?;
+        let root = self.shared.root(server, spec, path)?;
+        let own = self.shared.slots.get(&Key { server: server.to_owned(), root: root.clone() });
+        match own.map(|slot| slot.value().clone()) {
+            Some(slot) => slot.running(),
+            None => self.shared.session_with_room(server, &root),
+        }
+    }
+
     /// Lets every running server know what changed on disk since the last call, by whomever.
     pub async fn refresh(&self) {
         let _one_at_a_time = self.shared.refreshing.lock().await;
