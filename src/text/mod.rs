@@ -11,11 +11,13 @@
 mod buffer;
 mod change;
 mod identifier;
+mod line_map;
 mod position;
 mod suggest;
 
 pub use buffer::Buffer;
 pub use change::Change;
 pub use identifier::{Identifier, identifier_near, identifiers_on_line, is_identifier_char};
+pub use line_map::LineMap;
 pub use position::{EncodedPosition, EncodedRange, Encoding, LineColumn, Position, Range};
 pub use suggest::{listed, nearest, suggestion};

@@ -180,20 +180,6 @@ impl Context {
         session.map_err(|why| self.unavailable(server, subject, &why, started))
     }
 
-    /// The session of `server` for `subject` if it runs already, or a status that says that it does not.
-    pub fn running(
-        &self,
-        server: &str,
-        subject: &Subject,
-        started: Instant,
-    ) -> Result<Arc<Session>, ServerStatus> {
-        self.manager.running(server, &subject.path).ok_or_else(|| {
-            let mut status = self.status(server, subject, ServerState::Starting, started);
-            status.detail = Some(format!("{server} does not run yet and was not started for this"));
-            status
-        })
-    }
-
     fn unavailable(
         &self,
         server: &str,

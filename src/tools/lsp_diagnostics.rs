@@ -215,7 +215,10 @@ fn subjects(
 pub async fn check(context: &Context, subject: Subject, look: &Look) -> Result<FileReport, ToolError> {
     let usual = context.deadline(context.config.settings.deadlines.diagnostics);
     let deadline = look.until.map_or(usual, |until| until.min(usual));
-    let servers = context.servers_for(&subject, |features| features.diagnostics);
+    let mut servers = context.servers_for(&subject, |features| features.diagnostics);
+    if look.running_only {
+        servers.retain(|(server, _)| context.manager.running(server, &subject.path).is_some());
+    }
     let asked = servers.iter().map(|(server, _)| ask(context, server, &subject, look, deadline));
     let answers = futures::future::join_all(asked).await;
     let mut report = FileReport {
@@ -246,7 +249,7 @@ pub async fn check(context: &Context, subject: Subject, look: &Look) -> Result<F
     }
     let reachable = report.statuses.iter().any(|status| !is_absent(status));
     if !reachable {
-        return without_server(context, subject, report).await;
+        return without_server(context, subject, &look.view, report).await;
     }
     (report.verdict, report.detail) = sum(&knowns);
     report.items.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
@@ -293,11 +296,7 @@ async fn ask(
     let started = Instant::now();
     let mut crash = None;
     loop {
-        let session = match look.running_only {
-            false => context.session(server, subject, deadline).await,
-            true => context.running(server, subject, started),
-        };
-        let session = session.map_err(Silent::Server)?;
+        let session = context.session(server, subject, deadline).await.map_err(Silent::Server)?;
         let found = match session.enter(&look.view, deadline).await {
             Ok(_viewing) => session.diagnostics(&subject.path, deadline).await,
             Err(error) => Err(error),
@@ -332,12 +331,13 @@ async fn ask(
 async fn without_server(
     context: &Context,
     subject: Subject,
+    view: &View,
     mut report: FileReport,
 ) -> Result<FileReport, ToolError> {
     if report.statuses.is_empty() {
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
-    (report.items, report.notes) = fallback::syntax_errors(context, &subject).await?;
+    (report.items, report.notes) = fallback::syntax_errors(context, &subject, view).await?;
     report.verdict = Verdict::Hints;
     report.detail = report.statuses[0].detail.clone();
     Ok(report)

@@ -10,11 +10,14 @@
 
 pub mod address;
 pub mod answer;
+pub mod breakage;
 pub mod built_in;
 pub mod context;
+pub mod delta;
 pub mod doctor;
 pub mod error;
 pub mod fallback;
+pub mod impact;
 pub mod install;
 pub mod lsp_completion;
 pub mod lsp_diagnostics;

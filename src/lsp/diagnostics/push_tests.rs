@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::spec::IdleSign;
-use crate::text::Buffer;
 use crate::lsp::documents::Source;
+use crate::text::Buffer;
 use crate::workspace::{Stamp, WorkspacePath};
 
 fn rule(source: DiagnosticsSource) -> DiagnosticsRule {
