@@ -6,7 +6,7 @@ use super::difference::{Difference, shown_line};
 use super::lines::{LineEnd, common_line_end, line_end};
 
 /// Most replacements that are made at once.
-pub const MAX_REPLACEMENTS: usize = 10_000;
+pub const MAX_REPLACEMENTS: usize = 1_000;
 /// Lines that are named where an old text is there several times.
 const MOST_NAMED: usize = 20;
 /// Lines of the nearest text that are shown.
@@ -68,12 +68,12 @@ pub enum ReplaceError {
         index: usize,
     },
     /// The old text is not there.
-    #[error("replacement {}: `old` is not in the file{}", .index + 1, told(.nearest.as_ref()))]
+    #[error("replacement {}: `old` is not in the file{}", .index + 1, told(.nearest.as_deref()))]
     NotFound {
         /// Which.
         index: usize,
         /// What comes nearest to it; `None` where nothing does.
-        nearest: Option<Nearest>,
+        nearest: Option<Box<Nearest>>,
     },
     /// The old text is there several times, and only one is to be replaced.
     #[error(
@@ -137,7 +137,7 @@ fn one(text: &str, index: usize, replacement: &Replacement) -> Result<(String, M
         return Err(ReplaceError::Same { index });
     }
     let Some((old, first, converted)) = find(text, old) else {
-        return Err(ReplaceError::NotFound { index, nearest: nearest(text, old) });
+        return Err(ReplaceError::NotFound { index, nearest: nearest(text, old).map(Box::new) });
     };
     let again = first + text[first..].chars().next().map_or(1, char::len_utf8);
     if !all && text[again..].contains(&old) {

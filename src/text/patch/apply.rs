@@ -145,6 +145,12 @@ fn place_all(
             is_insertion(patch, placement) && shapes[placement.index].needle.len() == 0
         });
         placements = firm;
+        // One that seemed to lie inside another hunk did so because that one moved.
+        for (index, reason) in &mut failed {
+            if shapes[*index].needle.len() == 0 && *reason == MismatchReason::Overlap {
+                *reason = MismatchReason::Unanchored;
+            }
+        }
         failed.extend(
             loose.into_iter().map(|placement: Placement| (placement.index, MismatchReason::Unanchored)),
         );

@@ -137,7 +137,7 @@ fn by_counts(lines: &[&str], mut at: usize, (mut old, mut new): Counts) -> Optio
             return None;
         }
         if is_no_newline(line) {
-            body.last_mut()?.newline = false;
+            without_newline(body.last_mut()?, line);
         } else {
             let line = body_line(line)?;
             let (from_old, from_new) = (line.kind != LineKind::Add, line.kind != LineKind::Remove);
@@ -150,7 +150,7 @@ fn by_counts(lines: &[&str], mut at: usize, (mut old, mut new): Counts) -> Optio
     if let (Some(last), Some(line)) = (body.last_mut(), lines.get(at))
         && is_no_newline(line)
     {
-        last.newline = false;
+        without_newline(last, line);
         at += 1;
     }
     let more = lines.get(at).is_some_and(|line| line.starts_with([' ', '+', '-']));
@@ -173,7 +173,7 @@ fn by_shape(lines: &[&str], at: &mut usize, stated: Option<Counts>) -> Result<Ve
         let taken = lines[*at..*at + blank].iter().filter_map(|line| body_line(line));
         if is_no_newline(line) {
             if let Some(last) = body.last_mut() {
-                last.newline = false;
+                without_newline(last, line);
             }
         } else if let Some(read) = body_line(line) {
             body.extend(taken);
@@ -197,6 +197,15 @@ fn by_shape(lines: &[&str], at: &mut usize, stated: Option<Counts>) -> Result<Ve
 /// `\ No newline at end of file`, in whatever language.
 fn is_no_newline(line: &str) -> bool {
     line.starts_with("\\ ")
+}
+
+/// Notes that `last` ends its text. Where the mark itself ends in CRLF, the patch was carried with such line ends, and the
+/// CR is none of the text's.
+fn without_newline(last: &mut HunkLine, mark: &str) {
+    last.newline = false;
+    if mark.ends_with("\r\n") && last.text.ends_with('\r') {
+        last.text.pop();
+    }
 }
 
 /// A line of a hunk; `None` where it cannot be one. An empty line is context whose space was stripped.
