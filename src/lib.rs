@@ -35,6 +35,7 @@
 //! | [`config`] | the catalogue of languages and servers, the settings in layers, trust |
 //! | [`lsp`] | language servers: processes, the wire, sessions, documents, diagnostics, and the manager over all of them |
 //! | [`hints`] | what the text alone can tell: syntax trees, names followed through imports, ranked candidates, install advice |
+//! | [`policy`] | whether a call may run, and who is asked |
 //! | [`tools`] | one file per question, and the shapes of answers and failures |
 //! | [`runtime`] | all of it as one object, which every door opens |
 //! | [`cli`] | the door for people and scripts: commands, and how answers look on a terminal |
@@ -51,6 +52,7 @@ pub mod cli;
 pub mod config;
 pub mod hints;
 pub mod lsp;
+pub mod policy;
 pub mod runtime;
 pub mod text;
 pub mod tools;

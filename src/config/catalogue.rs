@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use toml::Table;
 
-use super::error::{ConfigError, Problem, listed, suggestion};
+use super::error::{ConfigError, Problem};
 use super::index::Index;
 use super::layer::{Layer, Origin, merge};
 use super::schema::{leave_out, untrusted};
 use super::spec::{Language, Server};
 use super::words::CATALOGUE;
+use crate::text::{listed, suggestion};
 
 const BUILT_IN_FILE: &str = "servers.toml";
 const BUILT_IN_TEXT: &str = include_str!("../../servers.toml");

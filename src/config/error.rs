@@ -66,58 +66,12 @@ fn joined(problems: &[Problem]) -> String {
     problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// The word of `known` that is meant by `given`, if one is near enough.
-pub(super) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|word| (strsim::damerau_levenshtein(&given.to_lowercase(), word), word))
-        .filter(|(distance, word)| *distance <= (word.chars().count() / 3).max(1))
-        .min()
-        .map(|(_, word)| word)
-}
-
-/// "; did you mean `command`?", or the words there are.
-pub(super) fn suggestion(given: &str, known: &[&str]) -> String {
-    match nearest(given, known.iter().copied()) {
-        Some(word) => format!("; did you mean `{word}`?"),
-        None => format!("; there are {}", listed(known)),
-    }
-}
-
-/// "`a`, `b` and `c`".
-pub(super) fn listed(words: &[&str]) -> String {
-    match words {
-        [] => String::from("none"),
-        [only] => format!("`{only}`"),
-        [front @ .., last] => {
-            let front = front.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-            format!("{front} and `{last}`")
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_finger_is_near_and_another_word_is_not() {
-        assert_eq!(nearest("comand", ["command", "env"]), Some("command"));
-        assert_eq!(nearest("Command", ["command", "env"]), Some("command"));
-        assert_eq!(nearest("banana", ["command", "env"]), None);
-        assert_eq!(nearest("x", ["env"]), None);
-    }
-
-    #[test]
     fn nothing_that_a_terminal_obeys_is_shown() {
         assert_eq!(printable("a\u{1b}[2Kb\u{202e}c\nü"), "a\\u{1b}[2Kb\\u{202e}c\\u{a}ü");
-    }
-
-    #[test]
-    fn without_a_near_word_all_are_listed() {
-        assert_eq!(
-            suggestion("banana", &["a-word", "env", "name"]),
-            "; there are `a-word`, `env` and `name`"
-        );
     }
 }

@@ -3,7 +3,8 @@
 use toml::Table;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{listed, printable, suggestion};
+use super::error::printable;
+use crate::text::{listed, suggestion};
 
 /// What a value must be.
 #[derive(Debug, Clone, Copy)]

@@ -18,10 +18,11 @@ use serde::{Deserialize, Deserializer};
 use toml::Table;
 
 use super::catalogue::{Catalogue, located};
-use super::error::{ConfigError, Problem, listed, suggestion};
+use super::error::{ConfigError, Problem};
 use super::layer::{Layer, Origin, merge};
 use super::schema::Shape::{Choice, Number, Record, Texts, TextsTable};
 use super::schema::{Field, launch, leave_out, plain};
+use crate::text::{listed, suggestion};
 
 const MOST_MS: u64 = 3_600_000;
 const A_DEADLINE: super::schema::Shape = Number(1, MOST_MS);

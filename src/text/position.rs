@@ -2,12 +2,15 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A place between two characters: 0-based line, 0-based character counted in Unicode scalar values.
 ///
 /// This is the position of tool calls and answers, whatever encoding a language server negotiated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Position {
     /// 0-based line; lines end at LF, CRLF or CR.
     pub line: u32,
@@ -23,7 +26,9 @@ impl Position {
 }
 
 /// A half-open stretch of text: `end` is the first position that does not belong to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Range {
     /// First position inside.
     pub start: Position,

@@ -1,11 +1,12 @@
 //! The shape of answers: what every language tool says beside its own findings.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::text::Range;
 
 /// How far an answer can be relied on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// All servers asked answered about the text as it is now.
@@ -19,7 +20,7 @@ pub enum Verdict {
 }
 
 /// What became of the server that was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerState {
     /// It answers, and its index is whole.
@@ -41,7 +42,7 @@ pub enum ServerState {
 }
 
 /// One server's part in an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ServerStatus {
     /// The language's key in the catalogue; "unknown" for a file of no known language.
     pub language: String,
@@ -60,7 +61,7 @@ pub struct ServerStatus {
 }
 
 /// What a position or name was taken to mean.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resolved {
     /// Relative to the workspace.
     pub path: String,
@@ -75,7 +76,7 @@ pub struct Resolved {
 }
 
 /// A successful answer of a language tool: its own `output`, flattened, and how far it can be relied on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer<T> {
     /// Always true; a failure is a [`ToolError`](super::error::ToolError).
     pub ok: bool,
@@ -111,7 +112,7 @@ impl<T> Answer<T> {
 }
 
 /// A place in a file, as answers give it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Place {
     /// Relative to the workspace with `/`; absolute for a file outside; the URI for a document that is no file.
     pub path: String,
@@ -128,7 +129,7 @@ pub struct Place {
 }
 
 /// `lsp_hover`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HoverOutput {
     /// Markdown; empty where there is nothing to say.
     pub contents: String,
@@ -141,7 +142,7 @@ pub struct HoverOutput {
 }
 
 /// `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LocationsOutput {
     /// The first location; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,7 +156,7 @@ pub struct LocationsOutput {
 }
 
 /// One finding, as answers give it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DiagnosticItem {
     /// Relative to the workspace.
     pub path: String,
@@ -179,7 +180,7 @@ pub struct DiagnosticItem {
 }
 
 /// A place that explains a diagnostic.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RelatedItem {
     /// Where.
     #[serde(flatten)]
@@ -189,7 +190,7 @@ pub struct RelatedItem {
 }
 
 /// How one file of a check fared, where several were asked about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileVerdict {
     /// Relative to the workspace.
     pub path: String,
@@ -201,7 +202,7 @@ pub struct FileVerdict {
 }
 
 /// `lsp_diagnostics`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DiagnosticsOutput {
     /// Sorted by file and position.
     pub diagnostics: Vec<DiagnosticItem>,
@@ -217,7 +218,7 @@ pub struct DiagnosticsOutput {
 }
 
 /// A symbol of an outline or of a workspace search.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SymbolItem {
     /// Its name.
     pub name: String,
@@ -246,7 +247,7 @@ pub struct SymbolItem {
 }
 
 /// `lsp_symbols`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SymbolsOutput {
     /// The outline as a tree, or workspace matches, best first.
     pub symbols: Vec<SymbolItem>,
@@ -257,7 +258,7 @@ pub struct SymbolsOutput {
 }
 
 /// A caller, callee, supertype or subtype.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HierarchyItem {
     /// Its name.
     pub name: String,
@@ -281,7 +282,7 @@ pub struct HierarchyItem {
 }
 
 /// `lsp_calls`, `lsp_types`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HierarchyOutput {
     /// "incoming"/"outgoing" calls, "supertypes"/"subtypes".
     pub direction: String,
@@ -292,7 +293,7 @@ pub struct HierarchyOutput {
 }
 
 /// One signature.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SignatureItem {
     /// The whole of it.
     pub label: String,
@@ -309,14 +310,14 @@ pub struct SignatureItem {
 }
 
 /// `lsp_signature`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SignaturesOutput {
     /// The server's order.
     pub signatures: Vec<SignatureItem>,
 }
 
 /// One completion.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CompletionItem {
     /// What is shown and, unless `insert` differs, typed.
     pub label: String,
@@ -338,7 +339,7 @@ pub struct CompletionItem {
 }
 
 /// `lsp_completion`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CompletionsOutput {
     /// Best first, in the server's order.
     pub items: Vec<CompletionItem>,

@@ -1,11 +1,58 @@
 //! `lsp_completion`: what could be typed at a position.
 
+use super::address::Address;
 use super::answer::{Answer, CompletionItem, CompletionsOutput};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
 use super::question::{Outcome, Question};
 use super::target::Target;
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::Subjects;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The arguments of `lsp_completion`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct CompletionArgs {
+    /// What is asked about.
+    #[serde(flatten)]
+    pub address: Address,
+    /// At most so many (20).
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+}
+
+const COMPLETIONS: usize = 20;
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspCompletion;
+
+impl Tool for LspCompletion {
+    type Args = CompletionArgs;
+    type Output = Answer<CompletionsOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_completion",
+            "Completion",
+            "What could be typed at a position: members, names in scope, likeliest first.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &CompletionArgs) -> Result<Subjects, ToolError> {
+        args.address.subjects(context)
+    }
+
+    async fn run(
+        &self,
+        call: Call<'_>,
+        args: CompletionArgs,
+    ) -> Result<Answer<CompletionsOutput>, ToolError> {
+        run(call.context, &args.address.target()?, Some(args.limit.unwrap_or(COMPLETIONS))).await
+    }
+}
 
 /// Answers what could be typed at `target`, best first; at most `limit` items. The position is taken as it is given.
 pub async fn run(

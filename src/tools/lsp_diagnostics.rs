@@ -12,17 +12,84 @@ use super::answer::{
 };
 use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
+use super::tool::{Call, Card, Tool};
 use super::{fallback, lsp_navigate};
 use crate::lsp::diagnostics::{Fresh, Known};
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::AskError;
+use crate::policy::request::Subjects;
 use crate::workspace::{WalkLimits, WorkspacePath};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How many files are asked about at a time.
 const AT_ONCE: usize = 8;
 /// How long the walk for files to check may take.
 const WALK: Duration = Duration::from_secs(10);
+
+/// The arguments of `lsp_diagnostics`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct DiagnosticsArgs {
+    /// A file or folder. Without `path` and `paths`: the whole workspace.
+    pub path: Option<String>,
+    /// Several of them.
+    pub paths: Option<Vec<String>>,
+    /// Leaves out what is less severe (information).
+    pub min_severity: Option<Severity>,
+    /// At most so many (100).
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+    /// How long to wait for servers.
+    #[schemars(range(min = 1, max = 600_000))]
+    pub timeout_ms: Option<u64>,
+}
+
+impl DiagnosticsArgs {
+    fn given(&self) -> impl Iterator<Item = &str> {
+        let one = self.path.as_deref().filter(|path| !path.is_empty());
+        one.into_iter().chain(self.paths.iter().flatten().map(String::as_str))
+    }
+}
+
+const DIAGNOSTICS: usize = 100;
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspDiagnostics;
+
+impl Tool for LspDiagnostics {
+    type Args = DiagnosticsArgs;
+    type Output = Answer<DiagnosticsOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_diagnostics",
+            "Diagnostics",
+            "Errors and warnings of language servers about the files as they are now. `verdict` `no_data` or \
+             `partial` does not mean clean.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &DiagnosticsArgs) -> Result<Subjects, ToolError> {
+        let paths: Result<_, _> = args.given().map(|path| context.path(path.as_ref())).collect();
+        Ok(Subjects { paths: paths?, ..Subjects::default() })
+    }
+
+    async fn run(
+        &self,
+        call: Call<'_>,
+        args: DiagnosticsArgs,
+    ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
+        let request = Request {
+            paths: args.given().map(PathBuf::from).collect(),
+            floor: args.min_severity,
+            limit: Some(args.limit.unwrap_or(DIAGNOSTICS)),
+            timeout: args.timeout_ms.map(Duration::from_millis),
+        };
+        run(call.context, &request).await
+    }
+}
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +100,8 @@ pub struct Request {
     pub floor: Option<Severity>,
     /// At most so many findings; the settings' limit where there is none.
     pub limit: Option<usize>,
+    /// The time for all files together; without it each has the settings' deadline.
+    pub timeout: Option<Duration>,
 }
 
 /// One file's findings.
@@ -51,12 +120,13 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     context.prepare_for(subjects.iter()).await?;
     context.manager.refresh().await;
     let total = subjects.len();
+    let until = request.timeout.map(|timeout| Instant::now() + timeout);
     let mut reports = Vec::with_capacity(total);
     let mut unread = Vec::new();
     let mut running = futures::stream::iter(
         subjects
             .into_iter()
-            .map(|subject| async { (named.contains(&subject.path), check(context, subject).await) }),
+            .map(|subject| async { (named.contains(&subject.path), check(context, subject, until).await) }),
     )
     .buffer_unordered(AT_ONCE);
     while let Some((is_named, report)) = running.next().await {
@@ -122,8 +192,9 @@ fn subjects(
 }
 
 /// Asks every server of one file.
-async fn check(context: &Context, subject: Subject) -> Result<FileReport, ToolError> {
-    let deadline = context.deadline(context.config.settings.deadlines.diagnostics);
+async fn check(context: &Context, subject: Subject, until: Option<Instant>) -> Result<FileReport, ToolError> {
+    let usual = context.deadline(context.config.settings.deadlines.diagnostics);
+    let deadline = until.map_or(usual, |until| until.min(usual));
     let servers = context.servers_for(&subject, |features| features.diagnostics);
     let asked = servers.iter().map(|(server, _)| ask(context, server, &subject, deadline));
     let answers = futures::future::join_all(asked).await;

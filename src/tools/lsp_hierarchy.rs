@@ -1,5 +1,6 @@
 //! `lsp_calls` and `lsp_types`: who calls it and what it calls, what it derives from and what derives from it.
 
+use super::address::Address;
 use super::answer::{Answer, HierarchyItem, HierarchyOutput};
 use super::context::Context;
 use super::error::ToolError;
@@ -7,8 +8,118 @@ use super::fallback;
 use super::lsp_navigate;
 use super::question::{Outcome, Question};
 use super::target::Target;
+use super::tool::{Call, Card, Tool};
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::model::HierarchyNode;
+use crate::policy::request::Subjects;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The arguments of `lsp_calls`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct CallsArgs {
+    /// What is asked about.
+    #[serde(flatten)]
+    pub address: Address,
+    /// `incoming`: who calls it. `outgoing`: what it calls.
+    pub direction: CallDirection,
+    /// Levels (1).
+    #[schemars(range(min = 1, max = 10))]
+    pub depth: Option<usize>,
+}
+
+/// Which way calls are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum CallDirection {
+    #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
+    Incoming,
+    #[allow(missing_docs)] // as above
+    Outgoing,
+}
+
+/// The arguments of `lsp_types`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct TypesArgs {
+    /// What is asked about.
+    #[serde(flatten)]
+    pub address: Address,
+    /// Towards what it derives from, or what derives from it.
+    pub direction: TypeDirection,
+    /// Levels (1).
+    #[schemars(range(min = 1, max = 10))]
+    pub depth: Option<usize>,
+}
+
+/// Which way types are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum TypeDirection {
+    #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
+    Supertypes,
+    #[allow(missing_docs)] // as above
+    Subtypes,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspCalls;
+
+impl Tool for LspCalls {
+    type Args = CallsArgs;
+    type Output = Answer<HierarchyOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_calls",
+            "Call hierarchy",
+            "Tree of the callers of a function, or of what it calls.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &CallsArgs) -> Result<Subjects, ToolError> {
+        args.address.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: CallsArgs) -> Result<Answer<HierarchyOutput>, ToolError> {
+        let hierarchy = match args.direction {
+            CallDirection::Incoming => Hierarchy::Callers,
+            CallDirection::Outgoing => Hierarchy::Callees,
+        };
+        run(call.context, hierarchy, &args.address.target()?, args.depth.unwrap_or(1)).await
+    }
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspTypes;
+
+impl Tool for LspTypes {
+    type Args = TypesArgs;
+    type Output = Answer<HierarchyOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_types",
+            "Type hierarchy",
+            "Tree of the supertypes or subtypes of a class, interface or trait.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &TypesArgs) -> Result<Subjects, ToolError> {
+        args.address.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: TypesArgs) -> Result<Answer<HierarchyOutput>, ToolError> {
+        let hierarchy = match args.direction {
+            TypeDirection::Supertypes => Hierarchy::Supertypes,
+            TypeDirection::Subtypes => Hierarchy::Subtypes,
+        };
+        run(call.context, hierarchy, &args.address.target()?, args.depth.unwrap_or(1)).await
+    }
+}
 
 /// Answers the hierarchy of what stands at `target`, `depth` levels deep.
 pub async fn run(

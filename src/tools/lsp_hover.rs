@@ -1,11 +1,37 @@
 //! `lsp_hover`: what a symbol is: its type, its signature, its documentation.
 
+use super::address::Address;
 use super::answer::{Answer, HoverOutput};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
 use super::question::{Outcome, Question};
 use super::target::Target;
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::Subjects;
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspHover;
+
+impl Tool for LspHover {
+    type Args = Address;
+    type Output = Answer<HoverOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading("lsp_hover", "Type and documentation", DESCRIPTION)
+    }
+
+    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+        args.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<HoverOutput>, ToolError> {
+        run(call.context, &args.target()?).await
+    }
+}
+
+const DESCRIPTION: &str = "Type, signature and documentation of a symbol. Name it (`symbol`) or point at it.";
 
 /// Answers what stands at `target`.
 pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {

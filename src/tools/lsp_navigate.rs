@@ -1,13 +1,157 @@
 //! `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`: where a symbol is.
 
+use super::address::Address;
 use super::answer::{Answer, LocationsOutput, Place};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
 use super::question::{Outcome, Question};
 use super::target::Target;
+use super::tool::{Call, Card, Tool};
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
+use crate::policy::request::Subjects;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspDefinition;
+
+impl Tool for LspDefinition {
+    type Args = Address;
+    type Output = Answer<LocationsOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_definition",
+            "Definition",
+            "Where a symbol is defined, with the source line. Prefer it to grep.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+        args.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
+        run(call.context, Navigation::Definition, &args.target()?, None).await
+    }
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspDeclaration;
+
+impl Tool for LspDeclaration {
+    type Args = Address;
+    type Output = Answer<LocationsOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_declaration",
+            "Declaration",
+            "Where a symbol is declared (headers, interfaces), where that differs from its definition.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+        args.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
+        run(call.context, Navigation::Declaration, &args.target()?, None).await
+    }
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspTypeDefinition;
+
+impl Tool for LspTypeDefinition {
+    type Args = Address;
+    type Output = Answer<LocationsOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_type_definition",
+            "Type definition",
+            "Where the type of a variable or expression is defined.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+        args.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
+        run(call.context, Navigation::TypeDefinition, &args.target()?, None).await
+    }
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspImplementation;
+
+impl Tool for LspImplementation {
+    type Args = Address;
+    type Output = Answer<LocationsOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_implementation",
+            "Implementations",
+            "What implements an interface, trait or abstract method.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+        args.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
+        run(call.context, Navigation::Implementation, &args.target()?, None).await
+    }
+}
+
+/// The arguments of `lsp_references`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct ReferencesArgs {
+    /// What is asked about.
+    #[serde(flatten)]
+    pub address: Address,
+    /// At most so many (100).
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+}
+
+const REFERENCES: usize = 100;
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspReferences;
+
+impl Tool for LspReferences {
+    type Args = ReferencesArgs;
+    type Output = Answer<LocationsOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_references",
+            "References",
+            "All uses of a symbol, by file. Use it before changing or removing one; `has_more` says that some are left out.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &ReferencesArgs) -> Result<Subjects, ToolError> {
+        args.address.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: ReferencesArgs) -> Result<Answer<LocationsOutput>, ToolError> {
+        let limit = Some(args.limit.unwrap_or(REFERENCES));
+        run(call.context, Navigation::References, &args.address.target()?, limit).await
+    }
+}
 
 /// Answers where what stands at `target` is; at most `limit` locations (the settings' where there is none).
 pub async fn run(

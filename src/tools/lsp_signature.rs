@@ -1,11 +1,39 @@
 //! `lsp_signature`: the signatures that fit a call at a position.
 
+use super::address::Address;
 use super::answer::{Answer, SignatureItem, SignaturesOutput};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
 use super::question::{Outcome, Question};
 use super::target::Target;
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::Subjects;
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspSignature;
+
+impl Tool for LspSignature {
+    type Args = Address;
+    type Output = Answer<SignaturesOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_signature",
+            "Signature help",
+            "Signatures that fit the call at a position inside its parentheses.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+        args.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<SignaturesOutput>, ToolError> {
+        run(call.context, &args.target()?).await
+    }
+}
 
 /// Answers which signatures fit the call around `target`. The position is taken as it is given: behind an opening
 /// parenthesis or a comma no name stands.

@@ -8,12 +8,67 @@ use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::lsp_navigate;
 use super::target::Target;
+use super::tool::{Call, Card, Tool};
 use crate::lsp::model::{FileRef, Symbol, WorkspaceSymbol};
 use crate::lsp::session::AskError;
+use crate::policy::request::Subjects;
 use crate::text::Position;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How many languages of a workspace are asked for a bare name, those with the most files first.
 const MOST_LANGUAGES: usize = 4;
+
+/// The arguments of `lsp_symbols`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct SymbolsArgs {
+    /// A file: its outline.
+    pub path: Option<String>,
+    /// A name or part of it: where in the workspace it is defined.
+    pub query: Option<String>,
+    /// At most so many (100).
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+}
+
+const SYMBOLS: usize = 100;
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspSymbols;
+
+impl Tool for LspSymbols {
+    type Args = SymbolsArgs;
+    type Output = Answer<SymbolsOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_symbols",
+            "Symbols",
+            "Outline of a file (`path`), or symbols of the workspace by name (`query`). Cheaper than reading a file.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &SymbolsArgs) -> Result<Subjects, ToolError> {
+        let path = args.path.as_deref().filter(|path| !path.is_empty());
+        let paths = path.map(|path| context.path(path.as_ref())).transpose()?;
+        Ok(Subjects { paths: paths.into_iter().collect(), ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: SymbolsArgs) -> Result<Answer<SymbolsOutput>, ToolError> {
+        let path = args.path.filter(|path| !path.is_empty());
+        let query = args.query.filter(|query| !query.is_empty());
+        let target = match (path, query) {
+            (Some(path), None) => Target::File(path.into()),
+            (None, Some(query)) => Target::Name(query),
+            _ => {
+                let what = "lsp_symbols: give either `path` (outline of a file) or `query` (symbols of the workspace)";
+                return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+            }
+        };
+        run(call.context, &target, Some(args.limit.unwrap_or(SYMBOLS))).await
+    }
+}
 
 /// Answers the outline of a file, or the workspace's symbols for a name; at most `limit` of them.
 pub async fn run(

@@ -8,7 +8,9 @@
 //! How data passes: a tool gets the [`context`] and its arguments, and gives an `Answer<Output>` that says how far it can be
 //! relied on, or a `ToolError`.
 
+pub mod address;
 pub mod answer;
+pub mod built_in;
 pub mod context;
 pub mod doctor;
 pub mod error;
@@ -19,10 +21,15 @@ pub mod lsp_diagnostics;
 pub mod lsp_hierarchy;
 pub mod lsp_hover;
 pub mod lsp_navigate;
+pub mod lsp_servers;
 pub mod lsp_signature;
 pub mod lsp_symbols;
 pub mod place;
 pub mod question;
+pub mod registry;
+pub mod result;
+pub mod schema;
 pub mod servers;
 pub mod target;
+pub mod tool;
 pub mod trust;

@@ -1,5 +1,6 @@
 //! What `lsp_servers` answers: every language of the workspace and the servers that speak it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::{Context, Subject};
@@ -8,7 +9,7 @@ use crate::hints::{self, Speech};
 use crate::lsp::manager::{SlotStatus, Unavailable};
 
 /// What a server is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// It runs, and its index is whole.
@@ -28,7 +29,7 @@ pub enum RunState {
 }
 
 /// One server for one language and, where it runs, one root.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ServerRow {
     /// The language's key in the catalogue.
     pub language: String,
@@ -59,7 +60,7 @@ pub struct ServerRow {
 }
 
 /// `lsp_servers`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ServersOutput {
     /// Always true.
     pub ok: bool,

@@ -1,4 +1,9 @@
-//! Workspace, language servers and tools as one object: what every door opens.
+//! Workspace, language servers, policy and tools as one object: what every door opens.
+//!
+//! [`Runtime::call`] is the way of every call by name ([`call`]); the methods beside it are the same questions with types,
+//! for embedders and for the command line.
+
+pub mod call;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +19,7 @@ use crate::lsp::operations::Navigation;
 use crate::lsp::process::Spawner;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::wire::Trace;
+use crate::policy::rules::Policy;
 use crate::tools::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
     SignaturesOutput, SymbolsOutput,
@@ -22,12 +28,14 @@ use crate::tools::context::Context;
 use crate::tools::doctor::DoctorOutput;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::install::InstallOutput;
+use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
 use crate::tools::target::Target;
+use crate::tools::tool::{Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_signature,
-    lsp_symbols, servers, trust,
+    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate,
+    lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
 
@@ -57,6 +65,8 @@ pub struct RuntimeOptions {
 #[derive(Debug)]
 pub struct Runtime {
     context: Context,
+    tools: Registry,
+    policy: Policy,
 }
 
 impl Runtime {
@@ -106,7 +116,22 @@ impl Runtime {
             install_missing: options.install_missing,
             progress: options.progress,
         };
-        Ok(Self { context })
+        Ok(Self { context, tools: built_in::registry()?, policy: Policy::default() })
+    }
+
+    /// All tools.
+    pub fn tools(&self) -> &Registry {
+        &self.tools
+    }
+
+    /// Adds a tool of the embedder's own; it passes the same rules as all others.
+    pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
+        self.tools.add(tool)
+    }
+
+    /// The rules for `caller`.
+    fn policy(&self, _caller: &Caller) -> &Policy {
+        &self.policy
     }
 
     /// The workspace.
@@ -194,7 +219,7 @@ impl Runtime {
         floor: Option<Severity>,
         limit: usize,
     ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-        let request = lsp_diagnostics::Request { paths, floor, limit: Some(limit) };
+        let request = lsp_diagnostics::Request { paths, floor, limit: Some(limit), timeout: None };
         lsp_diagnostics::run(&self.context, &request).await
     }
 

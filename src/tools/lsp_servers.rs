@@ -1,0 +1,33 @@
+//! `lsp_servers`: every language of the workspace and the servers that speak it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::error::ToolError;
+use super::servers::{self, ServersOutput};
+use super::tool::{Call, Card, Tool};
+
+/// The arguments of `lsp_servers`: none.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+pub struct NoArgs {}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspServers;
+
+impl Tool for LspServers {
+    type Args = NoArgs;
+    type Output = ServersOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_servers",
+            "Language servers",
+            "Languages of the workspace, their servers, and the command that installs a missing one.",
+        )
+    }
+
+    async fn run(&self, call: Call<'_>, _args: NoArgs) -> Result<ServersOutput, ToolError> {
+        Ok(servers::run(call.context).await)
+    }
+}

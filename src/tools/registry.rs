@@ -1,0 +1,96 @@
+//! All tools by name: what there is, what each would need leave for, and what a call by name gives.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::tool::{AnyTool, Definition, Tool, Typed};
+use crate::policy::request::Subjects;
+use crate::text::nearest;
+
+/// All tools by name.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: BTreeMap<String, Arc<dyn AnyTool>>,
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_set().entries(self.tools.keys()).finish()
+    }
+}
+
+impl Registry {
+    /// Adds a tool; fails where its name is taken or cannot be one.
+    pub fn add<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
+        self.add_any(Arc::new(Typed::new(tool)))
+    }
+
+    /// As [`add`](Self::add), for a tool that is only known at run time.
+    pub fn add_any(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
+        let name = tool.definition().card.name.to_string();
+        if !is_name(&name) {
+            let what = format!(
+                "`{}` cannot be a tool's name: it takes 1 to 64 of A-Z, a-z, 0-9, `_`, `-` and one `/`",
+                name.escape_default()
+            );
+            return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+        }
+        // Models and file systems mix up upper and lower case.
+        if let Some(taken) = self.tools.keys().find(|taken| taken.eq_ignore_ascii_case(&name)) {
+            let what = format!("there is a tool named `{taken}` already; `{name}` is left out");
+            return Err(ToolError::new(ErrorCode::Conflict, what));
+        }
+        self.tools.insert(name, tool);
+        Ok(())
+    }
+
+    /// The tool called `name`; where there is none, the nearest names are in the error.
+    pub fn get(&self, name: &str) -> Result<&Arc<dyn AnyTool>, ToolError> {
+        self.tools.get(name).ok_or_else(|| self.unknown(name))
+    }
+
+    /// The error for a name that no tool has.
+    pub fn unknown(&self, name: &str) -> ToolError {
+        let error = ToolError::new(ErrorCode::UnknownTool, format!("unknown tool: {}", name.escape_debug()));
+        let mut near: Vec<&str> =
+            self.tools.keys().map(String::as_str).filter(|tool| shares(tool, name)).collect();
+        if let Some(word) = nearest(name, self.tools.keys().map(String::as_str)) {
+            near.retain(|tool| *tool != word);
+            near.insert(0, word);
+        }
+        match near.as_slice() {
+            [] => error.with_hint("the list of tools tells what there is"),
+            near => error.with_hint(format!("nearest: {}", near[..near.len().min(5)].join(", "))),
+        }
+    }
+
+    /// Those that `wanted` says, by name.
+    pub fn definitions(&self, wanted: impl Fn(&Definition) -> bool) -> Vec<&Definition> {
+        self.tools.values().map(|tool| tool.definition()).filter(|definition| wanted(definition)).collect()
+    }
+
+    /// What a call of `name` would touch; fails where the arguments do not fit.
+    pub fn subjects(&self, context: &Context, name: &str, arguments: &Value) -> Result<Subjects, ToolError> {
+        self.get(name)?.subjects(context, arguments)
+    }
+}
+
+/// Whether a tool's name and a wrong one have a word in common (`find_references`, `lsp_references`).
+fn shares(tool: &str, given: &str) -> bool {
+    let given = given.to_lowercase();
+    let words = |name: &str| name.split(['_', '-', '/']).map(str::to_owned).collect::<Vec<_>>();
+    let known = words(tool);
+    words(&given).iter().any(|word| word.len() > 2 && word != "lsp" && known.contains(word))
+}
+
+fn is_name(name: &str) -> bool {
+    let fits = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    };
+    name.len() <= 64 && name.split('/').count() <= 2 && name.split('/').all(fits)
+}

@@ -1,0 +1,202 @@
+//! What a tool gives back, in one shape, whatever it was written to return.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::error::{ErrorCode, ToolError};
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResultType {
+    /// It did what it was asked.
+    Success,
+    /// It did not.
+    Failure,
+    /// Someone who was asked said no.
+    Rejected,
+    /// The rules forbid it.
+    Denied,
+}
+
+/// Data that is no text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Binary {
+    /// In base64.
+    pub data: String,
+    /// What it is, as `image/png`.
+    pub mime_type: String,
+    /// `image`, `resource`, …
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// For the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// The one shape of results.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// How it ended.
+    pub kind: ResultType,
+    /// The answer: one object with `ok`.
+    pub value: Value,
+    /// What the model reads, where that is not the answer itself.
+    pub text: Option<String>,
+    /// For the log, never for the model.
+    pub error: Option<String>,
+    /// For the transcript, never for the model.
+    pub session_log: Option<String>,
+    /// Figures for whoever counts.
+    pub telemetry: Map<String, Value>,
+    /// Parts that are no text.
+    pub binary: Vec<Binary>,
+}
+
+/// A result that says itself how it is to be shown. Telling it from an ordinary answer needs its first field.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Explicit {
+    text_result_for_llm: String,
+    result_type: Option<ResultType>,
+    error: Option<String>,
+    session_log: Option<String>,
+    #[serde(default)]
+    tool_telemetry: Map<String, Value>,
+    #[serde(default)]
+    binary_results_for_llm: Vec<Binary>,
+}
+
+impl ToolResult {
+    /// What a tool returned, in the one shape:
+    ///
+    /// | returned | becomes |
+    /// |---|---|
+    /// | an object | that object, with `ok: true` before it unless it has an `ok`; `ok: false` is a failure |
+    /// | an object with `textResultForLlm` | that text, with its own `resultType`, `error`, `sessionLog`, `toolTelemetry`, `binaryResultsForLlm` |
+    /// | a string | `{"ok": true, "text": …}`, the string being what the model reads |
+    /// | nothing (`null`) | a failure: "the tool returned no result" |
+    /// | anything else | `{"ok": true, "result": …}` |
+    pub fn from_value(value: Value) -> Self {
+        match value {
+            Value::Null => {
+                let error = ToolError::new(ErrorCode::Internal, "the tool returned no result");
+                Self::from_error(&error)
+            }
+            Value::String(text) => Self::plain(json!({"ok": true, "text": text}), Some(text)),
+            Value::Object(map) if map.contains_key("textResultForLlm") => Self::explicit(map),
+            Value::Object(map) if map.contains_key("ok") => Self::plain(Value::Object(map), None),
+            Value::Object(map) => {
+                let mut whole = Map::new();
+                whole.insert("ok".to_owned(), Value::Bool(true));
+                whole.extend(map);
+                Self::plain(Value::Object(whole), None)
+            }
+            other => Self::plain(json!({"ok": true, "result": other}), None),
+        }
+    }
+
+    /// A failure, as its caller is told of it.
+    pub fn from_error(error: &ToolError) -> Self {
+        let kind = match error.code {
+            ErrorCode::Denied => ResultType::Denied,
+            _ => ResultType::Failure,
+        };
+        let value = serde_json::to_value(error).unwrap_or_else(|_| json!({"ok": false}));
+        Self { kind, ..Self::plain(value, None) }
+    }
+
+    /// Whether it did what it was asked.
+    pub fn ok(&self) -> bool {
+        self.kind == ResultType::Success
+    }
+
+    /// What the model reads: the text made for it, else the answer as JSON.
+    pub fn text_for_model(&self) -> String {
+        self.text.clone().unwrap_or_else(|| self.value.to_string())
+    }
+
+    fn plain(value: Value, text: Option<String>) -> Self {
+        let failed = value.get("ok") == Some(&Value::Bool(false));
+        Self {
+            kind: if failed { ResultType::Failure } else { ResultType::Success },
+            value,
+            text,
+            error: None,
+            session_log: None,
+            telemetry: Map::new(),
+            binary: Vec::new(),
+        }
+    }
+
+    fn explicit(map: Map<String, Value>) -> Self {
+        let explicit: Explicit = match serde_json::from_value(Value::Object(map)) {
+            Ok(explicit) => explicit,
+            Err(error) => {
+                let what = format!("the tool's result object cannot be used: {error}");
+                return Self::from_error(&ToolError::new(ErrorCode::Internal, what));
+            }
+        };
+        let kind = explicit.result_type.unwrap_or(ResultType::Success);
+        let text = explicit.text_result_for_llm;
+        let value = json!({"ok": kind == ResultType::Success, "text": text});
+        Self {
+            kind,
+            value,
+            text: Some(text),
+            error: explicit.error,
+            session_log: explicit.session_log,
+            telemetry: explicit.tool_telemetry,
+            binary: explicit.binary_results_for_llm,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_shape_becomes_a_result() {
+        let object = ToolResult::from_value(json!({"path": "a"}));
+        assert_eq!(object.text_for_model(), r#"{"ok":true,"path":"a"}"#);
+        assert!(object.ok());
+        let text = ToolResult::from_value(json!("done"));
+        assert_eq!((text.text_for_model(), text.value["text"].clone()), ("done".to_owned(), json!("done")));
+        let nothing = ToolResult::from_value(Value::Null);
+        assert_eq!(nothing.kind, ResultType::Failure);
+        assert_eq!(nothing.value["error"], "the tool returned no result");
+        let list = ToolResult::from_value(json!([1, 2]));
+        assert_eq!(list.value, json!({"ok": true, "result": [1, 2]}));
+        let failed = ToolResult::from_value(json!({"ok": false, "exit_code": 124}));
+        assert_eq!(failed.kind, ResultType::Failure);
+    }
+
+    #[test]
+    fn a_full_result_object_passes_and_keeps_what_the_model_may_not_see() {
+        let result = ToolResult::from_value(json!({
+            "textResultForLlm": "not to be had now",
+            "resultType": "failure",
+            "error": "connection to 10.0.0.5 failed",
+            "sessionLog": "asked once",
+            "toolTelemetry": {"tries": 3},
+            "binaryResultsForLlm": [{"data": "AA==", "mimeType": "image/png", "type": "image"}],
+        }));
+        assert_eq!(result.kind, ResultType::Failure);
+        assert_eq!(result.text_for_model(), "not to be had now");
+        assert!(!result.value.to_string().contains("10.0.0.5"));
+        assert_eq!(result.error.as_deref(), Some("connection to 10.0.0.5 failed"));
+        assert_eq!(result.telemetry["tries"], 3);
+        assert_eq!(result.binary[0].mime_type, "image/png");
+        let odd = ToolResult::from_value(json!({"textResultForLlm": 5}));
+        assert_eq!(odd.kind, ResultType::Failure);
+    }
+
+    #[test]
+    fn what_is_denied_is_told_as_such() {
+        let denied = ToolResult::from_error(&ToolError::new(ErrorCode::Denied, "no"));
+        assert_eq!(denied.kind, ResultType::Denied);
+        assert_eq!(denied.value, json!({"ok": false, "code": "denied", "error": "no"}));
+    }
+}

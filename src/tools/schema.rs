@@ -1,0 +1,373 @@
+//! Schemas: made from types, tidied for models, and what arguments are checked against.
+
+use std::sync::OnceLock;
+
+use jsonschema::error::ValidationErrorKind;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::error::{ErrorCode, ToolError};
+use crate::text::{listed, suggestion};
+
+/// The most faults that one error names.
+const MOST_FAULTS: usize = 3;
+/// So much of a wrong value is shown, in characters.
+const SHOWN: usize = 60;
+
+/// A JSON schema (2020-12) of an object, and what checks values against it. The check is made ready at first use.
+#[derive(Debug, Clone)]
+pub struct Schema {
+    value: Value,
+    validator: OnceLock<Result<jsonschema::Validator, String>>,
+}
+
+impl Schema {
+    /// Of a schema as JSON, which should describe an object.
+    pub fn new(value: Value) -> Self {
+        Self { value, validator: OnceLock::new() }
+    }
+
+    /// As JSON.
+    pub fn as_value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Whether it is a schema at all; says what is wrong with it.
+    pub fn verify(&self) -> Result<(), String> {
+        self.validator().as_ref().map(drop).map_err(Clone::clone)
+    }
+
+    fn validator(&self) -> &Result<jsonschema::Validator, String> {
+        // Nothing is fetched for a `$ref`: the validator is built without a resolver.
+        self.validator
+            .get_or_init(|| jsonschema::validator_for(&self.value).map_err(|error| error.to_string()))
+    }
+
+    /// Checks the arguments of `tool`: each fault is named with its field, what was given and what is accepted.
+    pub fn check(&self, tool: &str, arguments: &Value) -> Result<(), ToolError> {
+        if !arguments.is_object() {
+            let what = format!("{tool}: the arguments must be an object, not {}", shown(arguments));
+            return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+        }
+        let validator = match self.validator() {
+            Ok(validator) => validator,
+            Err(error) => {
+                let what = format!("{tool}: its schema is not one: {error}");
+                return Err(ToolError::new(ErrorCode::Internal, what));
+            }
+        };
+        let faults: Vec<String> =
+            validator.iter_errors(arguments).take(MOST_FAULTS).map(|error| self.fault(&error)).collect();
+        if faults.is_empty() {
+            return Ok(());
+        }
+        Err(ToolError::new(ErrorCode::InvalidArgs, format!("{tool}: {}", faults.join("; "))))
+    }
+
+    fn fault(&self, error: &jsonschema::ValidationError<'_>) -> String {
+        let place = error.instance_path().to_string();
+        match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                let known = self.properties_at(&place);
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                let each: Vec<String> = unexpected
+                    .iter()
+                    .map(|name| {
+                        format!("unknown field `{}`{}", field(&place, name), suggestion(name, &known))
+                    })
+                    .collect();
+                each.join("; ")
+            }
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let accepted =
+                    self.schema_at(&place).and_then(|schema| schema.pointer(&format!("/properties/{name}")));
+                let accepted =
+                    accepted.map(|schema| format!(" ({})", accepted_by(schema))).unwrap_or_default();
+                format!("`{}` is missing{accepted}", field(&place, name))
+            }
+            _ => {
+                let accepted = self.schema_at(&place).map_or_else(|| error.to_string(), accepted_by);
+                format!("`{}` is {}, accepted: {accepted}", dotted(&place), shown(error.instance()))
+            }
+        }
+    }
+
+    fn properties_at(&self, place: &str) -> Vec<String> {
+        let properties = self.schema_at(place).and_then(|schema| schema.get("properties")?.as_object());
+        properties.map(|map| map.keys().cloned().collect()).unwrap_or_default()
+    }
+
+    /// The part of the schema that speaks of the value at `place` (a JSON pointer into the arguments).
+    fn schema_at(&self, place: &str) -> Option<&Value> {
+        let mut schema = &self.value;
+        for step in place.split('/').skip(1) {
+            let properties = schema.get("properties");
+            schema = match properties.and_then(|properties| properties.get(step)) {
+                Some(property) => property,
+                None => schema.get("items")?,
+            };
+        }
+        Some(schema)
+    }
+}
+
+/// The schema of arguments: inlined, without what models have no use for, `required` always there, unknown fields
+/// forbidden.
+pub fn input_schema<T: JsonSchema>() -> Value {
+    let mut schema = generate::<T>();
+    tidy(&mut schema, true);
+    if let Value::Object(map) = &mut schema {
+        map.entry("type").or_insert_with(|| json!("object"));
+        map.entry("properties").or_insert_with(|| json!({}));
+        map.entry("required").or_insert_with(|| json!([]));
+        map.remove("description");
+    }
+    schema
+}
+
+/// The schema of an answer: an object with `ok`, and whatever else a later version adds.
+pub fn output_schema<T: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.meta_schema = None;
+    let mut schema = settings.for_serialize().into_generator().into_root_schema_for::<T>().to_value();
+    tidy(&mut schema, false);
+    if let Value::Object(map) = &mut schema {
+        if map.get("type") != Some(&json!("object")) && !map.contains_key("$ref") {
+            // Texts and lists are put into an object.
+            return json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
+        }
+        let properties = map.entry("properties").or_insert_with(|| json!({}));
+        if let Value::Object(properties) = properties {
+            properties.entry("ok").or_insert_with(|| json!({"type": "boolean"}));
+        }
+    }
+    schema
+}
+
+fn generate<T: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.meta_schema = None;
+    settings.inline_subschemas = true;
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// Takes out what only costs tokens (`title`, number formats, the null of optional fields) and, in arguments, forbids
+/// fields that are not named.
+fn tidy(schema: &mut Value, closed: bool) {
+    match schema {
+        Value::Object(map) => {
+            if map.get("title").is_some_and(Value::is_string) {
+                map.remove("title");
+            }
+            if map.get("format").and_then(Value::as_str).is_some_and(is_number_format) {
+                map.remove("format");
+            }
+            if closed {
+                without_null(map);
+                if map.contains_key("properties") {
+                    map.insert("additionalProperties".to_owned(), Value::Bool(false));
+                }
+            }
+            for (key, part) in map.iter_mut() {
+                if key == "properties" || key == "$defs" {
+                    part.as_object_mut().into_iter().flatten().for_each(|(_, part)| tidy(part, closed));
+                } else if !matches!(key.as_str(), "default" | "enum" | "const" | "examples") {
+                    tidy(part, closed);
+                }
+            }
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(|part| tidy(part, closed)),
+        _ => {}
+    }
+}
+
+fn is_number_format(format: &str) -> bool {
+    matches!(
+        format,
+        "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "int32" | "int64" | "int" | "double" | "float"
+    )
+}
+
+/// An optional field is one that may be left out; `null` is nothing a model need be offered.
+fn without_null(map: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            map.insert("type".to_owned(), only);
+        }
+    }
+    if map.get("default") == Some(&Value::Null) {
+        map.remove("default");
+    }
+    if let Some(Value::Array(values)) = map.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    let Some(Value::Array(ways)) = map.get_mut("anyOf") else { return };
+    ways.retain(|way| way.get("type") != Some(&json!("null")));
+    if let [Value::Object(only)] = ways.as_slice() {
+        let only = only.clone();
+        map.remove("anyOf");
+        for (key, value) in only {
+            map.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// "`kind`: one of `a` and `b`", in words.
+fn accepted_by(schema: &Value) -> String {
+    if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        return format!("one of {}", listed(&words));
+    }
+    let ways = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array);
+    if let Some(ways) = ways {
+        let constants: Vec<&str> =
+            ways.iter().filter_map(|way| way.get("const").and_then(Value::as_str)).collect();
+        if constants.len() == ways.len() {
+            return format!("one of {}", listed(&constants));
+        }
+        return ways.iter().map(accepted_by).collect::<Vec<_>>().join(", or ");
+    }
+    let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any value");
+    let mut words = match kind {
+        "array" => match schema.get("items") {
+            Some(items) => format!("a list; each item: {}", accepted_by(items)),
+            None => "a list".to_owned(),
+        },
+        "object" => {
+            let names = schema.get("properties").and_then(Value::as_object);
+            let names: Vec<&str> = names.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+            if names.is_empty() {
+                "an object".to_owned()
+            } else {
+                format!("an object with {}", listed(&names))
+            }
+        }
+        "string" => "a text".to_owned(),
+        "integer" => "a whole number".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        other => other.to_owned(),
+    };
+    let bound = |name: &str| schema.get(name).filter(|bound| bound.is_number()).map(Value::to_string);
+    match (bound("minimum"), bound("maximum")) {
+        (Some(least), Some(most)) => words = format!("{words} from {least} to {most}"),
+        (Some(least), None) => words = format!("{words}, {least} or more"),
+        (None, Some(most)) => words = format!("{words}, at most {most}"),
+        (None, None) => {}
+    }
+    words
+}
+
+fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Object(_) => return "an object".to_owned(),
+        Value::Array(_) => return "a list".to_owned(),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// `/edits/0` and `old` as `edits.0.old`.
+fn field(place: &str, name: &str) -> String {
+    let place = dotted(place);
+    if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") }
+}
+
+fn dotted(place: &str) -> String {
+    place.trim_start_matches('/').replace('/', ".")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code)] // only its schema is looked at
+    struct Args {
+        /// The file.
+        path: String,
+        /// First line.
+        #[schemars(range(min = 1))]
+        offset: Option<u32>,
+        mode: Option<Mode>,
+        edits: Option<Vec<Edit>>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Mode {
+        Fast,
+        Slow,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code)] // only its schema is looked at
+    struct Edit {
+        old: String,
+        new: String,
+    }
+
+    fn fault(arguments: Value) -> String {
+        let schema = Schema::new(input_schema::<Args>());
+        schema.check("read", &arguments).map_or_else(|error| error.error, |()| String::new())
+    }
+
+    #[test]
+    fn a_schema_of_arguments_is_small_closed_and_has_required() {
+        let schema = input_schema::<Args>();
+        assert_eq!(
+            schema,
+            json!({
+                "type": "object",
+                "properties": {
+                    "path": {"description": "The file.", "type": "string"},
+                    "offset": {"description": "First line.", "type": "integer", "minimum": 1},
+                    "mode": {"type": "string", "enum": ["fast", "slow"]},
+                    "edits": {"type": "array", "items": {
+                        "type": "object",
+                        "properties": {"old": {"type": "string"}, "new": {"type": "string"}},
+                        "required": ["old", "new"],
+                        "additionalProperties": false,
+                    }},
+                },
+                "required": ["path"],
+                "additionalProperties": false,
+            })
+        );
+        #[derive(JsonSchema)]
+        struct Empty {}
+        assert_eq!(input_schema::<Empty>()["required"], json!([]));
+    }
+
+    #[test]
+    fn a_fault_names_the_field_what_was_given_and_what_is_accepted() {
+        assert_eq!(fault(json!({"path": "a"})), "");
+        assert_eq!(fault(json!({})), "read: `path` is missing (a text)");
+        assert_eq!(
+            fault(json!({"path": "a", "ofset": 1})),
+            "read: unknown field `ofset`; did you mean `offset`?"
+        );
+        assert_eq!(
+            fault(json!({"path": "a", "offset": "ten"})),
+            "read: `offset` is \"ten\", accepted: a whole number, 1 or more"
+        );
+        assert_eq!(
+            fault(json!({"path": "a", "mode": "fats"})),
+            "read: `mode` is \"fats\", accepted: one of `fast` and `slow`"
+        );
+        assert_eq!(
+            fault(json!({"path": "a", "edits": [{"old": "x"}]})),
+            "read: `edits.0.new` is missing (a text)"
+        );
+        assert_eq!(fault(json!("a")), "read: the arguments must be an object, not \"a\"");
+    }
+}

@@ -1,0 +1,197 @@
+//! What a tool is: a typed function with a card that says what it does, and its form that a registry can hold.
+
+use std::borrow::Cow;
+use std::future::Future;
+
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::result::ToolResult;
+use super::schema::{Schema, input_schema, output_schema};
+use crate::policy::request::{Effect, Subjects};
+
+/// What a model or a person is told of a tool before it is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// The name it is called by: `a-z`, `0-9` and `_`.
+    pub name: Cow<'static, str>,
+    /// A few words for people.
+    pub title: Cow<'static, str>,
+    /// What it does, when to use it and when not, what comes back. It is a prompt.
+    pub description: Cow<'static, str>,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// What it changes may be lost by it. Only of interest where the effect is not `read`.
+    pub destructive: bool,
+    /// A second call with the same arguments changes nothing more.
+    pub idempotent: bool,
+}
+
+impl Card {
+    /// A card for a tool that only reads.
+    pub const fn reading(name: &'static str, title: &'static str, description: &'static str) -> Self {
+        Self::new(name, title, description, Effect::Read)
+    }
+
+    /// A card for a tool with `effect`; not destructive, and idempotent where it only reads.
+    pub const fn new(
+        name: &'static str,
+        title: &'static str,
+        description: &'static str,
+        effect: Effect,
+    ) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            title: Cow::Borrowed(title),
+            description: Cow::Borrowed(description),
+            effect,
+            destructive: false,
+            idempotent: matches!(effect, Effect::Read),
+        }
+    }
+
+    /// The same for a tool that may destroy something.
+    pub const fn destructive(mut self) -> Self {
+        self.destructive = true;
+        self
+    }
+
+    /// The same for a tool that may be called twice without doing more.
+    pub const fn idempotent(mut self) -> Self {
+        self.idempotent = true;
+        self
+    }
+}
+
+/// Who calls: state that outlives a call (todo lists, permissions given) belongs to one caller's session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The session's name: letters, digits, `-`, `_` and `.`.
+    pub session: String,
+    /// The agent on whose behalf it is called, where its tool scope differs from the session's.
+    pub agent: Option<String>,
+}
+
+impl Default for Caller {
+    fn default() -> Self {
+        Self { session: "default".to_owned(), agent: None }
+    }
+}
+
+/// What a tool has at hand while it runs.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// Workspace, servers, settings.
+    pub context: &'a Context,
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// Edits of all calls with the same group are undone together.
+    pub group: Option<&'a str>,
+    /// Cancelled when the caller goes away or the time is up; dropping the call's future ends it as well.
+    pub cancelled: CancellationToken,
+}
+
+/// A tool: a typed function that a registry can offer. One file holds its types, its card and its code.
+///
+/// The schemas that models see are made from [`Args`](Self::Args) and [`Output`](Self::Output); the doc comments of their
+/// fields become the descriptions. Unknown and mistyped arguments never reach [`run`](Self::run).
+pub trait Tool: Send + Sync + 'static {
+    /// Its arguments: a struct with named fields. Every field of an `Option` type may be left out.
+    type Args: DeserializeOwned + JsonSchema + Send;
+    /// Its answer; see [`ToolResult::from_value`] for what each shape becomes.
+    type Output: Serialize + JsonSchema + Send;
+
+    /// What models are told of it.
+    fn card(&self) -> Card;
+
+    /// What a call with `args` will touch, for the rules that permit or forbid it.
+    fn subjects(&self, _context: &Context, _args: &Self::Args) -> Result<Subjects, ToolError> {
+        Ok(Subjects::default())
+    }
+
+    /// Does it.
+    fn run(
+        &self,
+        call: Call<'_>,
+        args: Self::Args,
+    ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
+}
+
+/// A tool as the outside sees it.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    /// Name, title, description, effect.
+    pub card: Card,
+    /// The schema of its arguments.
+    pub input: Schema,
+    /// The schema of its successful answer, where that is known.
+    pub output: Option<Value>,
+}
+
+/// A tool whose types have been put away: what a registry holds. [`Typed`] makes one of each [`Tool`]; tools that are only
+/// known at run time are made of this.
+pub trait AnyTool: Send + Sync {
+    /// What the outside sees.
+    fn definition(&self) -> &Definition;
+
+    /// What a call with `arguments` will touch; fails where they do not fit the schema.
+    fn subjects(&self, context: &Context, arguments: &Value) -> Result<Subjects, ToolError>;
+
+    /// Does it. The arguments have been checked against the schema.
+    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
+}
+
+/// A [`Tool`] in a registry.
+#[derive(Debug)]
+pub struct Typed<T> {
+    tool: T,
+    definition: Definition,
+}
+
+impl<T: Tool> Typed<T> {
+    /// Puts the types of `tool` away.
+    pub fn new(tool: T) -> Self {
+        let definition = Definition {
+            card: tool.card(),
+            input: Schema::new(input_schema::<T::Args>()),
+            output: Some(output_schema::<T::Output>()),
+        };
+        Self { tool, definition }
+    }
+
+    fn decode(&self, arguments: &Value) -> Result<T::Args, ToolError> {
+        self.definition.input.check(&self.definition.card.name, arguments)?;
+        // The schema says the same as the type, so this only fails on what a schema cannot say.
+        T::Args::deserialize(arguments).map_err(|error| {
+            let what = format!("{}: the arguments cannot be used: {error}", self.definition.card.name);
+            ToolError::new(ErrorCode::InvalidArgs, what)
+        })
+    }
+}
+
+impl<T: Tool> AnyTool for Typed<T> {
+    fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    fn subjects(&self, context: &Context, arguments: &Value) -> Result<Subjects, ToolError> {
+        self.tool.subjects(context, &self.decode(arguments)?)
+    }
+
+    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let args = self.decode(&arguments)?;
+            let output = self.tool.run(call, args).await?;
+            let value = serde_json::to_value(output).map_err(|error| {
+                ToolError::new(ErrorCode::Internal, format!("the answer cannot be put into JSON: {error}"))
+            })?;
+            Ok(ToolResult::from_value(value))
+        })
+    }
+}
