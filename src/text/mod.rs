@@ -1,7 +1,8 @@
 //! Ground floor: text and nothing else.
 //!
 //! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
-//! [`Change`] between two buffers, [`Identifier`]s under or beside a position, and the [`nearest`] word to a wrong one. Everything is pure: no file,
+//! [`Change`] between two buffers, [`Identifier`]s under or beside a position, the [`nearest`] word to a wrong one,
+//! and [`Hidden`] characters. Everything is pure: no file,
 //! no process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every
@@ -10,12 +11,14 @@
 
 mod buffer;
 mod change;
+mod hidden;
 mod identifier;
 mod position;
 mod suggest;
 
 pub use buffer::Buffer;
 pub use change::Change;
-pub use identifier::{Identifier, identifier_near, identifiers_on_line, is_identifier_char};
+pub use hidden::{Hidden, hidden_characters};
+pub use identifier::{Identifier, identifier_near, identifiers_in, identifiers_on_line, is_identifier_char};
 pub use position::{EncodedPosition, EncodedRange, Encoding, LineColumn, Position, Range};
 pub use suggest::{listed, nearest, suggestion};

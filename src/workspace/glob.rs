@@ -1,12 +1,11 @@
 //! Files by the pattern of their paths.
 
 use std::path::Path;
-use std::time::Instant;
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::select::{SelectError, Selection, check_glob, glob_problem};
-use super::{ReadError, Workspace, WorkspacePath};
+use super::{ReadError, Until, Workspace, WorkspacePath};
 
 /// When the newest files are wanted, this many are compared at most.
 const MOST_COMPARED: usize = 200_000;
@@ -28,8 +27,8 @@ pub struct GlobQuery {
     pub order: GlobOrder,
     /// At most so many.
     pub max: usize,
-    /// Not beyond this moment.
-    pub deadline: Instant,
+    /// When it ends even so.
+    pub until: Until,
 }
 
 /// In which order paths come.
@@ -76,7 +75,7 @@ impl Workspace {
         };
         let mut result = GlobResult::default();
         for entry in walk.build() {
-            if Instant::now() >= query.deadline || result.paths.len() >= most {
+            if query.until.is_over() || result.paths.len() >= most {
                 result.cut_short = true;
                 break;
             }

@@ -5,14 +5,14 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use ignore::{DirEntry, WalkState};
 
+use super::excerpt::{WHOLE_LINE, cut};
 use super::first::First;
 use super::select::{SelectError, Selected, Selection};
 use super::walk::{Start, threads};
-use super::{Workspace, WorkspacePath};
+use super::{Until, Workspace, WorkspacePath};
 use crate::text::Position;
 
 mod file;
@@ -33,8 +33,8 @@ pub struct GrepQuery {
     pub wanted: GrepWanted,
     /// At most so many matches, or files where files are asked for: the first ones by path and line.
     pub max: usize,
-    /// Not beyond this moment, also in the middle of a file.
-    pub deadline: Instant,
+    /// When it ends even so, also in the middle of a file.
+    pub until: Until,
 }
 
 /// What is wanted of the files in which something matches.
@@ -68,6 +68,15 @@ pub struct LineMatch {
     pub before: Vec<String>,
     /// The lines after it up to the next match.
     pub after: Vec<String>,
+}
+
+impl LineMatch {
+    /// The line `text` of which something at `start` is meant; cut around it where it is very long.
+    pub fn whole(start: Position, text: &str) -> Self {
+        let at = text.char_indices().nth(start.character as usize).map_or(text.len(), |(at, _)| at);
+        let text = cut(text.as_bytes(), at, WHOLE_LINE);
+        Self { start, end_line: start.line, text, before: Vec::new(), after: Vec::new() }
+    }
 }
 
 /// What matches in one file.
@@ -158,7 +167,7 @@ impl Grep<'_> {
     }
 
     fn visit(&self, entry: Result<DirEntry, ignore::Error>, files: &mut file::Files) -> WalkState {
-        if self.timed_out.load(Ordering::Relaxed) || Instant::now() >= self.query.deadline {
+        if self.timed_out.load(Ordering::Relaxed) || self.query.until.is_over() {
             self.timed_out.store(true, Ordering::Relaxed);
             return WalkState::Quit;
         }

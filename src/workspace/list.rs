@@ -3,14 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::time::Instant;
 
 use rustix::fs::{AtFlags, Dir, FileType, fstat, statat};
 use rustix::io::Errno;
 
 use super::read::{from_errno, special_kind};
 use super::select::{SelectError, Selection};
-use super::{ReadError, Workspace, WorkspacePath};
+use super::{ReadError, Until, Workspace, WorkspacePath};
 
 /// Which entries are wanted.
 #[derive(Debug, Clone)]
@@ -22,8 +21,8 @@ pub struct ListQuery {
     pub recursive: bool,
     /// At most so many: the first ones by path.
     pub max: usize,
-    /// Not beyond this moment.
-    pub deadline: Instant,
+    /// When it ends even so.
+    pub until: Until,
 }
 
 /// Something in a directory.
@@ -94,7 +93,7 @@ impl Workspace {
         let mut listing = Listing::default();
         let mut names: Vec<OsString> = Vec::new();
         for entry in Dir::read_from(&directory).map_err(failed)? {
-            if names.len().is_multiple_of(1024) && Instant::now() >= query.deadline {
+            if names.len().is_multiple_of(1024) && query.until.is_over() {
                 listing.timed_out = true;
                 break;
             }
@@ -129,7 +128,7 @@ impl Workspace {
         walk.sort_by_file_name(|a, b| a.cmp(b));
         let mut listing = Listing::default();
         for entry in walk.build() {
-            if Instant::now() >= query.deadline {
+            if query.until.is_over() {
                 listing.timed_out = true;
                 break;
             }

@@ -21,6 +21,7 @@ mod root;
 mod rules;
 mod search;
 mod select;
+mod until;
 mod walk;
 
 pub use changes::{ChangeFeed, ChangeKind, Changes};
@@ -35,4 +36,5 @@ pub use read::{CutLine, DEFAULT_READ_LIMIT, Page, PageQuery, ReadError, Stamp, T
 pub use root::{Workspace, WorkspaceError};
 pub use search::{Hit, SearchError, SearchQuery, SearchResult};
 pub use select::{SelectError, Selection};
+pub use until::{GiveUp, Until};
 pub use walk::{Walk, WalkLimits};

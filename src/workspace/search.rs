@@ -14,7 +14,7 @@ use ignore::{DirEntry, WalkState};
 use super::first::First;
 use super::rules::walker;
 use super::walk::{Start, threads};
-use super::{ReadError, Workspace, WorkspacePath};
+use super::{ReadError, Until, Workspace, WorkspacePath};
 use crate::text::Range;
 
 mod file;
@@ -109,6 +109,7 @@ impl Workspace {
             workspace: self,
             query,
             start,
+            until: Until::new(query.deadline),
             found: Mutex::new(First::new(query.max_hits.saturating_add(1))),
             timed_out: AtomicBool::new(false),
             files_searched: AtomicUsize::new(0),
@@ -128,6 +129,7 @@ struct Search<'a> {
     workspace: &'a Workspace,
     query: &'a SearchQuery,
     start: Start,
+    until: Until,
     found: Mutex<First<Vec<Hit>>>,
     timed_out: AtomicBool,
     files_searched: AtomicUsize,
@@ -149,7 +151,7 @@ impl Search<'_> {
         searcher: &mut Searcher,
         matcher: &RegexMatcher,
     ) -> WalkState {
-        if self.timed_out.load(Ordering::Relaxed) || Instant::now() >= self.query.deadline {
+        if self.timed_out.load(Ordering::Relaxed) || self.until.is_over() {
             self.timed_out.store(true, Ordering::Relaxed);
             return WalkState::Quit;
         }
@@ -173,7 +175,7 @@ impl Search<'_> {
         let Some(path) = self.start.path_of(absolute) else { return };
         // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
         let Ok((opened, _)) = self.workspace.open_regular(path.as_path()) else { return };
-        match file::search(opened, &path, searcher, matcher, self.wanted(), self.query.deadline) {
+        match file::search(opened, &path, searcher, matcher, self.wanted(), &self.until) {
             file::Outcome::Searched(hits) => {
                 self.files_searched.fetch_add(1, Ordering::Relaxed);
                 if !hits.is_empty() {

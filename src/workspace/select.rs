@@ -7,6 +7,7 @@ use ignore::types::{Types, TypesBuilder};
 use super::rules::{Sight, walker_seeing};
 use super::walk::Start;
 use super::{ReadError, Workspace, WorkspacePath};
+use crate::text::nearest;
 
 /// The longest glob, in bytes, and the most of them: what is made of a glob is many times its size.
 const LONGEST_GLOB: usize = 1_000;
@@ -154,12 +155,7 @@ fn canonical_type(name: &str) -> String {
 
 fn unknown_type(builder: &TypesBuilder, given: &str, name: &str) -> SelectError {
     let definitions = builder.definitions();
-    let nearest = definitions
-        .iter()
-        .map(|known| (strsim::jaro_winkler(name, known.name()), known.name()))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name.to_owned());
+    let nearest = nearest(name, definitions.iter().map(|known| known.name())).map(str::to_owned);
     SelectError::UnknownType { given: given.to_owned(), nearest }
 }
 

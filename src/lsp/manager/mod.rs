@@ -195,6 +195,16 @@ impl Manager {
         slot.session(shared, deadline).await
     }
 
+    /// The session that serves `path` as `server`, if it runs already; starts none, and adds no folder to one.
+    pub fn running(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
+        let shared = &self.shared;
+        let root = shared.root(server, shared.spec(server).ok()?, path)?;
+        let serves = |session: &Arc<Session>| {
+            session.server() == server && (session.root == root || session.state.folders().contains(&root))
+        };
+        shared.running().into_iter().find(serves)
+    }
+
     /// Lets every running server know what changed on disk since the last call, by whomever.
     pub async fn refresh(&self) {
         let _one_at_a_time = self.shared.refreshing.lock().await;

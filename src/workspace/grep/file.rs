@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read};
-use std::time::Instant;
 
 use grep_matcher::{LineTerminator, Matcher};
 use grep_searcher::{
@@ -13,6 +12,7 @@ use grep_searcher::{
 use super::pattern::LineMatcher;
 use super::{GrepQuery, GrepWanted, LineMatch};
 use crate::text::Position;
+use crate::workspace::Until;
 use crate::workspace::excerpt::{WHOLE_LINE, cut, scalars, to_u32};
 use crate::workspace::search::watched::{Source, Watched};
 
@@ -34,7 +34,7 @@ pub(super) struct Files {
     wanted: GrepWanted,
     invert: bool,
     max: usize,
-    deadline: Instant,
+    until: Until,
 }
 
 /// What one file holds.
@@ -82,7 +82,7 @@ impl Files {
             wanted: query.wanted,
             invert: query.pattern.invert,
             max: query.max.saturating_add(1),
-            deadline: query.deadline,
+            until: query.until.clone(),
         }
     }
 
@@ -116,7 +116,7 @@ impl Files {
     }
 
     fn search_stream(&mut self, file: &File) -> Outcome {
-        let source = Source::new(file, self.deadline);
+        let source = Source::new(file, &self.until);
         let lone_returns = |before: u64| source.lone_returns(before);
         let mut lines =
             Lines::new(&self.matcher, self.wanted, self.invert, self.max, &|| false, &lone_returns);

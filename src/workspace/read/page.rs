@@ -2,10 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::time::Instant;
 
 use super::{READ_ATTEMPTS, ReadError, Stamp, decode, stamp_of_regular};
-use crate::workspace::{Workspace, WorkspacePath};
+use crate::workspace::{Until, Workspace, WorkspacePath};
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
@@ -25,8 +24,8 @@ pub struct PageQuery {
     pub max_bytes: usize,
     /// Of a longer line, only so many bytes are kept.
     pub longest_line: usize,
-    /// Not beyond this moment.
-    pub deadline: Instant,
+    /// When it ends even so.
+    pub until: Until,
 }
 
 /// Some lines of a file as they were at one moment.
@@ -44,8 +43,6 @@ pub struct Page {
     pub total_lines: Option<u64>,
     /// The lines that were cut, and how many bytes each has; at least so many where the end was not looked for.
     pub cut: Vec<CutLine>,
-    /// The state of the file.
-    pub stamp: Stamp,
 }
 
 /// A line that is too long to be given whole.
@@ -58,12 +55,12 @@ pub struct CutLine {
 }
 
 impl Workspace {
-    /// Some lines of the file at `path`. Lines end at LF, CRLF or CR, as everywhere.
+    /// Some lines of the file at `path`, and its state. Lines end at LF, CRLF or CR, as everywhere.
     ///
     /// # Errors
     /// [`ReadError`]; only what was read is known to be text. [`ReadError::Late`] where the deadline came before the first
     /// line did.
-    pub fn read_page(&self, path: &WorkspacePath, query: &PageQuery) -> Result<Page, ReadError> {
+    pub fn read_page(&self, path: &WorkspacePath, query: &PageQuery) -> Result<(Page, Stamp), ReadError> {
         for _ in 0..READ_ATTEMPTS {
             // Asked before it is opened: opening a device can wake it.
             self.stamp(path)?;
@@ -73,7 +70,7 @@ impl Workspace {
             let after = stamp_of_regular(&file, || path.display())?;
             // A log that only grows still holds what was read.
             if before == after || (before.inode == after.inode && after.size > before.size) {
-                return pager.finish(path, before);
+                return Ok((pager.finish(&|| path.display())?, before));
             }
         }
         Err(ReadError::Changing { path: path.display() })
@@ -90,6 +87,19 @@ impl Workspace {
         let failed = |source| ReadError::Io { path: path.display(), source };
         file.take(most as u64).read_to_end(&mut head).map_err(failed)?;
         Ok((head, stamp))
+    }
+}
+
+impl Page {
+    /// Some lines of a text that lies in no file as it is; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// None that a text which is UTF-8 could cause.
+    pub fn of_text(text: &str, query: &PageQuery, name: &dyn Fn() -> String) -> Result<Self, ReadError> {
+        let mut pager = Pager::new(query, true);
+        pager.take(text.as_bytes());
+        pager.end();
+        pager.finish(name)
     }
 }
 
@@ -137,7 +147,7 @@ impl<'q> Pager<'q> {
         let mut buffer = vec![0; CHUNK];
         let (mut held, mut offset) = (0, 0_u64);
         while !self.is_done() {
-            if Instant::now() >= self.query.deadline {
+            if self.query.until.is_over() {
                 self.late = true;
                 return Ok(());
             }
@@ -223,9 +233,9 @@ impl<'q> Pager<'q> {
         self.at_end = true;
     }
 
-    fn finish(mut self, path: &WorkspacePath, stamp: Stamp) -> Result<Page, ReadError> {
+    fn finish(mut self, name: &dyn Fn() -> String) -> Result<Page, ReadError> {
         if self.late && self.lines == 0 && self.line < self.query.first {
-            return Err(ReadError::Late { path: path.display(), line: self.line + 1 });
+            return Err(ReadError::Late { path: name(), line: self.line + 1 });
         }
         if !self.at_end && !self.is_full {
             // In the middle of a line, at the deadline or behind so much of it that its end was not looked for.
@@ -234,7 +244,7 @@ impl<'q> Pager<'q> {
                 self.end_line(b"");
             }
         }
-        let text = decode::decode_page(self.text, self.query.first, &|| path.display())?;
+        let text = decode::decode_page(self.text, self.query.first, name)?;
         Ok(Page {
             text,
             lines: self.lines,
@@ -242,7 +252,6 @@ impl<'q> Pager<'q> {
             ended_early: self.ended_early,
             total_lines: self.at_end.then_some(self.line),
             cut: self.cut,
-            stamp,
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::time::Instant;
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -11,6 +10,7 @@ use grep_searcher::{Searcher, Sink, SinkFinish, SinkMatch};
 use super::watched::{Source, Watched};
 use super::{Hit, WorkspacePath};
 use crate::text::{Position, Range};
+use crate::workspace::Until;
 use crate::workspace::excerpt::{WHOLE_LINE, cut, scalars, to_u32};
 
 /// How searching one file ended.
@@ -30,9 +30,9 @@ pub(super) fn search(
     searcher: &mut Searcher,
     matcher: &RegexMatcher,
     wanted: usize,
-    deadline: Instant,
+    until: &Until,
 ) -> Outcome {
-    let source = Source::new(&file, deadline);
+    let source = Source::new(&file, until);
     let mut hits = Collector { path, matcher, source: &source, wanted, hits: Vec::new(), binary: false };
     let result = searcher.search_reader(matcher, Watched::new(&source), &mut hits);
     match result {

@@ -3,12 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, Read};
-use std::time::Instant;
+
+use crate::workspace::Until;
 
 /// The file, and what was learnt of it while it was read.
 pub(in crate::workspace) struct Source<'f> {
     file: &'f File,
-    deadline: Instant,
+    until: &'f Until,
     timed_out: Cell<bool>,
     /// Offsets of carriage returns without a line feed after them: line breaks that the searcher does not count.
     returns: RefCell<Vec<u64>>,
@@ -16,8 +17,8 @@ pub(in crate::workspace) struct Source<'f> {
 
 impl<'f> Source<'f> {
     /// Nothing of `file` has been read yet.
-    pub(in crate::workspace) fn new(file: &'f File, deadline: Instant) -> Self {
-        Self { file, deadline, timed_out: Cell::new(false), returns: RefCell::default() }
+    pub(in crate::workspace) fn new(file: &'f File, until: &'f Until) -> Self {
+        Self { file, until, timed_out: Cell::new(false), returns: RefCell::default() }
     }
 
     /// Whether the deadline ended the reading.
@@ -27,7 +28,7 @@ impl<'f> Source<'f> {
 
     /// Ends the reading if the deadline has passed.
     pub(in crate::workspace) fn check_deadline(&self) {
-        if Instant::now() >= self.deadline {
+        if self.until.is_over() {
             self.timed_out.set(true);
         }
     }
