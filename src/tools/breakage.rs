@@ -104,7 +104,9 @@ impl Baseline {
         let vanishes = |edit: &EditedText| edit.renamed_from.is_some() || edit.after.is_none();
         if view.paths().next().is_some() && edits.iter().any(vanishes) {
             // No server can be shown that a file is gone while it is there.
-            delta.notes.push("what misses a file that goes away or moves is only seen once it has".to_owned());
+            delta
+                .notes
+                .push("what misses a file that goes away or moves is only seen once it has".to_owned());
             delta.verdict = if delta.verdict == Verdict::Complete { Verdict::Partial } else { delta.verdict };
         }
         delta

@@ -195,15 +195,14 @@ impl Manager {
         slot.session(shared, deadline).await
     }
 
-    /// The session of `server` for `path` if it runs already.
+    /// The session that serves `path` as `server`, if it runs already; starts none, and adds no folder to one.
     pub fn running(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
-        let spec = self.shared.spec(server).ok()?;
-        let root = self.shared.root(server, spec, path)?;
-        let own = self.shared.slots.get(&Key { server: server.to_owned(), root: root.clone() });
-        match own.map(|slot| slot.value().clone()) {
-            Some(slot) => slot.running(),
-            None => self.shared.session_with_room(server, &root),
-        }
+        let shared = &self.shared;
+        let root = shared.root(server, shared.spec(server).ok()?, path)?;
+        let serves = |session: &Arc<Session>| {
+            session.server() == server && (session.root == root || session.state.folders().contains(&root))
+        };
+        shared.running().into_iter().find(serves)
     }
 
     /// Lets every running server know what changed on disk since the last call, by whomever.
