@@ -199,7 +199,7 @@ async fn ask(
     deadline: Instant,
 ) -> Result<(ServerStatus, Fresh), Silent> {
     let started = Instant::now();
-    let mut crash = None;
+    let mut met_crash = false;
     loop {
         let session = context.session(server, subject, deadline).await.map_err(Silent::Server)?;
         match session.diagnostics(&subject.path, deadline).await {
@@ -214,14 +214,11 @@ async fn ask(
                     Known::Complete => None,
                     Known::Partial(why) | Known::NoData(why) => Some(why.clone()),
                 };
-                fresh.notes.extend(crash);
+                fresh.notes.extend(session.restart_note(met_crash));
                 return Ok((status, fresh));
             }
             Err(AskError::Read(error)) => return Err(Silent::Us(from_read_error(error))),
-            Err(error) if error.is_closed() && crash.is_none() => {
-                let end = session.obituary().await;
-                crash = Some(format!("{server} crashed ({end}) and was started again"));
-            }
+            Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => {
                 return Err(Silent::Server(context.failed(&session, subject, &error, started).await));
             }

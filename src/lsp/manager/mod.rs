@@ -187,10 +187,12 @@ impl Manager {
                 path.display()
             ),
         })?;
-        if let Some(session) = shared.session_with_room(server, &root) {
+        let key = Key { server: server.to_owned(), root };
+        if let Some(slot) = shared.slot_with_room(&key) {
+            let session = slot.session(shared, deadline).await?;
+            session.add_folder(&key.root);
             return Ok(session);
         }
-        let key = Key { server: server.to_owned(), root };
         let slot = shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(Slot::new(key))).clone();
         slot.session(shared, deadline).await
     }
@@ -283,20 +285,17 @@ impl Shared {
         self.slots.iter().filter_map(|slot| slot.running()).collect()
     }
 
-    /// A running session of `server` for another root that can take `root` as one more workspace folder.
-    fn session_with_room(&self, server: &str, root: &WorkspacePath) -> Option<Arc<Session>> {
-        let mut others = self.slots.iter().filter(|slot| slot.key().server == server);
-        if let Some(own) = self.slots.get(&Key { server: server.to_owned(), root: root.clone() }) {
-            return own.running();
-        }
-        let session =
-            others.find_map(|slot| slot.running().filter(|session| session.takes_more_folders()))?;
-        // A Python server works with one environment; another root may have another.
-        if launch::environment_key(&self.setup, &session.root) != launch::environment_key(&self.setup, root) {
+    /// Where the server runs for another root and can take `wanted`'s as one more workspace folder. It may have crashed
+    /// since: it is started again for all its roots, not once more for each of them.
+    fn slot_with_room(&self, wanted: &Key) -> Option<Arc<Slot>> {
+        if self.slots.contains_key(wanted) {
             return None;
         }
-        session.add_folder(root);
-        Some(session)
+        let mut others = self.slots.iter().filter(|slot| slot.key().server == wanted.server);
+        let slot = others.find(|slot| slot.takes_more_folders())?.value().clone();
+        // A Python server works with one environment; another root may have another.
+        let environment = |root| launch::environment_key(&self.setup, root);
+        (environment(&slot.key.root) == environment(&wanted.root)).then_some(slot)
     }
 
     /// What changed on disk since the last call; `None` while nothing is watched.
