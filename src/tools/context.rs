@@ -61,6 +61,34 @@ impl From<PresentLanguage> for Subject {
     }
 }
 
+/// A server, and what it speaks of the workspace's languages.
+#[derive(Debug, Clone)]
+pub struct PresentServer<'a> {
+    /// The server's key in the catalogue.
+    pub key: &'a str,
+    /// What the catalogue says of it.
+    pub spec: &'a spec::Server,
+    /// The languages, those with the most files first; at least one.
+    pub languages: Vec<PresentLanguage>,
+}
+
+impl PresentServer<'_> {
+    /// The languages' keys in the catalogue.
+    pub fn language_keys(&self) -> Vec<String> {
+        self.languages.iter().map(|language| language.language.clone()).collect()
+    }
+
+    /// How many files of these languages the look at the workspace met.
+    pub fn files(&self) -> usize {
+        self.languages.iter().map(|language| language.files).sum()
+    }
+
+    /// A file of the language with the most files.
+    pub fn example(&self) -> Subject {
+        Subject::from(self.languages[0].clone())
+    }
+}
+
 impl Context {
     /// The catalogue in force.
     pub fn catalogue(&self) -> &Catalogue {
@@ -82,6 +110,21 @@ impl Context {
             deadline: std::time::Instant::now() + LOOK,
         };
         present_languages(self.catalogue(), &self.workspace, &limits).languages
+    }
+
+    /// The servers of the present languages, each once: those of the language with the most files first, and of one
+    /// language the server that navigates first.
+    pub fn present_servers(&self) -> Vec<PresentServer<'_>> {
+        let mut found: Vec<PresentServer<'_>> = Vec::new();
+        for language in self.present_languages() {
+            for (key, spec) in self.catalogue().servers_for(&language.language) {
+                match found.iter_mut().find(|server| server.key == key) {
+                    Some(known) => known.languages.push(language.clone()),
+                    None => found.push(PresentServer { key, spec, languages: vec![language.clone()] }),
+                }
+            }
+        }
+        found
     }
 
     /// When an answer that may take `usual` must be there.
