@@ -96,6 +96,21 @@ async fn a_server_that_takes_more_folders_is_given_them() {
     play.end().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_becomes_a_project_while_we_run_gets_its_server() {
+    let table = "root-markers = [\".git\", \"scr.toml\"]";
+    let play = Play::with(&json!({}), table, [("one/a.scr", TEXT), ("two/a.scr", TEXT)]);
+    play.seen("one/a.scr").await;
+    play.seen("two/a.scr").await;
+    assert_eq!(play.log().starts(), 1);
+    fs::create_dir(play.project.path("one/.git")).expect("a folder");
+    play.seen("one/a.scr").await;
+    play.project.write("two/scr.toml", "");
+    play.seen("two/a.scr").await;
+    assert_eq!(folders(&play), BTreeSet::from(["one", "project", "two"].map(str::to_owned)));
+    play.end().await;
+}
+
 fn settings(project: &Project, text: &str) {
     fs::write(project.beside("config").join("lsp-tools.toml"), text).expect("settings");
 }

@@ -24,6 +24,7 @@ use super::wire::Trace;
 use crate::config::{Catalogue, Settings, Trust, spec};
 use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
 
+use roots::Roots;
 use slot::Slot;
 
 /// Why no session can be had right now.
@@ -104,8 +105,7 @@ pub struct Manager {
 struct Shared {
     setup: ManagerSetup,
     slots: DashMap<Key, Arc<Slot>>,
-    /// The root of each folder that was asked about, by server and folder.
-    roots: DashMap<Key, Option<WorkspacePath>>,
+    roots: Roots,
     feed: OnceLock<ChangeFeed>,
     /// One caller at a time hands out what changed on disk; the others wait until their servers know.
     refreshing: Mutex<()>,
@@ -148,7 +148,7 @@ impl Manager {
         let shared = Arc::new(Shared {
             setup,
             slots: DashMap::new(),
-            roots: DashMap::new(),
+            roots: Roots::default(),
             feed: OnceLock::new(),
             refreshing: Mutex::new(()),
             stopping: CancellationToken::new(),
@@ -180,12 +180,14 @@ impl Manager {
         }
         let spec = shared.spec(server)?;
         shared.feed.get_or_init(|| ChangeFeed::start(&shared.setup.workspace));
-        let root = shared.root(server, spec, path).ok_or_else(|| Unavailable::Disabled {
-            reason: format!(
-                "{server} only works in a project with {}, and there is none around {}",
-                spec.root_markers.join(" or "),
-                path.display()
-            ),
+        let root = shared.roots.of(&shared.setup.workspace, server, spec, path).ok_or_else(|| {
+            Unavailable::Disabled {
+                reason: format!(
+                    "{server} only works in a project with {}, and there is none around {}",
+                    spec.root_markers.join(" or "),
+                    path.display()
+                ),
+            }
         })?;
         let key = Key { server: server.to_owned(), root };
         if let Some(slot) = shared.slot_with_room(&key) {
@@ -204,7 +206,6 @@ impl Manager {
         if changes.changes.is_empty() && !changes.overflowed {
             return;
         }
-        self.shared.roots.clear();
         for session in self.shared.running() {
             session.files_changed(&changes.changes).await;
             if changes.overflowed {
@@ -266,19 +267,6 @@ impl Shared {
             return Err(Unavailable::Disabled { reason });
         }
         Ok(spec)
-    }
-
-    /// The root of `path` for a server. Found once and kept until something changes on disk: looking for markers in every
-    /// folder above costs more than a warm answer may.
-    fn root(&self, server: &str, spec: &spec::Server, path: &WorkspacePath) -> Option<WorkspacePath> {
-        let folder = path.parent().unwrap_or_else(WorkspacePath::root);
-        let key = Key { server: server.to_owned(), root: folder };
-        if let Some(known) = self.roots.get(&key) {
-            return known.clone();
-        }
-        let found = roots::root_of(&self.setup.workspace, spec, path);
-        self.roots.insert(key, found.clone());
-        found
     }
 
     fn running(&self) -> Vec<Arc<Session>> {
