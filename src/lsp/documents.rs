@@ -1,7 +1,6 @@
 //! The documents a server has open: the text it has, version by version, always compared with the disk before use.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -340,8 +339,7 @@ impl Session {
     }
 
     fn language_id(&self, path: &WorkspacePath, text: &str) -> String {
-        let name = path.as_path().file_name().map(Path::new).and_then(Path::to_str).unwrap_or_default();
-        let language = self.catalogue.language_of(name, text.lines().next());
+        let language = self.catalogue.language_of(&path.name_lossy(), text.lines().next());
         let extension = path.extension();
         match language {
             Some(language) => self.catalogue.language_id(language, extension).to_owned(),

@@ -227,6 +227,11 @@ impl Session {
         self.documents.paths()
     }
 
+    /// Whether it has `path` open.
+    pub fn has_open(&self, path: &WorkspacePath) -> bool {
+        self.documents.contains(path)
+    }
+
     /// Compares every open document with the disk, after changes that nobody could list.
     pub async fn rescan(&self) {
         self.state.advance_epoch();
@@ -334,15 +339,15 @@ impl Session {
 
     /// Whether a change of `path` may change what this server says about other files.
     fn concerns(&self, path: &WorkspacePath) -> bool {
-        let name = path.file_name().unwrap_or_default();
+        let name = path.name_lossy();
         let spec = &self.state.spec;
         let speaks = self
             .catalogue
-            .language_of(name, None)
+            .language_of(&name, None)
             .is_some_and(|key| spec.languages.iter().any(|own| own == key));
         let absolute = self.workspace.absolute(path);
         speaks
-            || spec.root_markers.iter().any(|marker| marker == name)
+            || spec.root_markers.iter().any(|marker| *marker == name)
             || self.state.registrations(|known| known.watches(&absolute, 7))
     }
 

@@ -139,20 +139,36 @@ impl Context {
 
     /// The file at `path` and its language; fails where it cannot be read as text.
     pub fn subject(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
-        let name = path.file_name().unwrap_or_default();
-        let first_line = match self.catalogue().needs_first_line(name) {
-            true => {
-                let text = self.workspace.read_text(&path).map_err(from_read_error)?.text;
-                text.lines().next().map(str::to_owned)
-            }
-            // What cannot be opened at all is told before any server is started for it.
-            false => {
-                self.workspace.stamp(&path).map_err(from_read_error)?;
-                None
-            }
-        };
-        let language = self.catalogue().language_of(name, first_line.as_deref()).map(str::to_owned);
+        let subject = self.listed(path)?;
+        self.must_be_text(&subject.path)?;
+        Ok(subject)
+    }
+
+    /// Refuses what is no text before any server is started for it. Of a file that a server has open, the server's own
+    /// documents tell, and nothing is read here.
+    pub fn must_be_text(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        if self.manager.has_open(path) {
+            return Ok(());
+        }
+        let limit = self.config.settings.limits.max_file_bytes;
+        self.workspace.read_text_up_to(path, limit).map(drop).map_err(from_read_error)
+    }
+
+    /// As [`subject`](Self::subject), for one of many files of a folder: whether it is text is looked at when it is its
+    /// turn, by [`must_be_text`](Self::must_be_text).
+    pub fn listed(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
+        let language = self.language_of(&path)?.map(str::to_owned);
         Ok(Subject { path, language })
+    }
+
+    fn language_of(&self, path: &WorkspacePath) -> Result<Option<&str>, ToolError> {
+        let name = path.name_lossy();
+        if self.catalogue().needs_first_line(&name) {
+            let text = self.workspace.read_text(path).map_err(from_read_error)?.text;
+            return Ok(self.catalogue().language_of(&name, text.lines().next()));
+        }
+        self.workspace.stamp(path).map_err(from_read_error)?;
+        Ok(self.catalogue().language_of(&name, None))
     }
 
     /// The text of a file as it is on disk now.

@@ -93,7 +93,7 @@ fn subjects(
         if context.workspace.absolute(&path).is_dir() {
             folders.push(path)
         } else {
-            found.push(context.subject(path)?)
+            found.push(context.listed(path)?)
         }
     }
     let named = found.iter().map(|subject| subject.path.clone()).collect();
@@ -110,7 +110,7 @@ fn subjects(
         }
         for path in walk.files {
             // What cannot be read is no source file; a file that was named is told apart above.
-            let Ok(subject) = context.subject(path) else { continue };
+            let Ok(subject) = context.listed(path) else { continue };
             if !context.servers_for(&subject, |features| features.diagnostics).is_empty() {
                 found.push(subject);
             }
@@ -123,6 +123,7 @@ fn subjects(
 
 /// Asks every server of one file.
 async fn check(context: &Context, subject: Subject) -> Result<FileReport, ToolError> {
+    context.must_be_text(&subject.path)?;
     let deadline = context.deadline(context.config.settings.deadlines.diagnostics);
     let servers = context.servers_for(&subject, |features| features.diagnostics);
     let asked = servers.iter().map(|(server, _)| ask(context, server, &subject, deadline));

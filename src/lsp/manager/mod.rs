@@ -214,6 +214,11 @@ impl Manager {
         }
     }
 
+    /// Whether a running server has `path` open.
+    pub fn has_open(&self, path: &WorkspacePath) -> bool {
+        self.shared.running().iter().any(|session| session.has_open(path))
+    }
+
     /// Closes documents beyond the settings' limit, the least recently used first.
     pub async fn close_surplus_documents(&self) {
         for session in self.shared.running() {
