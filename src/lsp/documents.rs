@@ -2,7 +2,6 @@
 //! a caller's view hides that, with its unsaved text.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -378,8 +377,7 @@ impl Session {
     }
 
     fn language_id(&self, path: &WorkspacePath, text: &str) -> String {
-        let name = path.as_path().file_name().map(Path::new).and_then(Path::to_str).unwrap_or_default();
-        let language = self.catalogue.language_of(name, text.lines().next());
+        let language = self.catalogue.language_of(&path.name_lossy(), text.lines().next());
         let extension = path.extension();
         match language {
             Some(language) => self.catalogue.language_id(language, extension).to_owned(),

@@ -183,7 +183,7 @@ fn subjects(
         if context.workspace.absolute(&path).is_dir() {
             folders.push(path)
         } else {
-            found.push(context.subject(path)?)
+            found.push(context.listed(path)?)
         }
     }
     let named = found.iter().map(|subject| subject.path.clone()).collect();
@@ -200,7 +200,7 @@ fn subjects(
         }
         for path in walk.files {
             // What cannot be read is no source file; a file that was named is told apart above.
-            let Ok(subject) = context.subject(path) else { continue };
+            let Ok(subject) = context.listed(path) else { continue };
             if !context.servers_for(&subject, |features| features.diagnostics).is_empty() {
                 found.push(subject);
             }
@@ -213,6 +213,9 @@ fn subjects(
 
 /// Asks every server of one file.
 pub async fn check(context: &Context, subject: Subject, look: &Look) -> Result<FileReport, ToolError> {
+    if look.view.unsaved(&subject.path).is_none() {
+        context.must_be_text(&subject.path)?;
+    }
     let usual = context.deadline(context.config.settings.deadlines.diagnostics);
     let deadline = look.until.map_or(usual, |until| until.min(usual));
     let mut servers = context.servers_for(&subject, |features| features.diagnostics);
@@ -294,7 +297,7 @@ async fn ask(
     deadline: Instant,
 ) -> Result<(ServerStatus, Fresh), Silent> {
     let started = Instant::now();
-    let mut crash = None;
+    let mut met_crash = false;
     loop {
         let session = context.session(server, subject, deadline).await.map_err(Silent::Server)?;
         let found = match session.enter(&look.view, deadline).await {
@@ -313,14 +316,11 @@ async fn ask(
                     Known::Complete => None,
                     Known::Partial(why) | Known::NoData(why) => Some(why.clone()),
                 };
-                fresh.notes.extend(crash);
+                fresh.notes.extend(session.restart_note(met_crash));
                 return Ok((status, fresh));
             }
             Err(AskError::Read(error)) => return Err(Silent::Us(from_read_error(error))),
-            Err(error) if error.is_closed() && crash.is_none() => {
-                let end = session.obituary().await;
-                crash = Some(format!("{server} crashed ({end}) and was started again"));
-            }
+            Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => {
                 return Err(Silent::Server(context.failed(&session, subject, &error, started).await));
             }

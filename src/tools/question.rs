@@ -120,13 +120,14 @@ impl Context {
         started: Instant,
         ask: &impl Ask<T>,
     ) -> Result<Result<Outcome<T>, ServerStatus>, ToolError> {
-        let mut notes = Vec::new();
+        let mut met_crash = false;
         loop {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
                 Ok(Ok((place, asked))) => {
                     let (status, mut verdict) =
                         self.judge(&session, subject, question, asked.working.as_deref(), started);
+                    let mut notes = Vec::from_iter(session.restart_note(met_crash));
                     if asked.odd > 0 {
                         verdict = Verdict::Partial;
                         notes.push(format!("{server} sent {} parts that cannot be understood", asked.odd));
@@ -142,9 +143,8 @@ impl Context {
                 Ok(Err(Unasked::Failed(error @ AskError::Moving { .. }))) => {
                     return Err(ToolError::new(ErrorCode::Conflict, error.to_string()));
                 }
-                Ok(Err(Unasked::Failed(error))) if error.is_closed() && notes.is_empty() => {
-                    let end = session.obituary().await;
-                    notes.push(format!("{server} crashed ({end}) and was started again"));
+                Ok(Err(Unasked::Failed(error))) if error.is_closed() && !met_crash => {
+                    met_crash = true;
                     match self.session(&server, subject, deadline).await {
                         Ok(again) => session = again,
                         Err(status) => return Ok(Err(status)),

@@ -1,5 +1,6 @@
 //! Paths inside the workspace.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -88,6 +89,11 @@ impl WorkspacePath {
     /// The last name; `None` for the root, or where it is not UTF-8.
     pub fn file_name(&self) -> Option<&str> {
         self.0.file_name().and_then(OsStr::to_str)
+    }
+
+    /// The last name, with U+FFFD for what is not UTF-8 in it: enough to tell the language by. Empty for the root.
+    pub fn name_lossy(&self) -> Cow<'_, str> {
+        self.0.file_name().map_or(Cow::Borrowed(""), OsStr::to_string_lossy)
     }
 
     /// The folder it lies in; `None` for the root.
@@ -211,6 +217,8 @@ mod tests {
         let path = relative("src/a.tar.gz").unwrap();
         assert_eq!(path.extension(), Some("gz"));
         assert_eq!(path.file_name(), Some("a.tar.gz"));
+        let odd = WorkspacePath::new(PathBuf::from(OsStr::from_bytes(b"d/\xff.py")));
+        assert_eq!((odd.file_name(), odd.name_lossy().as_ref()), (None, "\u{fffd}.py"));
         let parent = path.parent().unwrap();
         assert_eq!(parent.display(), "src");
         assert!(parent.parent().unwrap().is_root());

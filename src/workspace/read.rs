@@ -213,6 +213,13 @@ impl Workspace {
         stamp_of_regular(&handle, || path.display())
     }
 
+    /// The state of the folder at `path`, which is another once an entry has come into it or gone; `None` where no folder
+    /// is. Takes microseconds.
+    pub fn folder_stamp(&self, path: &WorkspacePath) -> Option<Stamp> {
+        let stat = self.jail().locate(path.as_path()).and_then(fstat).ok()?;
+        (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| Stamp::of(&stat))
+    }
+
     /// The text of the file at `path`, up to [`DEFAULT_READ_LIMIT`].
     ///
     /// # Errors
