@@ -38,6 +38,7 @@ use crate::tools::{
     lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
+use crate::workspace::edit::{EditOptions, Edits};
 
 /// How a runtime is opened.
 #[derive(Debug, Default)]
@@ -105,8 +106,10 @@ impl Runtime {
             trace,
             progress: options.progress.clone(),
         });
+        let edits = Edits::new(workspace.clone(), EditOptions::new(&folders.state));
         let context = Context {
             workspace,
+            edits,
             cwd: options.cwd,
             config,
             manager,

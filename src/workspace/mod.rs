@@ -9,11 +9,11 @@
 //! text with the [`Stamp`] it was read at, lists of paths, [`Hit`]s, or [`Changes`].
 
 mod changes;
+pub mod edit;
 mod excerpt;
 mod first;
 mod glob;
 mod grep;
-pub mod edit;
 mod jail;
 mod list;
 mod path;
