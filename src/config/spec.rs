@@ -231,6 +231,9 @@ pub struct IdleSign {
     pub field: String,
     /// The member's value (or the start of it) that means "done".
     pub value: String,
+    /// The start of what it says at least once while it works on a new text: until then "done" is about an older one.
+    #[serde(default)]
+    pub work: Option<String>,
 }
 
 /// When answers across files are whole.

@@ -80,7 +80,8 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("byte-columns", Texts),
 ];
 
-pub(super) const IDLE: &[Field] = &[plain("method", Text), plain("field", Text), plain("value", Text)];
+pub(super) const IDLE: &[Field] =
+    &[plain("method", Text), plain("field", Text), plain("value", Text), plain("work", Text)];
 
 pub(super) const READINESS: &[Field] = &[
     plain("progress", Texts),

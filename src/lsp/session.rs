@@ -330,13 +330,11 @@ impl Session {
         if changes.iter().any(|(path, _)| self.concerns(path)) {
             self.state.advance_epoch();
         }
+        let open: Vec<&WorkspacePath> =
+            changes.iter().map(|(path, _)| path).filter(|path| self.documents.contains(path)).collect();
+        self.sync_all(&open).await;
         let mut events = Vec::new();
         for (path, kind) in changes {
-            if self.documents.contains(path)
-                && let Err(error) = self.sync(path).await.map(drop)
-            {
-                tracing::debug!(path = %path.display(), "closed: {error}");
-            }
             let (number, bit) = match kind {
                 ChangeKind::Created => (1, 1),
                 ChangeKind::Changed => (2, 2),
@@ -349,6 +347,19 @@ impl Session {
         }
         if !events.is_empty() {
             self.connection.notify("workspace/didChangeWatchedFiles", &json!({ "changes": events }));
+        }
+    }
+
+    /// Brings several documents in step.
+    pub(super) async fn sync_all(&self, paths: &[&WorkspacePath]) {
+        for path in paths {
+            if let Err(error) = self.sync(path).await.map(drop) {
+                tracing::debug!(path = %path.display(), "closed: {error}");
+            }
+        }
+        if paths.len() > 1 && self.state.spec.diagnostics.sees_unsaved {
+            // It may have checked the first of them against the old text of the last.
+            self.state.advance_epoch();
         }
     }
 
