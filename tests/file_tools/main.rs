@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lsp_tools::policy::approval::NobodyToAsk;
-use lsp_tools::runtime::{CallRequest, Runtime, RuntimeOptions};
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
 use support::Project;
