@@ -137,7 +137,7 @@ async fn read_and_list_fail_with_what_is_wrong() {
         ("read", json!({"path": "latin"}), "not_text", "0xE9 at line 1, column 4"),
         ("list", json!({"path": "gone"}), "not_found", "gone"),
         ("list", json!({"path": ".."}), "outside_workspace", "outside"),
-        ("list", json!({"path": "src/a.rs"}), "not_text", "not a directory"),
+        ("list", json!({"path": "src/a.rs"}), "invalid_args", "not a directory"),
         ("list", json!({"dir": "."}), "invalid_args", "unknown field `dir`"),
     ] {
         let (given, sentence) = bench.failure(tool, arguments.clone()).await;
