@@ -324,6 +324,8 @@ pub fn from_read_error(error: ReadError) -> ToolError {
         ReadError::NotFound { .. } => ErrorCode::NotFound,
         ReadError::Outside { .. } => ErrorCode::OutsideWorkspace,
         ReadError::TooLarge { .. } => ErrorCode::TooLarge,
+        ReadError::NotADirectory { .. } => ErrorCode::InvalidArgs,
+        ReadError::Late { .. } => ErrorCode::Timeout,
         ReadError::Changing { .. } => ErrorCode::Conflict,
         ReadError::Denied { .. } => ErrorCode::Denied,
         _ => ErrorCode::NotText,
