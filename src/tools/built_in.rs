@@ -3,8 +3,8 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_servers, lsp_signature,
-    lsp_symbols,
+    bash, bash_kill, bash_output, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate,
+    lsp_servers, lsp_signature, lsp_symbols,
 };
 
 /// All of them.
@@ -23,5 +23,8 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_signature::LspSignature)?;
     tools.add(lsp_completion::LspCompletion)?;
     tools.add(lsp_servers::LspServers)?;
+    tools.add(bash::Bash)?;
+    tools.add(bash_output::BashOutput)?;
+    tools.add(bash_kill::BashKill)?;
     Ok(tools)
 }

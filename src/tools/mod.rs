@@ -1,6 +1,6 @@
 //! One file per tool, and what they share.
 //!
-//! What lives here: the language tools (`lsp_*`), what looks after servers ([`servers`], [`doctor`], [`install`],
+//! What lives here: the language tools (`lsp_*`), commands (`bash*`, over [`shell`]), what looks after servers ([`servers`], [`doctor`], [`install`],
 //! [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a caller names
 //! ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
 //! ([`fallback`]). May use everything below; knows no door.
@@ -10,6 +10,9 @@
 
 pub mod address;
 pub mod answer;
+pub mod bash;
+pub mod bash_kill;
+pub mod bash_output;
 pub mod built_in;
 pub mod context;
 pub mod doctor;
@@ -30,6 +33,7 @@ pub mod registry;
 pub mod result;
 pub mod schema;
 pub mod servers;
+pub mod shell;
 pub mod target;
 pub mod tool;
 pub mod trust;
