@@ -9,7 +9,8 @@
 //! - no device is made;
 //! - no process outside can be traced or looked into (`/proc/PID/environ`), nor, from Linux 6.12 on, signalled: neither
 //!   the supervisor above it nor whoever started it;
-//! - no privilege is gained (`no_new_privs`): `sudo` and the like do not work;
+//! - no privilege is gained (`no_new_privs`): `sudo` and the like do not work; and of root's powers those are gone by which
+//!   these rules could be gone around;
 //! - with `--no-tcp`, no TCP connection is made or taken. Other protocols are not kept from it.
 //!
 //! It does not keep from reading, nor from Unix sockets (a container engine's socket is a way out). A folder inside one
@@ -146,6 +147,9 @@ mod kernel {
         RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
     };
 
+    use rustix::io::Errno;
+    use rustix::thread::{self, CapabilitySet, CapabilitySets};
+
     use super::{Confinement, Status, Unavailable};
 
     /// The first version that keeps files outside from being emptied (`truncate`).
@@ -173,7 +177,16 @@ mod kernel {
         AccessFs::from_write(FILES) & !(AccessFs::MakeBlock | AccessFs::MakeChar)
     }
 
-    pub(super) fn shut_in(confinement: &Confinement) -> Result<(), RulesetError> {
+    /// Why a process could not be shut in.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum Failure {
+        #[error(transparent)]
+        Rules(#[from] RulesetError),
+        #[error("the powers of root cannot be given up: {0}")]
+        Powers(Errno),
+    }
+
+    pub(super) fn shut_in(confinement: &Confinement) -> Result<(), Failure> {
         let mut rules = handling_files()?;
         if confinement.no_tcp {
             rules = rules.handle_access(AccessNet::from_all(TCP))?;
@@ -184,7 +197,41 @@ mod kernel {
             .scope(Scope::from_all(SIGNALS) & Scope::Signal)?;
         let rules = rules.create()?.add_rules(path_beneath_rules(&confinement.writable, allowed()))?;
         rules.restrict_self()?;
-        Ok(())
+        give_up_powers().map_err(Failure::Powers)
+    }
+
+    /// Powers over the whole machine: the kernel lets their holder look into any process, reach disks and memory without
+    /// their files, and switch off what is in force.
+    const POWERS: CapabilitySet = CapabilitySet::SYS_ADMIN
+        .union(CapabilitySet::SYS_PTRACE)
+        .union(CapabilitySet::PERFMON)
+        .union(CapabilitySet::BPF)
+        .union(CapabilitySet::SYS_MODULE)
+        .union(CapabilitySet::SYS_RAWIO)
+        .union(CapabilitySet::SYS_BOOT)
+        .union(CapabilitySet::CHECKPOINT_RESTORE)
+        .union(CapabilitySet::MKNOD);
+
+    /// For this process and, since they leave the bounding set, for root's programs as well.
+    fn give_up_powers() -> rustix::io::Result<()> {
+        let held = thread::capabilities(None)?;
+        if !(held.permitted | held.inheritable).intersects(POWERS) {
+            return Ok(());
+        }
+        for power in POWERS.iter_names().map(|(_, power)| power) {
+            match thread::remove_capability_from_bounding_set(power) {
+                // An older kernel does not know this one.
+                Ok(()) | Err(Errno::INVAL) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let left = |set: CapabilitySet| set.difference(POWERS);
+        let sets = CapabilitySets {
+            effective: left(held.effective),
+            permitted: left(held.permitted),
+            inheritable: left(held.inheritable),
+        };
+        thread::set_capabilities(None, sets)
     }
 }
 

@@ -44,6 +44,11 @@ pub fn enforced(settings: &BashSettings, spawner: &Spawner) -> Result<Enforced, 
         Some(_) => status.files,
         None => Err(Unavailable::NoBinary),
     };
+    decide(settings, able, status.tcp)
+}
+
+/// What the settings make of what this machine is `able` to keep from commands, and of whether that goes for `tcp`.
+fn decide(settings: &BashSettings, able: Result<(), Unavailable>, tcp: bool) -> Result<Enforced, ToolError> {
     let no_tcp = settings.network == Network::NoTcp;
     match (settings.sandbox, able) {
         (Sandbox::Off, _) if no_tcp => Err(refused(
@@ -51,7 +56,7 @@ pub fn enforced(settings: &BashSettings, spawner: &Spawner) -> Result<Enforced, 
             "change one of the two under [bash] in lsp-tools.toml",
         )),
         (Sandbox::Off, _) => Ok(Enforced::None),
-        (_, Ok(())) if no_tcp && !status.tcp => Err(refused(
+        (_, Ok(())) if no_tcp && !tcp => Err(refused(
             "the settings keep TCP from commands, and this kernel cannot (Linux 6.7 can)",
             "put `network = \"open\"` under [bash] in lsp-tools.toml to run commands without that",
         )),
@@ -161,6 +166,35 @@ mod tests {
         assert_eq!(expand("$CARGO_HOME/registry"), Some("/c/registry".into()));
         assert_eq!(expand("$CARGO_HOME"), Some("/c".into()));
         assert_eq!(expand("$GOPATH/pkg"), None);
+    }
+
+    /// What is required and cannot be had is refused, never left out in silence.
+    #[test]
+    fn the_settings_decide_what_must_be_enforced() {
+        use Enforced::{Landlock, None as Nothing};
+        let kernel = || Err(Unavailable::Kernel);
+        for (sandbox, network, able, tcp, wanted) in [
+            (Sandbox::Auto, Network::Open, Ok(()), true, Some(Landlock)),
+            (Sandbox::Auto, Network::Open, kernel(), false, Some(Nothing)),
+            (Sandbox::Auto, Network::NoTcp, Ok(()), true, Some(Landlock)),
+            (Sandbox::Auto, Network::NoTcp, Ok(()), false, None),
+            (Sandbox::Auto, Network::NoTcp, kernel(), false, None),
+            (Sandbox::Required, Network::Open, Ok(()), false, Some(Landlock)),
+            (Sandbox::Required, Network::Open, kernel(), false, None),
+            (Sandbox::Required, Network::Open, Err(Unavailable::NoBinary), true, None),
+            (Sandbox::Off, Network::Open, Ok(()), true, Some(Nothing)),
+            (Sandbox::Off, Network::NoTcp, Ok(()), true, None),
+        ] {
+            let settings = BashSettings { sandbox, network, ..BashSettings::default() };
+            let what = format!("{sandbox:?} {network:?} {able:?} {tcp}");
+            match (decide(&settings, able, tcp), wanted) {
+                (Ok(enforced), Some(wanted)) => assert_eq!(enforced, wanted, "{what}"),
+                (Err(error), None) => {
+                    assert!(error.code == ErrorCode::Denied && error.hint.is_some(), "{what}");
+                }
+                (other, _) => panic!("{what}: {other:?}"),
+            }
+        }
     }
 
     #[test]
