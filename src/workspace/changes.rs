@@ -172,9 +172,9 @@ fn merge(first: ChangeKind, second: ChangeKind) -> Option<ChangeKind> {
 }
 
 /// The changes of `later` on top of those of `earlier`.
-fn merge_all<Path: Ord>(
-    earlier: &mut BTreeMap<Path, ChangeKind>,
-    later: impl IntoIterator<Item = (Path, ChangeKind)>,
+fn merge_all<Key: Ord>(
+    earlier: &mut BTreeMap<Key, ChangeKind>,
+    later: impl IntoIterator<Item = (Key, ChangeKind)>,
 ) {
     for (path, second) in later {
         let merged = match earlier.get(&path) {

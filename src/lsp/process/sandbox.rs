@@ -8,12 +8,14 @@
 //!   is, not the link by which it is reached;
 //! - no device is made;
 //! - no process outside can be traced or looked into (`/proc/PID/environ`), nor, from Linux 6.12 on, signalled: neither
-//!   the supervisor above it nor whoever started it;
+//!   the supervisor above it nor whoever started it. Where it can kill its supervisor, it dies with it, but what it had
+//!   moved to another session lives on;
 //! - no privilege is gained (`no_new_privs`): `sudo` and the like do not work; and of root's powers those are gone by which
 //!   these rules could be gone around;
 //! - with `--no-tcp`, no TCP connection is made or taken. Other protocols are not kept from it.
 //!
-//! It does not keep from reading, nor from Unix sockets (a container engine's socket is a way out). A folder inside one
+//! It does not keep from reading, nor from Unix sockets (a container engine's socket is a way out), nor from changing the
+//! mode, owner, times or attributes of files outside where their user may: Landlock knows no rule for these. A folder inside one
 //! that may be written cannot be taken out of it: what a command writes into the project's own `.lsp-tools` is made harmless
 //! by [trust](crate::config::Trust), which holds for the content that its owner has seen.
 

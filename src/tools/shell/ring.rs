@@ -52,7 +52,7 @@ impl Ring {
 
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        self.head.is_empty()
+        self.head.is_empty() && self.tail.is_empty() && self.left_out == 0
     }
 
     /// Takes out what is in it.
@@ -80,10 +80,12 @@ mod tests {
             let mut ring = Ring::new(limit);
             chunks.iter().for_each(|chunk| ring.push(chunk));
             let all = chunks.concat();
+            prop_assert_eq!(ring.is_empty(), all.is_empty());
             let excerpt = ring.take();
             prop_assert_eq!(excerpt.head.len() + excerpt.tail.len() + excerpt.left_out as usize, all.len());
             prop_assert!(all.starts_with(&excerpt.head) && all.ends_with(&excerpt.tail));
             prop_assert_eq!(excerpt.head.len() + excerpt.tail.len(), all.len().min(limit));
+            prop_assert!(ring.is_empty());
             prop_assert_eq!(ring.take(), Excerpt::default());
         }
     }
