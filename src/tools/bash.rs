@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
 
 use super::error::{ErrorCode, ToolError};
 use super::shell::room::Room;
@@ -197,8 +196,8 @@ fn form(settings: &BashSettings, args: &BashArgs) -> OutputForm {
 
 async fn in_background(call: Call<'_>, args: &BashArgs, room: Room) -> Result<String, ToolError> {
     let (context, settings) = (call.context, &call.context.config.settings.bash);
-    let deadline = args.timeout_ms.map(|limit| Instant::now() + Duration::from_millis(limit));
-    let start = context.shells.start(context.manager.spawner(), room, form(settings, args), deadline);
+    let limit = args.timeout_ms.map(Duration::from_millis);
+    let start = context.shells.start(context.manager.spawner(), room, form(settings, args), limit);
     context.shells.start_kept(&call.caller.session, settings.background, start).await
 }
 
@@ -207,8 +206,8 @@ async fn to_its_end(context: &Context, args: &BashArgs, room: Room) -> Result<En
     let wanted = args.timeout_ms.map(Duration::from_millis).or(context.timeout).unwrap_or(settings.timeout);
     let limit = wanted.min(settings.max_timeout);
     let witness = context.manager.witness().await;
-    let deadline = Some(Instant::now() + limit);
-    let run = context.shells.start(context.manager.spawner(), room, form(settings, args), deadline).await?;
+    let run =
+        context.shells.start(context.manager.spawner(), room, form(settings, args), Some(limit)).await?;
     let Some(ended) = run.wait().await else {
         return Err(ToolError::new(ErrorCode::Cancelled, "the runtime was shut down while the command ran"));
     };

@@ -56,6 +56,11 @@ async fn a_time_limit_holds_in_the_background_too() {
     let id = started.value["id"].as_str().unwrap().to_owned();
     let (_, answer) = scene.output_until(&id, |_, answer| answer["state"] != "running").await;
     assert_eq!((&answer["state"], &answer["exit_code"]), (&json!("timed_out"), &json!(124)), "{answer}");
+    // One that no clock counts to is none.
+    let endless = json!({"command": "true", "background": true, "timeout_ms": u64::MAX});
+    let id = scene.call("bash", endless).await.value["id"].as_str().unwrap().to_owned();
+    let (_, answer) = scene.output_until(&id, |_, answer| answer["state"] != "running").await;
+    assert_eq!(answer["state"], "exited", "{answer}");
 }
 
 #[tokio::test]

@@ -68,6 +68,7 @@ async fn when_its_time_is_up_the_answer_is_124_and_what_it_wrote() {
         (&answer["code"], &answer["error"]),
         (&json!("timeout"), &json!("the command was ended after 500 ms"))
     );
+    assert!(answer["duration_ms"].as_u64().is_some_and(|ms| ms >= 500), "{answer}");
     // A command that ends with 124 by itself is no such failure.
     assert_eq!(scene.bash("exit 124").await["ok"], true);
 }

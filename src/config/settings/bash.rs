@@ -94,7 +94,7 @@ pub struct BashSettings {
     /// The longest that a caller may ask for (600 s). Commands in the background may take longer.
     #[serde(rename = "max-timeout-ms", deserialize_with = "milliseconds")]
     pub max_timeout: Duration,
-    /// How much of each of the two output streams an answer holds, in bytes as the command wrote them (16 000).
+    /// How much of each of the two output streams an answer holds, in XX
     pub output_bytes: usize,
     /// How many commands one session may have in the background, those that have ended and were not pushed out by newer
     /// ones included (16).
@@ -117,7 +117,7 @@ impl Default for BashSettings {
         Self {
             timeout: Duration::from_secs(120),
             max_timeout: Duration::from_secs(600),
-            output_bytes: 16_000,
+            output_bytes: 10_000,
             background: 16,
             sandbox: Sandbox::default(),
             network: Network::default(),

@@ -90,18 +90,20 @@ pub struct Output {
 }
 
 impl Run {
-    /// Takes `process` over: the run, and the work that must be done for it until it has ended, at the latest at
-    /// `deadline` or when `stop` is cancelled.
+    /// Takes `process` over: the run, and the work that must be done for it until it has ended, at the latest when `limit`
+    /// has passed or `stop` is cancelled.
     pub fn new(
         process: ServerProcess,
         form: OutputForm,
-        deadline: Option<Instant>,
+        limit: Option<Duration>,
         stop: CancellationToken,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let stream = || Mutex::new(Stream { ring: Ring::new(form.limit), reader: Reader::new(form.raw) });
         let shared = Arc::new(Shared { stdout: stream(), stderr: stream(), news: Notify::new() });
         let (sender, ended) = watch::channel(None);
         let started = Instant::now();
+        // What the clock cannot count to never comes.
+        let deadline = limit.and_then(|limit| started.checked_add(limit));
         let work = {
             let (shared, stop) = (shared.clone(), stop.clone());
             async move {

@@ -1,8 +1,8 @@
 //! All commands of a runtime, and their owner: what runs ends with it, at the latest.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,13 +31,13 @@ struct Kept {
 }
 
 impl Shells {
-    /// Starts a command. It is ended at `deadline`, when the run is dropped, or by [`shutdown`](Self::shutdown).
+    /// Starts a command. It is ended when `limit` has passed, when the run is dropped, or by [`shutdown`](Self::shutdown).
     pub async fn start(
         &self,
         spawner: &Spawner,
         room: Room,
         form: OutputForm,
-        deadline: Option<Instant>,
+        limit: Option<Duration>,
     ) -> Result<Run, ToolError> {
         if self.closing.is_cancelled() {
             return Err(ToolError::new(
@@ -46,7 +46,7 @@ impl Shells {
             ));
         }
         let process = spawner.spawn_command(room.spawn).await.map_err(|error| not_started(&error))?;
-        let (run, work) = Run::new(process, form, deadline, self.closing.child_token());
+        let (run, work) = Run::new(process, form, limit, self.closing.child_token());
         self.tasks.spawn(work);
         Ok(run)
     }
