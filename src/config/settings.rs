@@ -24,6 +24,10 @@ use super::schema::Shape::{Choice, Number, Record, Texts, TextsTable};
 use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
+mod bash;
+
+pub use bash::{BashSettings, Network, Sandbox};
+
 const MOST_MS: u64 = 3_600_000;
 const A_DEADLINE: super::schema::Shape = Number(1, MOST_MS);
 
@@ -33,6 +37,7 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("servers", Record(SERVERS)),
     plain("limits", Record(LIMITS)),
     plain("log", Record(LOG)),
+    plain("bash", Record(bash::BASH)),
     launch("disabled", Texts),
     launch("prefer", TextsTable),
 ];
@@ -79,6 +84,8 @@ pub struct Settings {
     pub limits: Limits,
     /// What is logged.
     pub log: LogSettings,
+    /// Commands.
+    pub bash: BashSettings,
     /// Keys of servers that never run.
     pub disabled: Vec<String>,
     /// By language, the keys of the servers that run instead of the catalogue's default, the navigating one first.
@@ -235,7 +242,8 @@ impl Settings {
             let file = layers.last().map_or_else(String::new, |layer| layer.file.clone());
             ConfigError::Invalid(vec![Problem::new(&file, 1, error.message())])
         })?;
-        let problems = settings.unknown_names(layers, catalogue);
+        let mut problems = settings.unknown_names(layers, catalogue);
+        problems.extend(settings.unusable_paths(layers));
         if problems.is_empty() { Ok((settings, left_out)) } else { Err(ConfigError::Invalid(problems)) }
     }
 
@@ -273,6 +281,12 @@ impl Settings {
             }
         }
         problems
+    }
+
+    fn unusable_paths(&self, layers: &[Layer]) -> Vec<Problem> {
+        let entries = self.bash.writable.iter();
+        let faults = entries.filter_map(|entry| Some((entry, bash::writable_fault(entry)?)));
+        faults.filter_map(|(entry, fault)| located(layers, &["bash", "writable", entry], fault)).collect()
     }
 
     /// Whether a server never runs.

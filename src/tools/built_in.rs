@@ -3,9 +3,9 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    delete, edit, glob, grep, list, lsp_code_actions, lsp_completion, lsp_diagnostics, lsp_format,
-    lsp_hierarchy, lsp_hover, lsp_navigate, lsp_rename, lsp_servers, lsp_signature, lsp_symbols, mkdir,
-    move_file, patch, read, undo, write,
+    bash, bash_kill, bash_output, delete, edit, glob, grep, list, lsp_code_actions, lsp_completion,
+    lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_rename, lsp_servers,
+    lsp_signature, lsp_symbols, mkdir, move_file, patch, read, undo, write,
 };
 
 /// All of them.
@@ -38,5 +38,8 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(delete::Delete)?;
     tools.add(mkdir::Mkdir)?;
     tools.add(undo::Undo)?;
+    tools.add(bash::Bash)?;
+    tools.add(bash_output::BashOutput)?;
+    tools.add(bash_kill::BashKill)?;
     Ok(tools)
 }

@@ -1,16 +1,20 @@
 //! One file per tool, and what they share.
 //!
-//! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`]), the language tools (`lsp_*`), what looks after servers ([`servers`], [`doctor`], [`install`],
-//! [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a caller names
-//! ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
-//! ([`fallback`]). May use everything below; knows no door.
+//! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`write`],
+//! [`edit`], [`patch`], [`move_file`], [`delete`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over [`shell`]),
+//! what looks after servers ([`servers`], [`doctor`], [`install`], [`trust`]), the shapes of answers ([`answer`]) and failures
+//! ([`error`]), and the way from what a caller names ([`target`], [`place`]) to a session's answer ([`question`]) or, where no
+//! server answers, to text search ([`fallback`]). May use everything below; knows no door.
 //!
-//! How data passes: a tool gets the [`context`] and its arguments, and gives an `Answer<Output>` that says how far it can be
-//! relied on, or a `ToolError`.
+//! How data passes: [`registry`] holds each [`tool`] by name with its [`schema`]; a tool gets the [`context`] and its
+//! arguments, and gives an output that becomes one [`result`], or a `ToolError`. What an edit breaks is told by [`breakage`].
 
 pub mod address;
 pub mod answer;
 pub mod background;
+pub mod bash;
+pub mod bash_kill;
+pub mod bash_output;
 pub mod breakage;
 pub mod built_in;
 pub mod context;
@@ -51,6 +55,7 @@ pub mod registry;
 pub mod result;
 pub mod schema;
 pub mod servers;
+pub mod shell;
 pub mod target;
 pub mod tool;
 pub mod trust;
