@@ -17,6 +17,7 @@ mod jail;
 mod list;
 mod path;
 mod read;
+mod real;
 mod root;
 mod rules;
 mod search;
