@@ -44,6 +44,7 @@ use crate::tools::{
     lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
+use crate::workspace::edit::{EditOptions, Edits};
 
 /// How a runtime is opened.
 #[derive(Debug, Default)]
@@ -121,8 +122,10 @@ impl Runtime {
             trace,
             progress: options.progress.clone(),
         });
+        let edits = Edits::new(workspace.clone(), EditOptions::new(&folders.state));
         let context = Context {
             workspace,
+            edits,
             cwd: options.cwd,
             config,
             manager,

@@ -3,8 +3,9 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    glob, grep, list, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_servers,
-    lsp_signature, lsp_symbols, read,
+    delete, edit, glob, grep, list, lsp_code_actions, lsp_completion, lsp_diagnostics, lsp_format,
+    lsp_hierarchy, lsp_hover, lsp_navigate, lsp_rename, lsp_servers, lsp_signature, lsp_symbols, mkdir,
+    move_file, patch, read, undo, write,
 };
 
 /// All of them.
@@ -27,5 +28,15 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_signature::LspSignature)?;
     tools.add(lsp_completion::LspCompletion)?;
     tools.add(lsp_servers::LspServers)?;
+    tools.add(lsp_rename::LspRename)?;
+    tools.add(lsp_code_actions::LspCodeActions)?;
+    tools.add(lsp_format::LspFormat)?;
+    tools.add(write::Write)?;
+    tools.add(edit::Edit)?;
+    tools.add(patch::PatchTool)?;
+    tools.add(move_file::Move)?;
+    tools.add(delete::Delete)?;
+    tools.add(mkdir::Mkdir)?;
+    tools.add(undo::Undo)?;
     Ok(tools)
 }
