@@ -47,6 +47,9 @@ impl Script {
             if text.chars().any(|character| character.is_control() && character != '\t') {
                 reader.note("a line break or another control character");
             }
+            if text.chars().any(|character| character.is_whitespace() && !character.is_ascii()) {
+                reader.note("a blank that shells do not agree on");
+            }
             match parse(text) {
                 Some(tree) => reader.list(tree.root_node(), 0),
                 None => reader.murk("what takes too long to read"),
