@@ -134,7 +134,8 @@ impl Reader<'_> {
         let parts: Vec<(&str, &str)> =
             children(redirect).map(|part| (part.kind(), self.slice(part))).collect();
         let parts = match parts.split_first() {
-            Some((("file_descriptor", _), rest)) => rest,
+            // Of a longer number, some shells take only the last digit.
+            Some((("file_descriptor", "1" | "2"), rest)) => rest,
             _ => &parts,
         };
         matches!(parts, [(">" | ">>", _), ("word", "/dev/null")] | [(">&", _), ("number", "0" | "1" | "2")])
