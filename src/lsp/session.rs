@@ -309,6 +309,11 @@ impl Session {
         self.capabilities.announces(method) || self.state.registrations(|known| known.has(method))
     }
 
+    /// Whether it knows, of the files that no index covers, only those that are open.
+    pub fn knows_open_files(&self) -> bool {
+        self.state.spec.readiness.knows_open_files
+    }
+
     /// Whether "nothing" may mean that the server has not looked yet.
     pub(super) fn may_not_have_looked(&self) -> bool {
         self.state.readiness(|readiness| readiness.may_not_have_looked(&self.state.spec.readiness))
