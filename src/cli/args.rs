@@ -181,6 +181,9 @@ pub enum Command {
                             lsp-tools trust --revoke   allow it no longer"
     )]
     Trust(Trust),
+    /// What the rules for tool calls say, and which rule says it
+    #[command(subcommand)]
+    Policy(Policy),
     /// Print completions for a shell
     #[command(
         after_help = "Example: lsp-tools completions bash > ~/.local/share/bash-completion/completions/lsp-tools"
@@ -303,6 +306,34 @@ pub struct Trust {
     /// Take back what was allowed
     #[arg(long)]
     pub revoke: bool,
+}
+
+/// `policy`
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Policy {
+    /// Would a call run, be asked about, or be denied; nothing is run
+    #[command(after_help = "Examples:\n  lsp-tools policy check -- git status\n  \
+                            lsp-tools policy check -- 'ls; rm -rf .'\n  \
+                            lsp-tools policy check lsp_hover '{\"path\": \"src/app.py\", \"symbol\": \"greet\"}'\n\n\
+                            Exit status: 0 allow, 1 ask, 5 deny.")]
+    Check(PolicyCheck),
+}
+
+/// `policy check`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct PolicyCheck {
+    /// The tool
+    #[arg(conflicts_with = "command")]
+    pub tool: Option<String>,
+    /// Its arguments, a JSON object
+    #[arg(value_name = "JSON")]
+    pub arguments: Option<String>,
+    /// On behalf of this agent
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// A shell command, as `bash` would get it
+    #[arg(last = true)]
+    pub command: Vec<String>,
 }
 
 /// `completions`

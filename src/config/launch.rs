@@ -20,6 +20,7 @@ pub struct LaunchFields {
     pub(super) fields: BTreeMap<String, String>,
     pub(super) programs: BTreeMap<String, String>,
     shown: Vec<(String, String)>,
+    words: Vec<String>,
 }
 
 impl LaunchFields {
@@ -60,6 +61,11 @@ impl LaunchFields {
         Ok(())
     }
 
+    /// The words of the commands of hooks and runners: a file of the project among them would run, or be read by what runs.
+    pub fn command_words(&self) -> &[String] {
+        &self.words
+    }
+
     fn collect(&mut self, layer: &Layer, words: &'static [Field]) -> Result<(), ConfigError> {
         let mut table = layer.read(words)?;
         for (path, value) in take_launch_fields(&mut table, words) {
@@ -68,8 +74,20 @@ impl LaunchFields {
             let text = value.to_string();
             self.fields.insert(name.clone(), hexadecimal(Sha256::digest(&text).as_slice()));
             self.shown.push((printable(&name), printable(&text)));
+            if matches!(path.first().map(String::as_str), Some("hooks" | "agents")) {
+                collect_texts(&value, &mut self.words);
+            }
         }
         Ok(())
+    }
+}
+
+fn collect_texts(value: &toml::Value, texts: &mut Vec<String>) {
+    match value {
+        toml::Value::String(text) => texts.push(text.clone()),
+        toml::Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        toml::Value::Table(table) => table.iter().for_each(|(_, value)| collect_texts(value, texts)),
+        _ => {}
     }
 }
 

@@ -1,9 +1,12 @@
 //! Workspace, language servers, policy and tools as one object: what every door opens.
 //!
-//! [`Runtime::call`] is the way of every call by name ([`call`]); the methods beside it are the same questions with types,
+//! [`Runtime::call`] is the way of every call by name ([`call`], with [`approve`], [`hooked`] and [`record`]); the methods beside it are the same questions with types,
 //! for embedders and for the command line.
 
+mod approve;
 pub mod call;
+mod hooked;
+mod record;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +22,10 @@ use crate::lsp::operations::Navigation;
 use crate::lsp::process::Spawner;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::wire::Trace;
-use crate::policy::rules::Policy;
+use crate::policy::audit::Audit;
+use crate::policy::grants::Grants;
+use crate::policy::hooks::Hooks;
+use crate::policy::rules::{CallerPolicy, Policy};
 use crate::tools::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
     SignaturesOutput, SymbolsOutput,
@@ -69,6 +75,11 @@ pub struct Runtime {
     context: Context,
     tools: Registry,
     policy: Policy,
+    hooks: Hooks,
+    grants: Grants,
+    audit: Option<Audit>,
+    /// Starts hooks, as it starts servers.
+    spawner: Spawner,
 }
 
 impl Runtime {
@@ -96,12 +107,17 @@ impl Runtime {
                 Some(Arc::new(opened.map_err(|error| ToolError::new(ErrorCode::InvalidArgs, what(error)))?))
             }
         };
+        let settings = &config.settings;
+        let policy = Policy::new(&settings.access).map_err(|error| invalid(&error))?;
+        let hooks = Hooks::new(&settings.access).map_err(|error| invalid(&error))?;
+        let audit = settings.audit.enabled.then(|| Audit::new(&folders.state, settings.audit.max_bytes));
+        let spawner = Spawner::new(options.supervisor);
         let manager = Manager::new(ManagerSetup {
             workspace: workspace.clone(),
             catalogue: Arc::new(config.catalogue.clone()),
             settings: Arc::new(config.settings.clone()),
             data: folders.data.clone(),
-            spawner: Spawner::new(options.supervisor),
+            spawner: spawner.clone(),
             trusted: config.trust.is_trusted(),
             trust: trust.clone(),
             trace,
@@ -121,7 +137,8 @@ impl Runtime {
             install_missing: options.install_missing,
             progress: options.progress,
         };
-        Ok(Self { context, tools: built_in::registry()?, policy: Policy::default() })
+        let grants = Grants::default();
+        Ok(Self { context, tools: built_in::registry()?, policy, hooks, grants, audit, spawner })
     }
 
     /// All tools.
@@ -134,9 +151,14 @@ impl Runtime {
         self.tools.add(tool)
     }
 
-    /// The rules for `caller`.
-    fn policy(&self, _caller: &Caller) -> &Policy {
+    /// The rules in force, and the agents that the settings know.
+    pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// The rules for `caller`.
+    fn policy_of<'a>(&'a self, caller: &'a Caller) -> CallerPolicy<'a> {
+        self.policy.of(&caller.access, caller.agent.as_deref())
     }
 
     /// The workspace.

@@ -98,6 +98,9 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
             }
         }
     }
+    for file in named_files(context) {
+        fields.add_program(context.workspace.root(), &file)?;
+    }
     let mut items: Vec<TrustItem> =
         fields.shown().into_iter().map(|(name, value)| TrustItem { name, value }).collect();
     let runner = |key: &str| TrustItem {
@@ -106,6 +109,19 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
     };
     items.extend(runners.into_iter().map(runner));
     Ok((fields, items))
+}
+
+/// The files of the project that commands of hooks and runners name, be they the project's own or the user's.
+fn named_files(context: &Context) -> Vec<PathBuf> {
+    let layers = context.config.settings.access.iter().map(|layer| &layer.access);
+    let users = layers.flat_map(|access| {
+        let hooks = access.hooks.pre.iter().chain(&access.hooks.post).map(|hook| &hook.command);
+        hooks.chain(access.agents.values().filter_map(|agent| agent.runner.as_ref()))
+    });
+    let words = users.flatten().chain(context.config.launch.command_words());
+    let paths = words.map(|word| context.workspace.root().join(word));
+    let inside = |path: &PathBuf| path.is_file() && context.workspace.inside(path).is_some();
+    paths.filter(inside).collect()
 }
 
 /// The server's own program and the Python interpreter, where the project brings them.

@@ -18,6 +18,7 @@ mod jail;
 mod list;
 mod path;
 mod read;
+mod real;
 mod root;
 mod rules;
 mod search;

@@ -12,6 +12,7 @@ mod hover;
 mod install;
 mod locations;
 mod man;
+mod policy;
 mod servers;
 mod signature;
 mod symbols;
@@ -88,6 +89,7 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
         Command::Doctor => doctor::run(door).await,
         Command::Install(arguments) => install::run(arguments, door).await,
         Command::Trust(arguments) => trust::run(&arguments, door).await,
+        Command::Policy(arguments) => policy::run(arguments, door),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };
@@ -102,6 +104,7 @@ pub fn asks_about_code(command: &Command) -> bool {
             | Command::Doctor
             | Command::Install(_)
             | Command::Trust(_)
+            | Command::Policy(_)
             | Command::Completions(_)
             | Command::Man(_)
     )
