@@ -20,7 +20,7 @@ use toml::Table;
 use super::catalogue::{Catalogue, located};
 use super::error::{ConfigError, Problem};
 use super::layer::{Layer, Origin, merge};
-use super::schema::Shape::{Choice, Number, Record, Texts, TextsTable};
+use super::schema::Shape::{Choice, Named, Number, Record, Text, Texts, TextsTable};
 use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
@@ -35,7 +35,13 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("log", Record(LOG)),
     launch("disabled", Texts),
     launch("prefer", TextsTable),
+    launch("skills", Record(SKILLS)),
+    plain("agents", Named(AGENT)),
 ];
+
+const AGENT: &[Field] = &[plain("description", Text), plain("tools", Texts), launch("runner", Texts)];
+
+const SKILLS: &[Field] = &[plain("directories", Texts), plain("disabled", Texts)];
 
 const DEADLINES: &[Field] = &[
     plain("hover", A_DEADLINE),
@@ -50,6 +56,7 @@ const DEADLINES: &[Field] = &[
     plain("edit", A_DEADLINE),
     plain("start", A_DEADLINE),
     plain("stop", A_DEADLINE),
+    plain("task", A_DEADLINE),
 ];
 
 const SERVERS: &[Field] = &[
@@ -83,6 +90,10 @@ pub struct Settings {
     pub disabled: Vec<String>,
     /// By language, the keys of the servers that run instead of the catalogue's default, the navigating one first.
     pub prefer: BTreeMap<String, Vec<String>>,
+    /// Which skills there are.
+    pub skills: SkillSettings,
+    /// Agents that work can be handed to, by name.
+    pub agents: BTreeMap<String, AgentSettings>,
 }
 
 /// How long each kind of request may take, from the caller's question to the answer.
@@ -125,6 +136,9 @@ pub struct Deadlines {
     /// `shutdown` and `exit`, after which a server is killed (3 s).
     #[serde(deserialize_with = "milliseconds")]
     pub stop: Duration,
+    /// A task of another agent (10 min).
+    #[serde(deserialize_with = "milliseconds")]
+    pub task: Duration,
 }
 
 impl Default for Deadlines {
@@ -143,6 +157,7 @@ impl Default for Deadlines {
             edit: seconds(20),
             start: seconds(45),
             stop: seconds(3),
+            task: seconds(600),
         }
     }
 }
@@ -196,6 +211,29 @@ impl Default for Limits {
     fn default() -> Self {
         Self { max_file_bytes: 64 << 20, answer_bytes: 24_000, answer_items: 100, walk_files: 100_000 }
     }
+}
+
+/// Which skills there are.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct SkillSettings {
+    /// Folders of skills, or skills themselves, beside the usual ones: absolute, below `~/`, or relative to the workspace.
+    /// Those of later ones win over those of earlier ones.
+    pub directories: Vec<String>,
+    /// Names of skills that are not used.
+    pub disabled: Vec<String>,
+}
+
+/// An agent that work can be handed to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct AgentSettings {
+    /// What it is for.
+    pub description: Option<String>,
+    /// Names of the tools that it may use, which may end in `*`; all where there is no list.
+    pub tools: Option<Vec<String>>,
+    /// The program that does its work, and its arguments.
+    pub runner: Option<Vec<String>>,
 }
 
 /// What is logged.

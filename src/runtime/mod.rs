@@ -4,6 +4,7 @@
 //! for embedders and for the command line.
 
 pub mod call;
+mod skills;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_servers, lsp_signature,
-    lsp_symbols,
+    changed_files, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_servers,
+    lsp_signature, lsp_symbols, memory, skill, task, todo,
 };
 
 /// All of them.
@@ -23,5 +23,11 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_signature::LspSignature)?;
     tools.add(lsp_completion::LspCompletion)?;
     tools.add(lsp_servers::LspServers)?;
+    tools.add(todo::TodoRead)?;
+    tools.add(todo::TodoWrite)?;
+    tools.add(memory::Memory)?;
+    tools.add(changed_files::ChangedFiles)?;
+    tools.add(skill::SkillTool)?;
+    tools.add(task::Task::from_environment())?;
     Ok(tools)
 }

@@ -10,6 +10,7 @@
 
 mod changes;
 mod jail;
+mod names;
 mod path;
 mod read;
 mod root;
@@ -18,6 +19,7 @@ mod search;
 mod walk;
 
 pub use changes::{ChangeFeed, ChangeKind, Changes};
+pub use names::Names;
 pub use path::{PathError, WorkspacePath};
 pub use read::{DEFAULT_READ_LIMIT, ReadError, Stamp, TextFile};
 pub use root::{Workspace, WorkspaceError};

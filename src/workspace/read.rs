@@ -294,7 +294,7 @@ fn stamp_of_regular(handle: impl std::os::fd::AsFd, name: impl Fn() -> String) -
     }
 }
 
-fn from_errno(path: String, errno: Errno) -> ReadError {
+pub(super) fn from_errno(path: String, errno: Errno) -> ReadError {
     match errno {
         Errno::NOENT | Errno::NOTDIR => ReadError::NotFound { path },
         Errno::XDEV => ReadError::Outside { path },

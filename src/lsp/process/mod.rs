@@ -9,6 +9,7 @@
 //! when its [`ServerProcess`] is dropped. When we are killed there, servers are left to notice that their input ended.
 
 mod environment;
+mod exchange;
 mod lines;
 mod oneshot;
 mod spawner;
@@ -22,9 +23,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
 pub use environment::inherited;
+pub use exchange::{Exchange, Exchanged, exchange};
 pub use oneshot::{Finished, RunError, run};
 pub use spawner::{Spawn, SpawnError, Spawner};
 
@@ -99,9 +102,16 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    fn new(mut child: Child, supervised: bool, name: String) -> Self {
+    /// Of a started child; each line of its standard error goes to `hearer` as well, where there is one.
+    fn new(
+        mut child: Child,
+        supervised: bool,
+        name: String,
+        hearer: Option<UnboundedSender<String>>,
+    ) -> Self {
         let stderr: Arc<Mutex<VecDeque<String>>> = Arc::default();
-        let reader = child.stderr.take().map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name)));
+        let reader = child.stderr.take();
+        let reader = reader.map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name, hearer)));
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (sender, exit) = watch::channel(None);
@@ -201,9 +211,18 @@ impl Drop for ServerProcess {
     }
 }
 
-async fn keep_lines(pipe: ChildStderr, lines: Arc<Mutex<VecDeque<String>>>, name: String) {
+async fn keep_lines(
+    pipe: ChildStderr,
+    lines: Arc<Mutex<VecDeque<String>>>,
+    name: String,
+    hearer: Option<UnboundedSender<String>>,
+) {
     let keep = |text: String| {
         tracing::debug!(server = name, "{text}");
+        if let Some(hearer) = &hearer {
+            // Whoever listened may have gone away.
+            let _unheard = hearer.send(text.clone());
+        }
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == KEPT_LINES {
             lines.pop_front();

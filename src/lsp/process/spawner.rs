@@ -10,6 +10,7 @@ use std::sync::mpsc;
 
 use tokio::process::Command;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::{SUPERVISE, ServerProcess, environment};
@@ -55,6 +56,7 @@ struct Order {
     command: Command,
     name: String,
     supervised: bool,
+    hearer: Option<UnboundedSender<String>>,
     runtime: Handle,
     /// Takes a whole `ServerProcess`, whose drop ends what was started when its caller has gone away in between.
     done: oneshot::Sender<io::Result<ServerProcess>>,
@@ -67,7 +69,10 @@ impl Order {
             return;
         }
         let _within = self.runtime.enter();
-        let process = self.command.spawn().map(|child| ServerProcess::new(child, self.supervised, self.name));
+        let process = self
+            .command
+            .spawn()
+            .map(|child| ServerProcess::new(child, self.supervised, self.name, self.hearer));
         let _unwanted = self.done.send(process);
     }
 }
@@ -93,6 +98,15 @@ impl Spawner {
 
     /// Starts a server. Must be called within a tokio runtime. A call that is given up leaves nothing.
     pub async fn spawn(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
+        self.spawn_heard(spawn, None).await
+    }
+
+    /// As [`spawn`](Self::spawn); each line of its standard error goes to `hearer`, fit to be shown.
+    pub(super) async fn spawn_heard(
+        &self,
+        spawn: Spawn,
+        hearer: Option<UnboundedSender<String>>,
+    ) -> Result<ServerProcess, SpawnError> {
         let mut command = match &self.supervisor {
             Some(supervisor) => {
                 let mut command = Command::new(supervisor);
@@ -106,7 +120,7 @@ impl Spawner {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let (done, started) = oneshot::channel();
         let supervised = self.supervisor.is_some();
-        let order = Order { command, name: spawn.name, supervised, runtime: Handle::current(), done };
+        let order = Order { command, name: spawn.name, supervised, hearer, runtime: Handle::current(), done };
         starting_thread().and_then(|thread| thread.send(order).ok()).ok_or(SpawnError::NoThread)?;
         let process = started.await.map_err(|_| SpawnError::NoThread)?;
         process.map_err(|source| SpawnError::Refused { program: spawn.program, source })
