@@ -25,6 +25,7 @@ const VERSION: u32 = 1;
 
 /// The arguments of `todoread`: none.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TodoReadArgs {}
 
 /// The arguments of `todowrite`.
