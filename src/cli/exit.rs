@@ -129,7 +129,7 @@ pub fn of_answer<T: Outcome>(answer: &Answer<T>) -> Status {
 /// The status of a failed call.
 pub fn of_error(error: &ToolError) -> Status {
     match error.code {
-        ErrorCode::NotFound => Status::Unpleasant,
+        ErrorCode::NotFound | ErrorCode::PatchMismatch => Status::Unpleasant,
         ErrorCode::UnknownTool
         | ErrorCode::InvalidArgs
         | ErrorCode::OutsideWorkspace

@@ -39,6 +39,7 @@ use crate::tools::{
     lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
+use crate::workspace::edit::{EditOptions, Edits};
 
 /// How a runtime is opened.
 #[derive(Debug, Default)]
@@ -106,8 +107,10 @@ impl Runtime {
             trace,
             progress: options.progress.clone(),
         });
+        let edits = Edits::new(workspace.clone(), EditOptions::new(&folders.state));
         let context = Context {
             workspace,
+            edits,
             cwd: options.cwd,
             config,
             manager,
@@ -138,6 +141,11 @@ impl Runtime {
     /// The workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.context.workspace
+    }
+
+    /// How much the settings want logged: `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    pub fn log_level(&self) -> &str {
+        &self.context.config.settings.log.level
     }
 
     /// What stands at `target`.

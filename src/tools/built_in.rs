@@ -3,13 +3,18 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    changed_files, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_servers,
-    lsp_signature, lsp_symbols, memory, skill, task, todo,
+    changed_files, delete, edit, glob, grep, list, lsp_code_actions, lsp_completion, lsp_diagnostics,
+    lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_rename, lsp_servers, lsp_signature, lsp_symbols,
+    memory, mkdir, move_file, patch, read, skill, task, todo, undo, write,
 };
 
 /// All of them.
 pub fn registry() -> Result<Registry, ToolError> {
     let mut tools = Registry::default();
+    tools.add(read::Read)?;
+    tools.add(list::List)?;
+    tools.add(glob::Glob)?;
+    tools.add(grep::Grep)?;
     tools.add(lsp_diagnostics::LspDiagnostics)?;
     tools.add(lsp_navigate::LspDefinition)?;
     tools.add(lsp_navigate::LspDeclaration)?;
@@ -23,6 +28,16 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_signature::LspSignature)?;
     tools.add(lsp_completion::LspCompletion)?;
     tools.add(lsp_servers::LspServers)?;
+    tools.add(lsp_rename::LspRename)?;
+    tools.add(lsp_code_actions::LspCodeActions)?;
+    tools.add(lsp_format::LspFormat)?;
+    tools.add(write::Write)?;
+    tools.add(edit::Edit)?;
+    tools.add(patch::PatchTool)?;
+    tools.add(move_file::Move)?;
+    tools.add(delete::Delete)?;
+    tools.add(mkdir::Mkdir)?;
+    tools.add(undo::Undo)?;
     tools.add(todo::TodoRead)?;
     tools.add(todo::TodoWrite)?;
     tools.add(memory::Memory)?;

@@ -18,6 +18,8 @@ pub enum ErrorCode {
     NotText,
     /// The file is larger than the limit.
     TooLarge,
+    /// A patch or an edit does not fit the file.
+    PatchMismatch,
     /// The file changed while it was being worked on.
     Conflict,
     /// Settings or missing trust forbid it.

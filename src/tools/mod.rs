@@ -1,6 +1,6 @@
 //! One file per tool, and what they share.
 //!
-//! What lives here: the language tools (`lsp_*`), what looks after servers ([`servers`], [`doctor`], [`install`],
+//! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`]), the language tools (`lsp_*`), what looks after servers ([`servers`], [`doctor`], [`install`],
 //! [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a caller names
 //! ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
 //! ([`fallback`]). May use everything below; knows no door.
@@ -10,26 +10,47 @@
 
 pub mod address;
 pub mod answer;
+pub mod background;
+pub mod breakage;
 pub mod built_in;
 pub mod changed_files;
 pub mod context;
+pub mod delete;
+pub mod delta;
 pub mod doctor;
+pub mod edit;
+pub mod editing;
 pub mod error;
 pub mod fallback;
+pub mod file_kind;
 pub mod git;
+pub mod glob;
+pub mod grep;
+pub mod impact;
 pub mod install;
 pub mod keeping;
+pub mod list;
+pub mod lsp_code_actions;
 pub mod lsp_completion;
 pub mod lsp_diagnostics;
+pub mod lsp_format;
 pub mod lsp_hierarchy;
 pub mod lsp_hover;
 pub mod lsp_navigate;
+pub mod lsp_rename;
 pub mod lsp_servers;
 pub mod lsp_signature;
 pub mod lsp_symbols;
+pub mod marks;
 pub mod memory;
+pub mod mkdir;
+pub mod move_file;
+pub mod notebook;
+pub mod patch;
 pub mod place;
+pub mod proposals;
 pub mod question;
+pub mod read;
 pub mod registry;
 pub mod result;
 pub mod schema;
@@ -41,3 +62,5 @@ pub mod task;
 pub mod todo;
 pub mod tool;
 pub mod trust;
+pub mod undo;
+pub mod write;

@@ -1,7 +1,7 @@
 //! The only code that touches the user's files.
 //!
-//! What lives here: the workspace's root and the paths inside it, reading text, walking, searching, and noticing
-//! changes on disk. May use: `text`.
+//! What lives here: the workspace's root and the paths inside it, reading text, walking, searching, noticing changes on
+//! disk, and the one way of editing ([`edit`]). May use: `text`.
 //!
 //! How data passes: whatever a caller gives becomes a [`WorkspacePath`] first ([`Workspace::path`], lexical, no file
 //! is touched); only such a path can be opened, and every opening goes through one function that lets the kernel
@@ -9,19 +9,33 @@
 //! text with the [`Stamp`] it was read at, lists of paths, [`Hit`]s, or [`Changes`].
 
 mod changes;
+pub mod edit;
+mod excerpt;
+mod first;
+mod glob;
+mod grep;
 mod jail;
-mod names;
+mod list;
 mod path;
 mod read;
 mod root;
 mod rules;
 mod search;
+mod select;
+mod until;
 mod walk;
 
 pub use changes::{ChangeFeed, ChangeKind, Changes};
-pub use names::Names;
+pub use glob::{GlobOrder, GlobQuery, GlobResult};
+pub use grep::{
+    CaseMode, FileMatches, GrepError, GrepPattern, GrepQuery, GrepResult, GrepWanted, LineMatch, LineMatcher,
+    PatternError,
+};
+pub use list::{Entry, EntryKind, LinkTarget, ListQuery, Listing};
 pub use path::{PathError, WorkspacePath};
-pub use read::{DEFAULT_READ_LIMIT, ReadError, Stamp, TextFile};
+pub use read::{CutLine, DEFAULT_READ_LIMIT, Page, PageQuery, ReadError, Stamp, TextFile};
 pub use root::{Workspace, WorkspaceError};
 pub use search::{Hit, SearchError, SearchQuery, SearchResult};
+pub use select::{SelectError, Selection};
+pub use until::{GiveUp, Until};
 pub use walk::{Walk, WalkLimits};

@@ -35,7 +35,7 @@ async fn a_list_is_replaced_as_a_whole_and_kept() {
 async fn each_session_and_each_workspace_has_its_own_list() {
     let house = House::new([("sub/.lsp-tools/x", "")]);
     house.call("todowrite", json!({"todos": [item("1", "pending")]})).await;
-    let other = Caller { session: "other".to_owned(), agent: None };
+    let other = Caller { session: "other".to_owned(), ..Caller::default() };
     let read = house.call_as(&other, &NobodyToAsk, "todoread", json!({})).await.value;
     assert_eq!((&read["session_id"], &read["count"]), (&json!("other"), &json!(0)));
     let below = house.within("sub");
@@ -72,7 +72,7 @@ async fn what_is_no_list_is_refused_and_changes_nothing() {
 async fn a_session_whose_name_is_a_path_has_no_list() {
     let house = House::new([]);
     for session in ["../../x", "/etc/passwd", "", "a/b", ".lock", "a\0b"] {
-        let caller = Caller { session: session.to_owned(), agent: None };
+        let caller = Caller { session: session.to_owned(), ..Caller::default() };
         let written = house.call_as(&caller, &NobodyToAsk, "todowrite", json!({"todos": []})).await;
         assert_fails(&written, "invalid_args", "the session is called");
     }

@@ -1,9 +1,10 @@
 //! Where skills are looked for.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::super::context::Context;
-use crate::workspace::{ReadError, TextFile, Workspace, WorkspacePath};
+use crate::workspace::{EntryKind, ListQuery, ReadError, TextFile, Until, Workspace, WorkspacePath};
 
 /// The workspace's own folders, in order.
 const OF_WORKSPACE: [&str; 3] = [".lsp-tools/skills", ".github/skills", ".claude/skills"];
@@ -14,6 +15,8 @@ const MOST_BYTES: u64 = 128 << 10;
 /// The most files of one skill, and how deep its folders go.
 const MOST_FILES: usize = 200;
 const DEPTH: usize = 4;
+/// How long the look into one folder may take.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// Who put a skill there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
@@ -82,8 +85,8 @@ impl Place {
         let mut folders = vec![(String::new(), 0)];
         while let Some((folder, depth)) = folders.pop() {
             let Some(path) = self.path(&folder) else { continue };
-            let Ok(entries) = self.root.names_in(&path, MOST_FILES) else { continue };
-            for (name, is_dir) in entries.names {
+            let Ok(entries) = names_in(&self.root, &path, MOST_FILES) else { continue };
+            for (name, is_dir) in entries {
                 let inner = if folder.is_empty() { name } else { format!("{folder}/{name}") };
                 match is_dir {
                     true if depth < DEPTH => folders.push((inner, depth + 1)),
@@ -157,9 +160,20 @@ fn of_user(folder: &Path, shown: &str) -> Result<Vec<Place>, String> {
         return Ok(vec![itself]);
     }
     let root = Workspace::open(folder).map_err(|_| format!("{shown} cannot be opened"))?;
-    let names =
-        root.names_in(&WorkspacePath::root(), MOST_SKILLS).map_err(|_| format!("{shown} cannot be read"))?;
-    Ok(names.names.iter().filter_map(|(name, _)| place(&folder.join(name))).collect())
+    let names = names_in(&root, &WorkspacePath::root(), MOST_SKILLS);
+    let names = names.map_err(|_| format!("{shown} cannot be read"))?;
+    Ok(names.iter().filter_map(|(name, _)| place(&folder.join(name))).collect())
+}
+
+/// The names in a folder, hidden ones too, and whether each is that of a directory.
+fn names_in(root: &Workspace, folder: &WorkspacePath, most: usize) -> Result<Vec<(String, bool)>, ReadError> {
+    let until = Until::new(Instant::now() + LOOK);
+    let found = root.list(&ListQuery { under: folder.clone(), recursive: false, max: most, until })?;
+    let names = found.entries.into_iter().filter_map(|entry| {
+        let name = entry.path.file_name()?.to_owned();
+        Some((name, entry.kind == EntryKind::Directory))
+    });
+    Ok(names.collect())
 }
 
 /// The same for a folder of the workspace.
@@ -172,8 +186,8 @@ fn of_workspace(context: &Context, folder: &WorkspacePath) -> Result<Vec<Place>,
     if let Some(itself) = place(folder.clone()) {
         return Ok(vec![itself]);
     }
-    match context.workspace.names_in(folder, MOST_SKILLS) {
-        Ok(found) => Ok(found.names.iter().filter_map(|(name, _)| place(folder.join(name).ok()?)).collect()),
+    match names_in(&context.workspace, folder, MOST_SKILLS) {
+        Ok(found) => Ok(found.iter().filter_map(|(name, _)| place(folder.join(name).ok()?)).collect()),
         Err(ReadError::NotFound { .. }) => Ok(Vec::new()),
         Err(error) => Err(error.to_string()),
     }
