@@ -1,6 +1,5 @@
 //! A project and a runtime on it, whose tools are called by name.
 
-use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,13 +24,6 @@ pub struct House {
 impl House {
     pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         Self::open(Project::new(files))
-    }
-
-    /// With the user's `lsp-tools.toml`.
-    pub fn with_settings(settings: &str) -> Self {
-        let project = Project::new([]);
-        fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-        Self::open(project)
     }
 
     pub fn open(project: Project) -> Self {

@@ -12,14 +12,13 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::{House, assert_fails};
-use crate::support::{Project, count_processes, wait_until};
+use crate::support::{Marker, Project};
 
-/// A house whose agents are these shell scripts; `$MARK` in them is a word that is in no other process.
+/// A house whose agents are these shell scripts.
 fn agents(scripts: &[(&str, &str)]) -> House {
     let project = Project::new([]);
     let mut settings = String::new();
     for (name, script) in scripts {
-        let script = script.replace("$MARK", &project.marker());
         let runner = json!(["/bin/sh", "-c", script]);
         settings.push_str(&format!("[agents.{name}]\ndescription = \"the {name}\"\nrunner = {runner}\n"));
     }
@@ -125,43 +124,29 @@ async fn row_1_an_untrusted_project_names_no_runner() {
 
 #[tokio::test]
 async fn row_12_what_a_runner_leaves_running_ends_with_it() {
-    let house = agents(&[(
-        "parent",
-        "setsid sleep 98 $MARK & (trap '' TERM; sleep 97 $MARK) & sleep 0.2; echo done",
-    )]);
-    // `sleep` refuses the word after its time, so the times are what is looked for.
-    let script = "exec -a \"$0\" sleep 96";
-    let house = with(house.project, &format!(
-        "[agents.parent]\nrunner = {}\n",
-        json!(["/bin/bash", "-c", format!("setsid bash -c '{script}' MARKER & (trap '' TERM; bash -c '{script}' MARKER) & sleep 0.3; echo done")])
-    ).replace("MARKER", &marker_of()));
+    let marker = Marker::new();
+    let sleep = format!("exec -a {} sleep 98", marker.as_str());
+    let script = format!("setsid bash -c '{sleep}' & (trap '' TERM; {sleep}) & sleep 0.3; echo done");
+    let runner = json!(["/bin/bash", "-c", script]);
+    let house = with(Project::new([]), &format!("[agents.parent]\nrunner = {runner}\n"));
     let begun = Instant::now();
     assert_eq!(house.call("task", task("parent")).await.value["summary"], "done");
-    assert!(begun.elapsed() < Duration::from_secs(10));
-    gone(&marker_of()).await;
-}
-
-fn marker_of() -> String {
-    format!("left-by-task-{}", std::process::id())
-}
-
-async fn gone(marker: &str) {
-    let none = || count_processes(marker) == 0;
-    assert!(wait_until(Duration::from_secs(5), none).await, "something named {marker} still runs");
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    until("all it started is gone", || marker.living() == 0).await;
 }
 
 #[tokio::test]
 async fn row_41_a_task_ends_at_its_time_and_when_its_caller_goes_away() {
-    let project = Project::new([]);
-    let marker = format!("sleeps-for-task-{}", std::process::id());
-    let script = format!("touch started; bash -c 'exec -a {marker} sleep 95' & wait");
+    let marker = Marker::new();
+    let script = format!("touch started; bash -c 'exec -a {} sleep 95' & wait", marker.as_str());
     let runner = json!(["/bin/bash", "-c", script]);
     let settings = format!("[deadlines]\ntask = 1500\n[agents.slow]\nrunner = {runner}\n");
-    let house = with(project, &settings);
+    let house = with(Project::new([]), &settings);
     assert_fails(&house.call("task", task("slow")).await, "timeout", "more than 1.5s");
-    gone(&marker).await;
+    until("the late one is gone", || marker.living() == 0).await;
 
-    fs::remove_file(house.project.path("started")).expect("the task was started");
+    let path = house.project.path("started");
+    fs::remove_file(&path).expect("the task was started");
     let cancelled = CancellationToken::new();
     let request = CallRequest {
         name: "task",
@@ -172,19 +157,27 @@ async fn row_41_a_task_ends_at_its_time_and_when_its_caller_goes_away() {
         cancelled: cancelled.clone(),
     };
     let started = async {
-        let path = house.project.path("started");
-        assert!(wait_until(Duration::from_secs(10), || path.exists()).await);
+        until("the task is started", || path.exists()).await;
         cancelled.cancel();
     };
     let (done, ()) = tokio::join!(house.runtime.call(request), started);
     assert_fails(&done, "cancelled", "");
-    gone(&marker).await;
+    until("the cancelled one is gone", || marker.living() == 0).await;
+}
+
+/// Waits, not without end, until something holds.
+async fn until(what: &str, condition: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < end, "not soon: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 #[tokio::test]
 async fn row_46_a_task_hands_on_no_more_than_it_has_and_not_without_end() {
     let project = Project::new([]);
-    let runner = json!(["/bin/sh", "-c", "cat"]);
+    let runner = json!(["/bin/sh", "-c", "echo order:; cat"]);
     let settings = format!(
         "[agents.lead]\ntools = [\"lsp_*\", \"task\"]\nrunner = {runner}\n[agents.worker]\ntools = [\"lsp_hover\", \"bash\"]\nrunner = {runner}\n"
     );
@@ -194,7 +187,8 @@ async fn row_46_a_task_hands_on_no_more_than_it_has_and_not_without_end() {
         async move {
             let done = house.call_as(&caller, &LeaveGiven, "task", task(agent)).await;
             assert!(done.ok(), "{:?}", done.value);
-            serde_json::from_str::<Value>(done.value["summary"].as_str().expect("a text")).expect("the order")
+            let order = done.value["summary"].as_str().and_then(|text| text.strip_prefix("order:\n"));
+            serde_json::from_str::<Value>(order.expect("what it was given")).expect("the order")
         }
     };
     let on_behalf = |agent: &str| Caller { agent: Some(agent.to_owned()), ..Caller::default() };
@@ -221,7 +215,7 @@ async fn row_46_so_many_tasks_at_a_time_and_no_more() {
     let root = house.project.root();
     let running = futures::future::join_all((0..8).map(|_| house.call("task", task("a"))));
     let one_more = async {
-        assert!(wait_until(Duration::from_secs(20), || started(&root) == 8).await);
+        until("eight run", || started(&root) == 8).await;
         let refused = house.call("task", task("a")).await;
         house.project.write("go", "");
         refused
