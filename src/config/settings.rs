@@ -9,6 +9,15 @@
 //!
 //! [servers]
 //! idle-stop-s = 600
+//!
+//! [skills]
+//! directories = ["~/skills"]     # beside the usual ones
+//! disabled = ["noisy"]
+//!
+//! [agents.researcher]            # what `task` can hand work to
+//! description = "Looks things up"
+//! tools = ["read", "lsp_*"]
+//! runner = ["my-agent", "--json"]
 //! ```
 
 use std::collections::BTreeMap;
