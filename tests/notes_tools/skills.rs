@@ -200,7 +200,7 @@ async fn row_46_skills_of_the_workspace_need_trust_in_exactly_their_text() {
     house.project.write(".claude/skills/deploy/ref.md", "more, and worse");
     let changed = json!({"action": "load", "name": "deploy", "file": "ref.md"});
     assert_fails(&house.call("skill", changed).await, "denied", "is not read");
-    house.project.write(".claude/skills/deploy/SKILL.md", &text.replace("Do this", "Do that"));
+    house.project.write(".claude/skills/deploy/SKILL.md", text.replace("Do this", "Do that"));
     let now = load(&house, "deploy").await;
     assert!(now["content"].as_str().is_some_and(|text| text.contains("earlier")), "{now}");
     house.trust().await;
