@@ -19,6 +19,8 @@ use super::words::CATALOGUE;
 pub struct LaunchFields {
     pub(super) fields: BTreeMap<String, String>,
     pub(super) programs: BTreeMap<String, String>,
+    /// Texts that models are to follow, by path: name → SHA-256.
+    pub(super) texts: BTreeMap<String, String>,
     shown: Vec<(String, String)>,
     words: Vec<String>,
 }
@@ -40,15 +42,21 @@ impl LaunchFields {
 
     /// Whether the project says nothing of running programs.
     pub fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.programs.is_empty()
+        self.fields.is_empty() && self.programs.is_empty() && self.texts.is_empty()
     }
 
-    /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program
-    /// with the SHA-256 of its content. Characters that a terminal would obey are escaped.
+    /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program and each
+    /// text with the SHA-256 of its content. Characters that a terminal would obey are escaped.
     pub fn shown(&self) -> Vec<(String, String)> {
         let programs =
             self.programs.iter().map(|(name, hash)| (format!("the program `{name}`"), hash.clone()));
-        self.shown.iter().cloned().chain(programs).collect()
+        let texts = self.texts.iter().map(|(name, hash)| (printable(&text_name(name)), hash.clone()));
+        self.shown.iter().cloned().chain(programs).chain(texts).collect()
+    }
+
+    /// Adds a text of the project that models are to follow, by its path relative to the project.
+    pub fn add_text(&mut self, path: &str, content: &[u8]) {
+        self.texts.insert(path.to_owned(), hash_text(content));
     }
 
     /// Adds a program that lies inside the project, by its content.
@@ -89,6 +97,16 @@ fn collect_texts(value: &toml::Value, texts: &mut Vec<String>) {
         toml::Value::Table(table) => table.iter().for_each(|(_, value)| collect_texts(value, texts)),
         _ => {}
     }
+}
+
+/// How a text is spoken of.
+pub(super) fn text_name(path: &str) -> String {
+    format!("the instructions in `{path}`")
+}
+
+/// The SHA-256 of a text.
+pub(super) fn hash_text(content: &[u8]) -> String {
+    hexadecimal(Sha256::digest(content).as_slice())
 }
 
 /// The path of a program relative to its project, not followed through links, and the SHA-256 of the content that would run.

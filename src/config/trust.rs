@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::printable;
 use super::folders::Folders;
-use super::launch::{LaunchFields, hash_file};
+use super::launch::{LaunchFields, hash_file, hash_text, text_name};
 
 const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
@@ -130,6 +130,9 @@ struct Record {
     fields: BTreeMap<String, String>,
     /// Program, relative to the project → SHA-256 of its content.
     programs: BTreeMap<String, String>,
+    /// Text that models are to follow, relative to the project → SHA-256 of it.
+    #[serde(default)]
+    texts: BTreeMap<String, String>,
 }
 
 impl Trust {
@@ -162,6 +165,9 @@ impl Trust {
                 &format!("the program `{program}`"),
             ));
         }
+        for (text, hash) in &fields.texts {
+            what.extend(difference(record.texts.get(text), Some(hash), &text_name(text)));
+        }
         Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
     }
 
@@ -183,14 +189,31 @@ impl Trust {
         Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
     }
 
-    /// Trusts `project` with exactly these launch fields and programs, in place of what it was trusted with before.
+    /// Whether a text of `project` may be given to models to follow: only where its owner trusted the project when it said
+    /// exactly `content`. `path` is relative to the project.
+    ///
+    /// # Errors
+    /// When the store or the project's folder cannot be read.
+    pub fn text_state(&self, project: &Path, path: &str, content: &[u8]) -> Result<TrustState, TrustError> {
+        let (key, device, inode) = identity(project)?;
+        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(TrustState::Untrusted) };
+        let hash = hash_text(content);
+        let mut what =
+            difference(record.texts.get(path), Some(&hash), &text_name(path)).into_iter().collect::<Vec<_>>();
+        if (record.device, record.inode) != (device, inode) {
+            what.push(format!("the folder `{key}` was replaced by another"));
+        }
+        Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
+    }
+
+    /// Trusts `project` with exactly these launch fields, programs and texts, in place of what it was trusted with before.
     ///
     /// # Errors
     /// When the store cannot be read or written; it is then as it was.
     pub fn grant(&self, project: &Path, fields: &LaunchFields) -> Result<(), TrustError> {
         let (key, device, inode) = identity(project)?;
-        let record =
-            Record { device, inode, fields: fields.fields.clone(), programs: fields.programs.clone() };
+        let LaunchFields { fields, programs, texts, .. } = fields.clone();
+        let record = Record { device, inode, fields, programs, texts };
         self.change(|store| {
             store.projects.insert(key, record);
         })

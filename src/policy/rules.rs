@@ -82,10 +82,12 @@ impl Policy {
         &self.agents
     }
 
-    /// The rules for a caller with `access`, on behalf of `agent`.
+    /// The rules for a caller with `access`, on behalf of `agent`: its name, or those of the agents from the first to the one
+    /// that work was handed on to, with `/` between them. Each of them narrows.
     pub fn of<'a>(&'a self, access: &'a CallerAccess, agent: Option<&'a str>) -> CallerPolicy<'a> {
-        let agent = agent.map(|name| self.agents.get(name).ok_or_else(|| self.unknown(name)));
-        CallerPolicy { policy: self, access, agent: agent.transpose() }
+        let names = agent.into_iter().flat_map(|chain| chain.split('/'));
+        let agents = names.map(|name| self.agents.get(name).ok_or_else(|| self.unknown(name)));
+        CallerPolicy { policy: self, access, agents: agents.collect() }
     }
 
     fn unknown(&self, agent: &str) -> String {
@@ -103,8 +105,8 @@ impl Policy {
 pub struct CallerPolicy<'a> {
     policy: &'a Policy,
     access: &'a CallerAccess,
-    /// An agent that is not known may do nothing.
-    agent: Result<Option<&'a AgentRules>, String>,
+    /// On whose behalf it calls. An agent that is not known may do nothing.
+    agents: Result<Vec<&'a AgentRules>, String>,
 }
 
 impl<'a> CallerPolicy<'a> {
@@ -192,8 +194,8 @@ impl<'a> CallerPolicy<'a> {
     }
 
     fn scopes(&self) -> Result<Vec<&'a Scope>, String> {
-        let agent = self.agent.as_ref().map_err(Clone::clone)?;
-        Ok([Some(&self.policy.scope), agent.map(|agent| &agent.scope)].into_iter().flatten().collect())
+        let agents = self.agents.as_ref().map_err(Clone::clone)?;
+        Ok(std::iter::once(&self.policy.scope).chain(agents.iter().map(|agent| &agent.scope)).collect())
     }
 }
 

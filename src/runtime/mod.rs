@@ -7,6 +7,7 @@ mod approve;
 pub mod call;
 mod hooked;
 mod record;
+mod skills;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

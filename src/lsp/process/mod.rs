@@ -13,6 +13,7 @@
 //! when its [`ServerProcess`] is dropped. When we are killed there, servers are left to notice that their input ended.
 
 mod environment;
+mod exchange;
 mod lines;
 mod oneshot;
 pub mod sandbox;
@@ -27,9 +28,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
 pub use environment::inherited;
+pub use exchange::{Exchange, Exchanged, exchange};
 pub use oneshot::{Finished, RunError, run};
 use spawner::Streams;
 pub use spawner::{Spawn, SpawnError, Spawner};
@@ -107,13 +110,20 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    fn new(mut child: Child, supervised: bool, streams: Streams, name: String) -> Self {
+    /// Of a started child; each line of a server's standard error goes to `hearer` as well, where there is one.
+    fn new(
+        mut child: Child,
+        supervised: bool,
+        streams: Streams,
+        name: String,
+        hearer: Option<UnboundedSender<String>>,
+    ) -> Self {
         let stderr: Arc<Mutex<VecDeque<String>>> = Arc::default();
         let (server_stderr, command_stderr) = match streams {
             Streams::Server => (child.stderr.take(), None),
             Streams::Command => (None, child.stderr.take()),
         };
-        let reader = server_stderr.map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name)));
+        let reader = server_stderr.map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name, hearer)));
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (sender, exit) = watch::channel(None);
@@ -218,9 +228,18 @@ impl Drop for ServerProcess {
     }
 }
 
-async fn keep_lines(pipe: ChildStderr, lines: Arc<Mutex<VecDeque<String>>>, name: String) {
+async fn keep_lines(
+    pipe: ChildStderr,
+    lines: Arc<Mutex<VecDeque<String>>>,
+    name: String,
+    hearer: Option<UnboundedSender<String>>,
+) {
     let keep = |text: String| {
         tracing::debug!(server = name, "{text}");
+        if let Some(hearer) = &hearer {
+            // Whoever listened may have gone away.
+            let _unheard = hearer.send(text.clone());
+        }
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == KEPT_LINES {
             lines.pop_front();

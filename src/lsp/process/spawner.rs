@@ -10,6 +10,7 @@ use std::sync::mpsc;
 
 use tokio::process::Command;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::{SUPERVISE, ServerProcess, environment};
@@ -65,6 +66,7 @@ struct Order {
     name: String,
     supervised: bool,
     streams: Streams,
+    hearer: Option<UnboundedSender<String>>,
     runtime: Handle,
     /// Takes a whole `ServerProcess`, whose drop ends what was started when its caller has gone away in between.
     done: oneshot::Sender<io::Result<ServerProcess>>,
@@ -77,9 +79,10 @@ impl Order {
             return;
         }
         let _within = self.runtime.enter();
-        let (supervised, streams) = (self.supervised, self.streams);
-        let process =
-            self.command.spawn().map(|child| ServerProcess::new(child, supervised, streams, self.name));
+        let process = self
+            .command
+            .spawn()
+            .map(|child| ServerProcess::new(child, self.supervised, self.streams, self.name, self.hearer));
         let _unwanted = self.done.send(process);
     }
 }
@@ -110,16 +113,30 @@ impl Spawner {
 
     /// Starts a server. Must be called within a tokio runtime. A call that is given up leaves nothing.
     pub async fn spawn(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
-        self.start(spawn, Streams::Server).await
+        self.start(spawn, Streams::Server, None).await
     }
 
     /// As [`spawn`](Self::spawn), for a command that is given no input and whose standard output and standard error are
     /// both the caller's to read.
     pub async fn spawn_command(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
-        self.start(spawn, Streams::Command).await
+        self.start(spawn, Streams::Command, None).await
     }
 
-    async fn start(&self, spawn: Spawn, streams: Streams) -> Result<ServerProcess, SpawnError> {
+    /// As [`spawn`](Self::spawn); each line of its standard error goes to `hearer`, fit to be shown.
+    pub(super) async fn spawn_heard(
+        &self,
+        spawn: Spawn,
+        hearer: Option<UnboundedSender<String>>,
+    ) -> Result<ServerProcess, SpawnError> {
+        self.start(spawn, Streams::Server, hearer).await
+    }
+
+    async fn start(
+        &self,
+        spawn: Spawn,
+        streams: Streams,
+        hearer: Option<UnboundedSender<String>>,
+    ) -> Result<ServerProcess, SpawnError> {
         let mut command = match &self.supervisor {
             Some(supervisor) => {
                 let mut command = Command::new(supervisor);
@@ -134,8 +151,8 @@ impl Spawner {
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let (done, started) = oneshot::channel();
         let supervised = self.supervisor.is_some();
-        let order =
-            Order { command, name: spawn.name, supervised, streams, runtime: Handle::current(), done };
+        let runtime = Handle::current();
+        let order = Order { command, name: spawn.name, supervised, streams, hearer, runtime, done };
         starting_thread().and_then(|thread| thread.send(order).ok()).ok_or(SpawnError::NoThread)?;
         let process = started.await.map_err(|_| SpawnError::NoThread)?;
         process.map_err(|source| SpawnError::Refused { program: spawn.program, source })
