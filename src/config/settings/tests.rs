@@ -123,7 +123,6 @@ fn the_words_are_those_of_the_types() {
     assert_eq!(words_of::<ServerSettings>(), SERVERS.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<Limits>(), LIMITS.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<SkillSettings>(), SKILLS.iter().map(|field| field.key).collect::<Vec<_>>());
-    assert_eq!(words_of::<AgentSettings>(), AGENT.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<LogSettings>(), LOG.iter().map(|field| field.key).collect::<Vec<_>>());
 }
 
