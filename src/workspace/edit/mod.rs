@@ -31,6 +31,7 @@ mod lock;
 mod overlay;
 mod plan;
 mod record;
+mod refusal;
 mod report;
 mod rollback;
 mod survey;
@@ -47,6 +48,3 @@ pub use error::{Belief, Conflict, EditError, Found};
 pub use plan::{ContentHash, Expected, NotAHash, Plan};
 pub use text::LineEnds;
 pub use transaction::{EditLimits, EditOptions, Edits};
-
-#[cfg(test)]
-mod tests;

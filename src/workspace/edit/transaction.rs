@@ -7,13 +7,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::apply::{Failure, apply, tidy};
 use super::atomic::Obstacle;
 use super::change::{Committed, HistoryEntry, Recovered};
-use super::check::{Checked, check, failed_at};
+use super::check::{Checked, check};
 use super::error::{Belief, Conflict, Found};
 use super::guard::Guard;
 use super::journal::{Entry, Journal, Progress};
 use super::locate::Tree;
 use super::lock::{Held, Turn};
 use super::record::{Record, VERSION};
+use super::refusal::failed_at;
 use super::report::{Report, path_of, report, summary};
 use super::rollback::roll_back;
 use super::survey::{Seen, survey};
@@ -180,7 +181,7 @@ impl Edits {
             return Ok(Vec::new());
         }
         let _held = self.hold()?;
-        self.0.recover()
+        self.0.recover(&self.0.journal.entries()?)
     }
 
     fn hold(&self) -> Result<Held<'_>, EditError> {
@@ -191,7 +192,8 @@ impl Edits {
 // All of this is done by whoever holds the turn.
 impl Inner {
     fn commit(&self, plan: &Plan) -> Result<Committed, EditError> {
-        self.recover()?;
+        let entries = self.journal.entries()?;
+        self.recover(&entries)?;
         let tree = Tree::of(&self.workspace);
         let checked = check(plan, tree.clone(), &self.guard, &self.limits)?;
         let Report { files, created_dirs, removed_dirs } = report(&checked);
@@ -201,7 +203,7 @@ impl Inner {
         }
         let record = Record {
             version: VERSION,
-            id: self.journal.next_id()?,
+            id: self.journal.next_id(&entries)?,
             title: plan.title.clone(),
             group: plan.group.clone(),
             time_ms: now_ms(),
@@ -277,44 +279,43 @@ impl Inner {
         }
     }
 
-    fn recover(&self) -> Result<Vec<Recovered>, EditError> {
+    fn recover(&self, entries: &[Entry]) -> Result<Vec<Recovered>, EditError> {
         let mut recovered = Vec::new();
-        let tree = Tree::of(&self.workspace);
         // The newest first: it was made on what those before it left.
-        for entry in self.journal.entries()?.into_iter().rev() {
-            let finished = match entry.progress {
-                Progress::Tidy => continue,
-                Progress::Done => true,
-                Progress::Begun => false,
-            };
-            let record = self.journal.record(&entry)?;
-            let id = record.id;
-            let left_alone = if finished {
-                self.finish(&tree, &record, entry, 0)?;
-                Vec::new()
-            } else {
-                let back = roll_back(&tree, &record, &|image| self.journal.image(&entry, image));
-                let left_alone = back.map_err(|(place, reason)| EditError::Unfinished {
-                    path: path_of(place).display(),
-                    reason: format!("the edit {id} was interrupted"),
-                    obstacle: reason,
-                })?;
-                self.journal.forget(&entry)?;
-                left_alone
-            };
-            tracing::info!(
-                "the interrupted edit {id} was {}",
-                if finished { "finished" } else { "taken back" }
-            );
-            let left_alone = left_alone.into_iter().map(path_of).collect();
-            recovered.push(Recovered { id, finished, left_alone });
+        for entry in entries.iter().rev().filter(|entry| entry.progress != Progress::Tidy) {
+            match self.journal.record(entry) {
+                Ok(record) => recovered.push(self.recover_one(entry, &record)?),
+                Err(error) => {
+                    tracing::error!("the interrupted edit {} is kept for a look at it: {error}", entry.id);
+                    self.journal.set_aside(entry)?;
+                }
+            }
         }
         Ok(recovered)
     }
 
+    fn recover_one(&self, entry: &Entry, record: &Record) -> Result<Recovered, EditError> {
+        let tree = Tree::of(&self.workspace);
+        let id = record.id;
+        if entry.progress == Progress::Done {
+            self.finish(&tree, record, entry.clone(), 0)?;
+            tracing::info!("the interrupted edit {id} was finished");
+            return Ok(Recovered { id, finished: true, left_alone: Vec::new() });
+        }
+        let back = roll_back(&tree, record, &|image| self.journal.image(entry, image));
+        let left_alone = back.map_err(|(place, reason)| EditError::Unfinished {
+            path: path_of(place).display(),
+            reason: format!("the edit {id} was interrupted"),
+            obstacle: reason,
+        })?;
+        self.journal.forget(entry)?;
+        tracing::info!("the interrupted edit {id} was taken back");
+        Ok(Recovered { id, finished: false, left_alone: left_alone.into_iter().map(path_of).collect() })
+    }
+
     /// `ids` newest first.
     fn undo(&self, ids: &[EditId], group: Option<&str>) -> Result<Committed, EditError> {
-        self.recover()?;
+        self.recover(&self.journal.entries()?)?;
         let entries = self.journal.entries()?;
         let history = self.history()?;
         let mut plan = Plan::new(undo::title(ids)).in_group(group);
@@ -333,7 +334,14 @@ impl Inner {
     fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {
         let mut history = Vec::new();
         for entry in self.journal.entries()?.iter().rev().filter(|entry| entry.progress != Progress::Begun) {
-            let record = self.journal.record(entry)?;
+            // One that cannot be read does not take the others' way back.
+            let record = match self.journal.record(entry) {
+                Ok(record) => record,
+                Err(error) => {
+                    tracing::warn!("the edit {} cannot be undone any more: {error}", entry.id);
+                    continue;
+                }
+            };
             history.push(HistoryEntry {
                 id: record.id,
                 title: record.title,
