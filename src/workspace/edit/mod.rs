@@ -24,6 +24,7 @@ mod atomic;
 mod change;
 mod check;
 mod error;
+mod folders;
 mod guard;
 mod journal;
 mod locate;

@@ -9,6 +9,7 @@ use super::atomic::Obstacle;
 use super::change::{Committed, HistoryEntry, Recovered};
 use super::check::{Checked, check};
 use super::error::{Belief, Conflict, Found};
+use super::folders::Folders;
 use super::guard::Guard;
 use super::journal::{Entry, Journal, Progress};
 use super::locate::Tree;
@@ -214,26 +215,33 @@ impl Inner {
             summary: summary(&files),
         };
         let entry = self.journal.begin(&record, &images.contents)?;
-        if let Err(failure) = apply(&tree, &record, &self.limits) {
-            return Err(self.take_back(&tree, &record, &entry, failure));
+        let mut folders = Folders::new(tree);
+        if let Err(failure) = apply(&mut folders, &record, &self.limits) {
+            return Err(self.take_back(&mut folders, &record, &entry, failure));
         }
         let entry = match self.journal.done(entry.clone()) {
             Ok(entry) => entry,
             Err(error) => {
                 let failure = Failure { place: PathBuf::new(), obstacle: Obstacle::Changed };
-                self.take_back(&tree, &record, &entry, failure);
+                self.take_back(&mut folders, &record, &entry, failure);
                 return Err(error);
             }
         };
         // What has happened has happened: what cannot be tidied up now is tried again before the next transaction.
-        if let Err(error) = self.finish(&tree, &record, entry, images.length) {
+        if let Err(error) = self.finish(&mut folders, &record, entry, images.length) {
             tracing::warn!("after the edit {}: {error}", record.id);
         }
         Ok(Committed { id: Some(record.id), files, created_dirs, removed_dirs })
     }
 
-    fn finish(&self, tree: &Tree, record: &Record, entry: Entry, bytes: u64) -> Result<(), EditError> {
-        tidy(tree, record).map_err(|(place, errno)| failed_at(path_of(place).display(), errno))?;
+    fn finish(
+        &self,
+        folders: &mut Folders,
+        record: &Record,
+        entry: Entry,
+        bytes: u64,
+    ) -> Result<(), EditError> {
+        tidy(folders, record).map_err(|(place, errno)| failed_at(path_of(place).display(), errno))?;
         self.journal.tidy(entry)?;
         if record.id.0.is_multiple_of(PRUNE_EVERY) || bytes >= PRUNE_BYTES {
             self.journal.prune(&self.limits)?;
@@ -242,8 +250,14 @@ impl Inner {
     }
 
     /// Everything back as it was; the error that tells why.
-    fn take_back(&self, tree: &Tree, record: &Record, entry: &Entry, failure: Failure) -> EditError {
-        let back = roll_back(tree, record, &|image| self.journal.image(entry, image));
+    fn take_back(
+        &self,
+        folders: &mut Folders,
+        record: &Record,
+        entry: &Entry,
+        failure: Failure,
+    ) -> EditError {
+        let back = roll_back(folders, record, &|image| self.journal.image(entry, image));
         let path = path_of(failure.place.clone());
         if let Err((place, obstacle)) = back {
             let reason = match failure.obstacle {
@@ -259,14 +273,14 @@ impl Inner {
         match failure.obstacle {
             Obstacle::System(errno) => failed_at(path.display(), errno),
             Obstacle::Changed => {
-                let found = self.found(tree, &failure);
+                let found = self.found(folders, &failure);
                 EditError::Conflict(vec![Conflict { path, expected: Belief::Unchanged, found }])
             }
         }
     }
 
-    fn found(&self, tree: &Tree, failure: &Failure) -> Found {
-        let seen = tree
+    fn found(&self, folders: &mut Folders, failure: &Failure) -> Found {
+        let seen = folders
             .folder_of(&failure.place)
             .and_then(|(folder, name)| survey(&folder, name, self.limits.file_bytes));
         match seen {
@@ -295,14 +309,14 @@ impl Inner {
     }
 
     fn recover_one(&self, entry: &Entry, record: &Record) -> Result<Recovered, EditError> {
-        let tree = Tree::of(&self.workspace);
+        let mut folders = Folders::new(Tree::of(&self.workspace));
         let id = record.id;
         if entry.progress == Progress::Done {
-            self.finish(&tree, record, entry.clone(), 0)?;
+            self.finish(&mut folders, record, entry.clone(), 0)?;
             tracing::info!("the interrupted edit {id} was finished");
             return Ok(Recovered { id, finished: true, left_alone: Vec::new() });
         }
-        let back = roll_back(&tree, record, &|image| self.journal.image(entry, image));
+        let back = roll_back(&mut folders, record, &|image| self.journal.image(entry, image));
         let left_alone = back.map_err(|(place, reason)| EditError::Unfinished {
             path: path_of(place).display(),
             reason: format!("the edit {id} was interrupted"),
