@@ -231,7 +231,7 @@ impl Reader<'_> {
 }
 
 fn children<'tree>(node: Node<'tree>) -> impl Iterator<Item = Node<'tree>> {
-    (0..node.child_count()).filter_map(move |at| node.child(u32::try_from(at).ok()?))
+    (0..node.child_count()).filter_map(move |at| node.child(at))
 }
 
 fn name_of(kind: &str) -> &'static str {
