@@ -14,6 +14,7 @@ pub mod built_in;
 pub mod context;
 pub mod doctor;
 pub mod error;
+pub mod export;
 pub mod fallback;
 pub mod install;
 pub mod lsp_completion;
