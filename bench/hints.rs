@@ -5,10 +5,10 @@
 //! lie in the package, and compares file and line. The servers' answers are kept in `DIR/truth`. `--misses` lists what was missed,
 //! `--only=LANGUAGE` takes one language, and `--tree=DIR` measures the time of answers in a large tree instead.
 
-#[path = "support/navigation_client.rs"]
+#[path = "support/raw_client.rs"]
 mod raw_client;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -20,9 +20,9 @@ use lsp_tools::lsp::model::FileRef;
 use lsp_tools::text::{Buffer, Encoding, Position, identifiers_on_line};
 use lsp_tools::workspace::{WalkLimits, Workspace, WorkspacePath};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use raw_client::{RawClient, uri_of};
+use raw_client::{RawClient, Start, uri};
 
 /// How many names are compared per language, and how many are asked about to find them.
 const WANTED: usize = 300;
@@ -221,7 +221,9 @@ fn ask(dir: &Path, subjects: &Subjects, root: &Path, wanted: usize, most: usize)
     }
     let mut command: Vec<String> = subjects.server.iter().map(|part| (*part).to_owned()).collect();
     command[0] = dir.join("servers").join(&command[0]).display().to_string();
-    let mut client = RawClient::start(&command, workspace.root(), Value::Null)?;
+    // The positions of questions are counted as every server can.
+    let start = Start { encodings: vec!["utf-16"], ..Start::new(command, workspace.root()) };
+    let mut client = RawClient::start(start)?;
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut opened = vec![false; files.len()];
     let mut found: Vec<Truth> = Vec::new();
@@ -231,20 +233,19 @@ fn ask(dir: &Path, subjects: &Subjects, root: &Path, wanted: usize, most: usize)
         }
         let (file, name) = names.swap_remove(random.below(names.len()));
         let (path, buffer) = (&files[file], &buffers[file]);
-        let uri = uri_of(&workspace.absolute(path));
+        let uri = uri(&workspace.absolute(path));
         if !opened[file] {
             opened[file] = true;
             let language_id = Catalogue::built_in().language_id(subjects.language, path.extension());
             let language_id = if subjects.language == "shell" { "shellscript" } else { language_id };
-            client.notify("textDocument/didOpen", json!({ "textDocument": { "uri": uri, "languageId": language_id, "version": 1, "text": buffer.to_string() } }))?;
+            client.open(&uri, language_id, 1, &buffer.to_string())?;
             if count == 0 {
-                client.settle(Duration::from_secs(5), Duration::from_secs(600))?;
+                settle(&mut client, Duration::from_secs(5), Duration::from_secs(600))?;
             }
         }
         let position = buffer.encode(name.range.start, Encoding::Utf16);
-        let params = json!({ "textDocument": { "uri": uri }, "position": { "line": position.line, "character": position.unit } });
-        let answer =
-            client.request("textDocument/definition", params, Duration::from_secs(60)).unwrap_or(Value::Null);
+        let (line, character) = (u64::from(position.line), u64::from(position.unit));
+        let answer = client.ask_at("textDocument/definition", &uri, line, character).unwrap_or(Value::Null);
         let definitions = inside(&workspace, &answer);
         if !definitions.is_empty() {
             found.push(Truth {
@@ -258,6 +259,29 @@ fn ask(dir: &Path, subjects: &Subjects, root: &Path, wanted: usize, most: usize)
         }
     }
     Ok(found)
+}
+
+/// Waits until announced work has ended and nothing was said for `quiet`, at most `longest`.
+fn settle(client: &mut RawClient, quiet: Duration, longest: Duration) -> Result<()> {
+    let end = Instant::now() + longest;
+    let mut running = HashSet::new();
+    let mut read = 0;
+    while Instant::now() < end {
+        let said = client.read_one(Instant::now() + quiet)?;
+        for (_, message) in &client.notifications[read..] {
+            let token = message["params"]["token"].to_string();
+            match message["params"]["value"]["kind"].as_str() {
+                Some("begin") => drop(running.insert(token)),
+                Some("end") => drop(running.remove(&token)),
+                _ => {}
+            }
+        }
+        read = client.notifications.len();
+        if !said && running.is_empty() {
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// The definitions of an answer that lie in the package.
@@ -332,12 +356,8 @@ fn time_tree(tree: &Path, language: &str) -> Result<()> {
     let limits = WalkLimits { max_files: 100_000, deadline: Instant::now() + Duration::from_secs(60) };
     let all = workspace.files(&WorkspacePath::root(), &limits).files;
     let catalogue = Catalogue::built_in();
-    let files: Vec<&WorkspacePath> = all
-        .iter()
-        .filter(|path| {
-            path.file_name().is_some_and(|name| catalogue.language_of(name, None) == Some(language))
-        })
-        .collect();
+    let files: Vec<&WorkspacePath> =
+        all.iter().filter(|path| catalogue.language_of(&path.name_lossy(), None) == Some(language)).collect();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let (mut at_position, mut by_name) = (Vec::new(), Vec::new());
     while at_position.len() < 50 && !files.is_empty() {

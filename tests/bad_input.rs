@@ -73,6 +73,7 @@ fn refused_bytes(name: &str, bytes: &[u8], sentence: &str) {
     let project = project();
     fs::write(project.path(name), bytes).expect("a file");
     refused(&project, name, sentence, 2);
+    assert_eq!(project.log().starts(), 0, "no server is started for it");
 }
 
 #[test]
@@ -218,12 +219,23 @@ fn an_empty_file_has_nothing_to_say() {
 #[test]
 fn a_name_that_is_not_utf_8_is_shown_escaped() {
     let project = project();
-    let odd = OsStr::from_bytes(b"odd\xff.scr");
+    let odd = OsStr::from_bytes(b"odd\xff.unknown");
     fs::write(project.root().join(odd), TEXT).expect("a file");
     for said in all_three(&project, odd) {
-        assert!(said.err.contains("the language of odd\\xff.scr is not known"), "{said:?}");
+        assert!(said.err.contains("the language of odd\\xff.unknown is not known"), "{said:?}");
         assert_eq!(said.code, Some(3), "{said:?}");
     }
+}
+
+#[test]
+fn the_language_of_a_file_whose_name_is_not_utf_8_is_read_from_its_extension() {
+    let project = project();
+    let odd = OsStr::from_bytes(b"odd\xff.scr");
+    fs::write(project.root().join(odd), TEXT).expect("a file");
+    let [hover, check, symbols] = all_three(&project, odd);
+    assert!(hover.out.contains(&fingerprint(TEXT)), "{hover:?}");
+    assert!(check.out.contains("odd\\xff.scr:2:5") && check.code == Some(1), "{check:?}");
+    assert!(symbols.out.contains("foo") && symbols.code == Some(0), "{symbols:?}");
 }
 
 #[test]

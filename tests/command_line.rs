@@ -56,6 +56,34 @@ fn help_is_an_answer_and_names_addresses_statuses_and_examples() {
     }
 }
 
+/// The log's lines after a `servers` with these settings and variables.
+fn logged(settings: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let home = tempfile::tempdir().unwrap();
+    let folder = |name: &str| home.path().join(name);
+    std::fs::create_dir(folder("config")).unwrap();
+    std::fs::create_dir(folder("project")).unwrap();
+    std::fs::write(folder("config/lsp-tools.toml"), settings).unwrap();
+    let mut command = lsp_tools(&["servers"]);
+    command.current_dir(folder("project")).env_remove("LSP_TOOLS_LOG");
+    for (variable, name) in [("CONFIG", "config"), ("DATA", "data"), ("STATE", "state"), ("CACHE", "cache")] {
+        command.env(format!("LSP_TOOLS_{variable}_DIR"), folder(name));
+    }
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let files = std::fs::read_dir(folder("state/log")).unwrap();
+    let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn the_settings_say_how_much_is_logged_and_the_variable_outweighs_them() {
+    let debug = |lines: &[String]| lines.iter().any(|line| line.contains("DEBUG"));
+    assert!(!debug(&logged("", &[])), "info is usual");
+    assert!(debug(&logged("log.level = 'debug'\n", &[])));
+    assert!(debug(&logged("log.level = 'off'\n", &[("LSP_TOOLS_LOG", "lsp_tools=debug")])));
+    assert!(!debug(&logged("log.level = 'debug'\n", &[("LSP_TOOLS_LOG", "warn")])));
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let mut child =

@@ -70,6 +70,10 @@ async fn pylsp_answers_and_follows_edits() {
         uses.count >= 6 && uses.locations.iter().any(|place| place.path == "greet/messages.py"),
         "{uses:?}"
     );
+    let outline =
+        complete(runtime.symbols(Target::File("greet/app.py".into()), 50).await.expect("an answer"));
+    let names: Vec<&str> = outline.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
+    assert_eq!(names, ["greet_all", "main"], "what is defined here, not what is imported");
     assert!(has(&messages(&runtime, "greet/broken.py").await, "14: undefined name 'count'"));
     let fixed = project.read("greet/broken.py").replace("return count + 1", "return 1");
     project.write("greet/broken.py", &fixed);

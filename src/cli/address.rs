@@ -15,9 +15,9 @@ pub enum AddressError {
     /// Nothing was given.
     #[error("the address is empty; give FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME")]
     Empty,
-    /// A line or a column is 0.
+    /// A line or a column is 0 or negative.
     #[error("{address}: lines and columns start at 1")]
-    Zero {
+    BelowOne {
         /// What was given.
         address: String,
     },
@@ -134,7 +134,7 @@ fn split(address: &OsStr, at: usize) -> (PathBuf, &[u8]) {
 
 fn target(address: &OsStr, path: PathBuf, tail: Tail) -> Result<Target, AddressError> {
     let shown = || address.to_string_lossy().into_owned();
-    let zero = || AddressError::Zero { address: shown() };
+    let zero = || AddressError::BelowOne { address: shown() };
     match tail {
         Tail::LineColumn(line, column) => {
             let position = LineColumn { line, column }.position().ok_or_else(zero)?;
@@ -161,6 +161,10 @@ fn tail(address: &OsStr, rest: &[u8]) -> Result<Tail, AddressError> {
     if first.is_empty() && second.is_none() {
         return Err(AddressError::NoName { address: shown() });
     }
+    // No name begins so, in any language.
+    if [Some(first), second].into_iter().flatten().any(is_negative) {
+        return Err(AddressError::BelowOne { address: shown() });
+    }
     if !is_number(first) {
         return Ok(Tail::Name(rest.to_owned()));
     }
@@ -174,6 +178,10 @@ fn tail(address: &OsStr, rest: &[u8]) -> Result<Tail, AddressError> {
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_negative(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(is_number)
 }
 
 #[cfg(test)]
@@ -209,6 +217,8 @@ mod tests {
             ("app.py:greet", named("app.py", "greet")),
             ("app.py:Greeter.greet", named("app.py", "Greeter.greet")),
             ("app.py:Foo::bar", named("app.py", "Foo::bar")),
+            ("app.py:operator-", named("app.py", "operator-")),
+            ("app.py:2:-", on("app.py", 1, "-")),
             ("app.py", Target::File("app.py".into())),
             ("Makefile", Target::File("Makefile".into())),
             ("greet", Target::Name("greet".into())),
@@ -255,6 +265,11 @@ mod tests {
             ("app.py:3:0", "app.py:3:0: lines and columns start at 1"),
             ("app.py:0:greet", "app.py:0:greet: lines and columns start at 1"),
             ("no.py:0:1", "no.py:0:1: lines and columns start at 1"),
+            ("app.py:-1:1", "app.py:-1:1: lines and columns start at 1"),
+            ("app.py:1:-1", "app.py:1:-1: lines and columns start at 1"),
+            ("app.py:-3:greet", "app.py:-3:greet: lines and columns start at 1"),
+            ("app.py:-1", "app.py:-1: lines and columns start at 1"),
+            ("no.py:-1:1", "no.py:-1:1: lines and columns start at 1"),
             ("app.py:99999999999:1", "app.py:99999999999:1: 99999999999 is too large for a line or column"),
             ("no.py:1:99999999999", "no.py:1:99999999999: 99999999999 is too large for a line or column"),
             (

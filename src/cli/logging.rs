@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use tracing_appender::rolling::{Builder, Rotation};
 use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::reload::{self, Handle};
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
-use tracing_subscriber::{EnvFilter, Layer};
+use tracing_subscriber::{EnvFilter, Layer, Registry};
 
 /// So many days are kept.
 const DAYS: usize = 5;
-/// What is logged to the file, where the variable does not say otherwise.
+/// What is logged to the file until the settings are read, where the variable does not say otherwise.
 const USUAL: &str = "warn,lsp_tools=info";
 /// Says what is logged to the file, as `warn,lsp_tools=debug`.
 const VARIABLE: &str = "LSP_TOOLS_LOG";
@@ -37,12 +38,38 @@ pub enum LogError {
     Taken(#[from] TryInitError),
 }
 
+/// A log that is being written.
+#[derive(Debug)]
+pub struct Log {
+    /// The folder of its files.
+    pub folder: PathBuf,
+    /// What goes into the file; `None` where the variable has decided that.
+    filter: Option<Handle<EnvFilter, Registry>>,
+}
+
+impl Log {
+    /// From now on the file takes what `level`, a level of the settings, says; the variable outweighs the settings. Other
+    /// crates are not heard below `warn`: their detail is not about what this program does.
+    pub fn set_level(&self, level: &str) {
+        let Some(filter) = &self.filter else { return };
+        let wanted = match level {
+            "off" | "error" | "warn" => level.to_owned(),
+            _ => format!("warn,lsp_tools={level}"),
+        };
+        let set = EnvFilter::try_new(wanted).map_err(|error| error.to_string());
+        let set = set.and_then(|wanted| filter.reload(wanted).map_err(|error| error.to_string()));
+        if let Err(error) = set {
+            tracing::warn!("log.level is `{level}`, and that cannot be used: {error}");
+        }
+    }
+}
+
 /// Starts the log under `state`, the user's state folder; `verbosity` counts `-v`: 1 tells on stderr what happens, 2
-/// everything. Answers the folder of the log.
+/// everything.
 ///
 /// # Errors
 /// When the folder or the variable cannot be used. Nothing is logged then, and stderr stays silent too.
-pub fn start(state: &Path, verbosity: u8, color: bool) -> Result<PathBuf, LogError> {
+pub fn start(state: &Path, verbosity: u8, color: bool) -> Result<Log, LogError> {
     let folder = state.join("log");
     let unusable = |error| LogError::Folder { folder: folder.clone(), error };
     std::fs::create_dir_all(&folder).map_err(|error| unusable(error.into()))?;
@@ -50,7 +77,8 @@ pub fn start(state: &Path, verbosity: u8, color: bool) -> Result<PathBuf, LogErr
     let builder = builder.filename_prefix("lsp-tools").filename_suffix("log");
     let file = builder.build(&folder).map_err(|error| unusable(error.into()))?;
     let said = std::env::var(VARIABLE).unwrap_or_default();
-    let filter = EnvFilter::try_new(if said.is_empty() { USUAL } else { &said })?;
+    let (filter, handle) =
+        reload::Layer::new(EnvFilter::try_new(if said.is_empty() { USUAL } else { &said })?);
     let to_file = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(file).with_filter(filter);
     let told = EnvFilter::try_new(match verbosity {
         0 => "off",
@@ -65,7 +93,7 @@ pub fn start(state: &Path, verbosity: u8, color: bool) -> Result<PathBuf, LogErr
         .with_writer(io::stderr)
         .with_filter(told);
     tracing_subscriber::registry().with(to_file).with(to_stderr).try_init()?;
-    Ok(folder)
+    Ok(Log { folder, filter: said.is_empty().then_some(handle) })
 }
 
 #[cfg(test)]

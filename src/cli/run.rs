@@ -13,7 +13,7 @@ use super::args::{Cli, Command, Format};
 use super::commands::{self, Door, Reply};
 use super::console::Console;
 use super::exit::Status;
-use super::logging;
+use super::logging::{self, Log};
 use super::panics;
 use super::paths::Paths;
 use super::progress::Progress;
@@ -82,30 +82,36 @@ fn with_runtime(cli: Cli, console: &Console) -> Result<Reply, ToolError> {
         |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
     let cwd =
         std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
-    start_log(&cli, console);
+    let log = start_log(&cli, console);
     let threads = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| internal("no threads can be started", error))?;
-    let reply = threads.block_on(ask(cli, cwd, console));
+    let reply = threads.block_on(ask(cli, cwd, log, console));
     threads.shutdown_timeout(THREADS);
     reply
 }
 
 /// Without a log the work still goes on, and it is said why there is none.
-fn start_log(cli: &Cli, console: &Console) {
+fn start_log(cli: &Cli, console: &Console) -> Option<Log> {
     let started =
         Folders::find().map_err(|error| format!("no log is written: {error}")).and_then(|folders| {
             logging::start(&folders.state, cli.global.verbose, console.err.color)
                 .map_err(|error| error.to_string())
         });
     match started {
-        Ok(folder) => panics::details_are_in(folder),
-        Err(error) => console.tell(&[format!("warning: {}", escape::words(&error))]),
+        Ok(log) => {
+            panics::details_are_in(log.folder.clone());
+            Some(log)
+        }
+        Err(error) => {
+            console.tell(&[format!("warning: {}", escape::words(&error))]);
+            None
+        }
     }
 }
 
-async fn ask(cli: Cli, cwd: PathBuf, console: &Console) -> Result<Reply, ToolError> {
+async fn ask(cli: Cli, cwd: PathBuf, log: Option<Log>, console: &Console) -> Result<Reply, ToolError> {
     let mut signals = Signals::listen()?;
     let (sender, receiver) = unbounded_channel();
     // A log on stderr and a line that is redrawn there would garble each other.
@@ -121,6 +127,14 @@ async fn ask(cli: Cli, cwd: PathBuf, console: &Console) -> Result<Reply, ToolErr
         progress: shown.then_some(sender),
     };
     let runtime = Runtime::open(options)?;
+    if let Some(log) = log {
+        log.set_level(runtime.log_level());
+    }
+    tracing::debug!(
+        version = env!("CARGO_PKG_VERSION"),
+        workspace = %runtime.workspace().root().display(),
+        "the workspace is open"
+    );
     let reply = tokio::select! {
         biased;
         () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted },

@@ -38,15 +38,7 @@ pub fn present_languages(catalogue: &Catalogue, workspace: &Workspace, limits: &
     let mut first_lines_left = MOST_FIRST_LINES;
     let mut found: BTreeMap<&str, (usize, WorkspacePath)> = BTreeMap::new();
     for path in walk.files {
-        let Some(name) = path.file_name() else { continue };
-        let language = if catalogue.needs_first_line(name) && first_lines_left > 0 {
-            first_lines_left -= 1;
-            // What is not text or too large is in no language that a first line could name.
-            let text = workspace.read_text_up_to(&path, LARGEST_SCRIPT).map(|file| file.text);
-            catalogue.language_of(name, text.ok().as_deref().and_then(|text| text.lines().next()))
-        } else {
-            catalogue.language_of(name, None)
-        };
+        let language = language_of(catalogue, workspace, &path, &mut first_lines_left);
         let Some(language) = language else { continue };
         let (files, example) = found.entry(language).or_insert_with(|| (0, path.clone()));
         *files += 1;
@@ -60,6 +52,23 @@ pub fn present_languages(catalogue: &Catalogue, workspace: &Workspace, limits: &
         .collect::<Vec<_>>();
     languages.sort_by_key(|language| std::cmp::Reverse(language.files));
     Presence { languages, truncated: walk.truncated }
+}
+
+/// The language of one file, by its name, or by its first line while `first_lines_left` allows that.
+fn language_of<'a>(
+    catalogue: &'a Catalogue,
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    first_lines_left: &mut usize,
+) -> Option<&'a str> {
+    let name = path.name_lossy();
+    if !catalogue.needs_first_line(&name) || *first_lines_left == 0 {
+        return catalogue.language_of(&name, None);
+    }
+    *first_lines_left -= 1;
+    // What is not text or too large is in no language that a first line could name.
+    let text = workspace.read_text_up_to(path, LARGEST_SCRIPT).ok()?.text;
+    catalogue.language_of(&name, text.lines().next())
 }
 
 fn depth(path: &WorkspacePath) -> usize {

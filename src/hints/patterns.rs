@@ -345,7 +345,7 @@ type Compiled<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Rege
 pub fn from_hits(project: &Project<'_>, asked: &Asked<'_>, hits: &[Hit], hints: &mut Hints) {
     let mut known: Vec<Compiled<'_>> = Vec::new();
     for hit in hits {
-        let language = hit.path.file_name().and_then(|name| project.catalogue.language_of(name, None));
+        let language = project.catalogue.language_of(&hit.path.name_lossy(), None);
         // Files with a grammar were parsed; what was no definition there is none here.
         let has_grammar =
             language.is_some_and(|language| Grammar::of(language, hit.path.extension()).is_some());

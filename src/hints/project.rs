@@ -112,12 +112,12 @@ pub fn language_of<'a>(
     catalogue: &'a Catalogue,
     path: &WorkspacePath,
 ) -> Option<&'a str> {
-    let name = path.file_name()?;
-    if !catalogue.needs_first_line(name) {
-        return catalogue.language_of(name, None);
+    let name = path.name_lossy();
+    if !catalogue.needs_first_line(&name) {
+        return catalogue.language_of(&name, None);
     }
     let text = workspace.read_text_up_to(path, LARGEST_PARSED as u64).ok()?.text;
-    catalogue.language_of(name, text.lines().next())
+    catalogue.language_of(&name, text.lines().next())
 }
 
 /// Reads and parses `path`.

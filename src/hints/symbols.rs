@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::by_name::{is_secondary, parse_all};
 use super::candidates::HintError;
 use super::docs;
+use super::grammar::Grammar;
 use super::project::{Project, load};
 use super::source::{Definition, Role, Source};
 use crate::config::Catalogue;
@@ -30,6 +31,18 @@ pub fn symbols(
 ) -> Result<Option<Vec<Symbol>>, HintError> {
     workspace.stamp(path)?;
     Ok(load(workspace, catalogue, path, deadline).map(|source| outline(&source)))
+}
+
+/// The outline of `text`, which is or would be the file `path` of `language` (a key of the catalogue).
+pub fn symbols_in(
+    language: &str,
+    path: &WorkspacePath,
+    text: &str,
+    deadline: Instant,
+) -> Option<Vec<Symbol>> {
+    let grammar = Grammar::of(language, path.extension())?;
+    let source = Source::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    Some(outline(&source))
 }
 
 /// The definitions of `source` as a tree, without what is local to a function.

@@ -47,16 +47,26 @@ pub fn syntax_errors(
 ) -> Result<Syntax, HintError> {
     let text = workspace.read_text(path)?.text;
     let language = language_of(workspace, catalogue, path);
+    Ok(syntax_errors_in(language, path, &text, deadline))
+}
+
+/// The syntax errors of `text`, which is or would be the file `path` of `language` (a key of the catalogue).
+pub fn syntax_errors_in(
+    language: Option<&str>,
+    path: &WorkspacePath,
+    text: &str,
+    deadline: Instant,
+) -> Syntax {
     let Some(grammar) = language.and_then(|language| Grammar::of(language, path.extension())) else {
-        return Ok(Syntax::NoGrammar);
+        return Syntax::NoGrammar;
     };
-    Ok(match parse(grammar, &text, deadline) {
+    match parse(grammar, text, deadline) {
         Ok(tree) => {
-            let (errors, truncated) = errors(&tree, &text);
+            let (errors, truncated) = errors(&tree, text);
             Syntax::Checked { errors, truncated }
         }
         Err(problem) => Syntax::NotParsed(problem),
-    })
+    }
 }
 
 /// The outermost ERROR nodes and the MISSING ones, without recursion: trees can be as deep as the text is long.

@@ -25,7 +25,12 @@ pub fn client() -> Value {
             "showDocument": { "support": false }
         },
         "workspace": {
-            "applyEdit": false,
+            "applyEdit": true,
+            "workspaceEdit": {
+                "documentChanges": true, "resourceOperations": ["create", "rename", "delete"],
+                "failureHandling": "transactional", "normalizesLineEndings": true
+            },
+            "fileOperations": { "dynamicRegistration": false, "willRename": true, "didRename": true },
             "configuration": true,
             "workspaceFolders": true,
             "didChangeConfiguration": dynamic,
@@ -50,6 +55,16 @@ pub fn client() -> Value {
             },
             "callHierarchy": dynamic,
             "typeHierarchy": dynamic,
+            "rename": { "dynamicRegistration": true, "prepareSupport": true, "prepareSupportDefaultBehavior": 1 },
+            "codeAction": {
+                "dynamicRegistration": true, "isPreferredSupport": true, "disabledSupport": true,
+                "dataSupport": true, "resolveSupport": { "properties": ["edit"] },
+                "codeActionLiteralSupport": { "codeActionKind": { "valueSet": [
+                    "", "quickfix", "refactor", "refactor.extract", "refactor.inline", "refactor.rewrite",
+                    "source", "source.organizeImports", "source.fixAll"
+                ] } }
+            },
+            "formatting": dynamic, "rangeFormatting": dynamic,
             "signatureHelp": {
                 "dynamicRegistration": true,
                 "signatureInformation": {
@@ -135,6 +150,28 @@ impl ServerCapabilities {
         self.raw["diagnosticProvider"]["identifier"].as_str().map(str::to_owned)
     }
 
+    /// Whether the server wants to be asked whether a place can be renamed (LSP 3.17, *RenameOptions*).
+    pub fn prepares_rename(&self) -> bool {
+        self.raw["renameProvider"]["prepareProvider"] == true
+    }
+
+    /// Whether code actions may come without their edit, which is then asked for (LSP 3.17, *CodeActionOptions*).
+    pub fn resolves_actions(&self) -> bool {
+        self.raw["codeActionProvider"]["resolveProvider"] == true
+    }
+
+    /// Whether the server wants to hear of a file operation (`willRename`, `didRename`) on `path` (LSP 3.17,
+    /// *FileOperationRegistrationOptions*).
+    pub fn covers_file_operation(&self, operation: &str, path: &Path) -> bool {
+        let filters = &self.raw["workspace"]["fileOperations"][operation]["filters"];
+        filters.as_array().into_iter().flatten().any(|filter| {
+            let scheme = filter["scheme"].as_str();
+            let pattern = filter["pattern"]["glob"].as_str();
+            scheme.is_none_or(|scheme| scheme == "file")
+                && pattern.and_then(glob).is_some_and(|glob| glob.is_match(path))
+        })
+    }
+
     /// Whether the server offers `command` through `workspace/executeCommand`.
     pub fn executes(&self, command: &str) -> bool {
         let commands = &self.raw["executeCommandProvider"]["commands"];
@@ -157,6 +194,10 @@ fn provider_of(method: &str) -> Option<&'static str> {
         "textDocument/signatureHelp" => "/signatureHelpProvider",
         "textDocument/completion" => "/completionProvider",
         "textDocument/diagnostic" => "/diagnosticProvider",
+        "textDocument/rename" => "/renameProvider",
+        "textDocument/codeAction" => "/codeActionProvider",
+        "textDocument/formatting" => "/documentFormattingProvider",
+        "textDocument/rangeFormatting" => "/documentRangeFormattingProvider",
         "workspace/symbol" => "/workspaceSymbolProvider",
         "workspace/executeCommand" => "/executeCommandProvider",
         _ => return None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::documents::Snapshot;
 use super::model::{Diagnostic, FileRef, Hover, Location, Severity, Symbol, SymbolKind};
@@ -13,6 +13,26 @@ use crate::workspace::Workspace;
 
 /// Library files beyond this size give no source lines.
 const MAX_OUTSIDE: u64 = 8 * 1024 * 1024;
+
+impl Diagnostic {
+    /// As LSP 3.17 *Diagnostic*, for a server that is asked about its own finding in `text`.
+    pub(super) fn to_lsp(&self, text: &Buffer, encoding: Encoding) -> Value {
+        let range = text.encode_range(self.range, encoding);
+        let wire = |position: EncodedPosition| json!({ "line": position.line, "character": position.unit });
+        let mut value = json!({
+            "range": { "start": wire(range.start), "end": wire(range.end) },
+            "severity": self.severity.number(),
+            "message": self.message,
+        });
+        if let Some(code) = &self.code {
+            value["code"] = code.parse::<i64>().map_or_else(|_| code.as_str().into(), Value::from);
+        }
+        if let Some(source) = &self.source {
+            value["source"] = source.as_str().into();
+        }
+        value
+    }
+}
 
 /// Converts a server's positions, for which it needs the texts they are in: the document asked about as it was sent,
 /// other open documents as the server has them, everything else from disk.

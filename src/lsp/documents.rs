@@ -1,7 +1,7 @@
-//! The documents a server has open: the text it has, version by version, always compared with the disk before use.
+//! The documents a server has open: the text it has, version by version, always compared before use with the disk or, where
+//! a caller's view hides that, with its unsaved text.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -31,10 +31,7 @@ pub struct Document {
     pub buffer: Buffer,
     /// Its version; grows with every change.
     pub version: i32,
-    /// What the file looked like on disk when `buffer` was read.
-    stamp: Stamp,
-    /// `stamp` cannot tell a later change of the same size.
-    racy: bool,
+    source: Source,
     /// How many pushes had come for the document when its last version was sent.
     pub pushes_before: u64,
     /// When the last version was sent, some earlier version still waited for its push.
@@ -46,6 +43,24 @@ pub struct Document {
     /// The state's epoch for which diagnostics of this version were last asked.
     pub epoch: u64,
     last_used: Instant,
+}
+
+/// Where a text came from, and how to tell that it is still the one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Read from disk, when the file looked like this.
+    Disk(Stamp),
+    /// From disk as well, but the stamp cannot tell a later change of the same size.
+    Racy(Stamp),
+    /// From a caller, by its [`Unsaved`] id.
+    Unsaved(u64),
+}
+
+impl Source {
+    fn disk(stamp: Stamp) -> Self {
+        // A file that was changed just before it was read may change again and keep its stamp.
+        if stamp.is_settled(SystemTime::now()) { Self::Disk(stamp) } else { Self::Racy(stamp) }
+    }
 }
 
 /// What one query works on: the text at the moment it was sent.
@@ -61,7 +76,7 @@ pub struct Snapshot {
     pub buffer: Buffer,
     /// Its version.
     pub version: i32,
-    pub(super) stamp: Stamp,
+    pub(super) source: Source,
     /// As in [`Document`].
     pub pushes_before: u64,
     /// As in [`Document`].
@@ -81,7 +96,7 @@ impl Document {
             language_id: self.language_id.clone(),
             buffer: self.buffer.clone(),
             version: self.version,
-            stamp: self.stamp,
+            source: self.source,
             pushes_before: self.pushes_before,
             owed: self.owed,
             idle_before: self.idle_before,
@@ -158,29 +173,44 @@ impl Synced {
 }
 
 impl Session {
-    /// Brings the server's text of `path` in step with the disk: opens the document, or sends what changed.
+    /// Brings the server's text of `path` in step with the disk, or with the unsaved text that hides it: opens the document,
+    /// or sends what changed.
     ///
     /// What is sent while the returned value is held reaches the server before any later change of the document.
     pub async fn sync(&self, path: &WorkspacePath) -> Result<(Synced, Snapshot), ReadError> {
         let mut slot = self.documents.lock(path).await;
+        let unsaved = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner).unsaved(path).cloned();
         if let Some(document) = slot.as_mut() {
-            let stamp = self.workspace.stamp(path);
             document.last_used = Instant::now();
-            if stamp.as_ref().is_ok_and(|stamp| *stamp == document.stamp) && !document.racy {
+            let same = match &unsaved {
+                Some(unsaved) => document.source == Source::Unsaved(unsaved.id),
+                None => self.workspace.stamp(path).is_ok_and(|stamp| document.source == Source::Disk(stamp)),
+            };
+            if same {
                 let snapshot = document.snapshot();
                 return Ok((Synced(slot), snapshot));
             }
         }
-        let file = match self.read(path).await {
-            Ok(file) => file,
-            Err(error) => {
-                self.close(path, &mut slot);
-                return Err(error);
+        let text: std::borrow::Cow<'_, str>;
+        let source = match &unsaved {
+            Some(unsaved) => {
+                text = (&*unsaved.text).into();
+                Source::Unsaved(unsaved.id)
             }
+            None => match self.read(path).await {
+                Ok(file) => {
+                    text = file.text.into();
+                    Source::disk(file.stamp)
+                }
+                Err(error) => {
+                    self.close(path, &mut slot);
+                    return Err(error);
+                }
+            },
         };
         match slot.as_mut() {
-            Some(document) => self.change(document, &file.text, file.stamp),
-            None => *slot = Some(self.open(path, &file.text, file.stamp)),
+            Some(document) => self.change(document, &text, source),
+            None => *slot = Some(self.open(path, &text, source)),
         }
         let snapshot = slot.as_ref().map(Document::snapshot);
         match snapshot {
@@ -203,7 +233,7 @@ impl Session {
     }
 
     /// `textDocument/didOpen`.
-    fn open(&self, path: &WorkspacePath, text: &str, stamp: Stamp) -> Document {
+    fn open(&self, path: &WorkspacePath, text: &str, source: Source) -> Document {
         let absolute = self.workspace.absolute(path);
         let uri = uri::from_path(&absolute);
         let language_id = self.language_id(path, text);
@@ -213,8 +243,7 @@ impl Session {
             language_id: language_id.clone(),
             buffer: Buffer::new(text),
             version: 1,
-            stamp,
-            racy: is_racy(stamp),
+            source,
             pushes_before: self.state.push_count(path),
             owed: false,
             idle_before: self.state.pushes(path).idle,
@@ -229,9 +258,8 @@ impl Session {
     }
 
     /// `textDocument/didChange` with the smallest change, if there is one.
-    fn change(&self, document: &mut Document, text: &str, stamp: Stamp) {
-        document.stamp = stamp;
-        document.racy = is_racy(stamp);
+    fn change(&self, document: &mut Document, text: &str, source: Source) {
+        document.source = source;
         let Some(change) = Change::to_text(&document.buffer, text) else { return };
         let before = document.buffer.clone();
         document.buffer.apply(&change);
@@ -268,7 +296,8 @@ impl Session {
         }
         document.forced = false;
         self.connection.notify("textDocument/didChange", &params);
-        if let Some(with_text) = self.capabilities.save.filter(|_| self.wants_saves()) {
+        let saved = !matches!(document.source, Source::Unsaved(_));
+        if let Some(with_text) = self.capabilities.save.filter(|_| saved && self.wants_saves()) {
             let mut params = json!({ "textDocument": { "uri": document.uri } });
             if with_text {
                 params["text"] = document.buffer.to_string().into();
@@ -277,7 +306,7 @@ impl Session {
         }
     }
 
-    /// What we send is what is on disk, so every change is a save; servers whose rule does not ask for it are spared
+    /// What comes from disk is saved, so every such change is a save; servers whose rule does not ask for it are spared
     /// the second check.
     fn wants_saves(&self) -> bool {
         let rule = &self.state.spec.diagnostics;
@@ -334,14 +363,21 @@ impl Session {
         }
     }
 
-    /// Whether the file still is what `snapshot` was taken of.
+    /// Whether the file, or the unsaved text over it, still is what `snapshot` was taken of.
     pub fn is_current(&self, snapshot: &Snapshot) -> bool {
-        self.workspace.stamp(&snapshot.path).is_ok_and(|stamp| stamp == snapshot.stamp)
+        match snapshot.source {
+            Source::Disk(stamp) | Source::Racy(stamp) => {
+                self.workspace.stamp(&snapshot.path).is_ok_and(|now| now == stamp)
+            }
+            Source::Unsaved(id) => {
+                let unsaved = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner);
+                unsaved.unsaved(&snapshot.path).is_some_and(|unsaved| unsaved.id == id)
+            }
+        }
     }
 
     fn language_id(&self, path: &WorkspacePath, text: &str) -> String {
-        let name = path.as_path().file_name().map(Path::new).and_then(Path::to_str).unwrap_or_default();
-        let language = self.catalogue.language_of(name, text.lines().next());
+        let language = self.catalogue.language_of(&path.name_lossy(), text.lines().next());
         let extension = path.extension();
         match language {
             Some(language) => self.catalogue.language_id(language, extension).to_owned(),
@@ -352,9 +388,4 @@ impl Session {
 
 fn wire(position: EncodedPosition) -> Value {
     json!({ "line": position.line, "character": position.unit })
-}
-
-/// A file that was changed just before it was read may change again and keep its stamp.
-fn is_racy(stamp: Stamp) -> bool {
-    !stamp.is_settled(SystemTime::now())
 }

@@ -45,6 +45,18 @@ pub enum Severity {
     Hint,
 }
 
+impl Severity {
+    /// LSP 3.17 *DiagnosticSeverity*.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Error => 1,
+            Self::Warning => 2,
+            Self::Information => 3,
+            Self::Hint => 4,
+        }
+    }
+}
+
 /// One finding of a server in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {

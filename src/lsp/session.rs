@@ -1,7 +1,7 @@
 //! One running, initialized server for one root: its start, its state, what it is told, and its end. It is asked in [`ask`](super::ask).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use super::process::{Exit, ServerProcess};
 use super::readiness::Ready;
 use super::state::{Ears, State, folder_value};
 use super::uri;
+use super::view::View;
 use super::wire::Trace;
 use crate::config::Catalogue;
 use crate::workspace::{ChangeKind, Workspace, WorkspacePath};
@@ -27,6 +28,8 @@ const SHUTDOWN: Duration = Duration::from_secs(2);
 const REGISTERING: Duration = Duration::from_millis(1_000);
 /// How long a server has to leave after `exit`, before its input is closed, and after that before it is killed.
 const LEAVE: Duration = Duration::from_millis(400);
+/// How long after the end of a server's output its exit status is waited for: what it started has to end first.
+const EXIT: Duration = Duration::from_secs(2);
 
 /// Limits of a session, from the settings.
 #[derive(Debug, Clone, Copy)]
@@ -68,9 +71,19 @@ pub struct Session {
     started: Instant,
     last_used: Mutex<Instant>,
     in_use: AtomicUsize,
+    /// How the session that this one replaces ended.
+    predecessor: OnceLock<String>,
+    /// An answer has said so.
+    restart_told: AtomicBool,
     pub(super) latencies: Mutex<super::latency::Latencies>,
     /// Held while a server that checks only one document at a time does so.
     pub(super) checking: tokio::sync::Mutex<()>,
+    /// Held while a command of ours runs at the server and may ask for edits.
+    pub(super) commands: tokio::sync::Mutex<()>,
+    /// Whose texts the server has: held for reading by whoever asks, for writing by whoever changes it.
+    pub(super) view: tokio::sync::RwLock<View>,
+    /// The same, for those who bring documents in step.
+    pub(super) unsaved: Mutex<View>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -142,8 +155,13 @@ impl Session {
             started: Instant::now(),
             last_used: Mutex::new(Instant::now()),
             in_use: AtomicUsize::new(0),
+            predecessor: OnceLock::new(),
+            restart_told: AtomicBool::new(false),
             latencies: Mutex::default(),
             checking: tokio::sync::Mutex::default(),
+            commands: tokio::sync::Mutex::default(),
+            view: tokio::sync::RwLock::default(),
+            unsaved: Mutex::default(),
         })
     }
 
@@ -219,6 +237,11 @@ impl Session {
         self.documents.paths()
     }
 
+    /// Whether it has `path` open.
+    pub fn has_open(&self, path: &WorkspacePath) -> bool {
+        self.documents.contains(path)
+    }
+
     /// Compares every open document with the disk, after changes that nobody could list.
     pub async fn rescan(&self) {
         self.state.advance_epoch();
@@ -232,8 +255,23 @@ impl Session {
     /// Why the conversation is over: exit status and the last lines of standard error, where there are any.
     pub async fn obituary(&self) -> String {
         let reason = self.connection.closed();
-        let exit = tokio::time::timeout(LEAVE, self.process.wait()).await.ok();
+        let patience = if reason.as_deref() == Some(OUTPUT_CLOSED) { EXIT } else { LEAVE };
+        let exit = tokio::time::timeout(patience, self.process.wait()).await.ok();
         describe_end(reason.as_deref(), exit.as_ref(), &self.process.stderr_tail())
+    }
+
+    /// Notes that it was started in the place of a session that ended as `obituary` says.
+    pub(super) fn replaces(&self, obituary: String) {
+        // A session is started once, and so takes the place of at most one other.
+        let _first = self.predecessor.set(obituary);
+    }
+
+    /// The sentence with which an answer of this session tells that it was started again after a crash: the first answer
+    /// does, whoever asked, and each whose question `met_crash`, that is, was put to the session before.
+    pub fn restart_note(&self, met_crash: bool) -> Option<String> {
+        let obituary = self.predecessor.get()?;
+        let told = self.restart_told.swap(true, Ordering::Relaxed);
+        (met_crash || !told).then(|| format!("{} crashed ({obituary}) and was started again", self.server()))
     }
 
     /// Whether the server offers `method` for `path`, announced or registered.
@@ -310,16 +348,16 @@ impl Session {
     }
 
     /// Whether a change of `path` may change what this server says about other files.
-    fn concerns(&self, path: &WorkspacePath) -> bool {
-        let name = path.file_name().unwrap_or_default();
+    pub(super) fn concerns(&self, path: &WorkspacePath) -> bool {
+        let name = path.name_lossy();
         let spec = &self.state.spec;
         let speaks = self
             .catalogue
-            .language_of(name, None)
+            .language_of(&name, None)
             .is_some_and(|key| spec.languages.iter().any(|own| own == key));
         let absolute = self.workspace.absolute(path);
         speaks
-            || spec.root_markers.iter().any(|marker| marker == name)
+            || spec.root_markers.iter().any(|marker| *marker == name)
             || self.state.registrations(|known| known.watches(&absolute, 7))
     }
 

@@ -61,6 +61,8 @@ struct Inner {
     folders: Vec<WorkspacePath>,
     messages: VecDeque<String>,
     stopping: bool,
+    /// Edits that the server asks for while a command of ours runs there; `None` while none does.
+    collected: Option<Vec<Value>>,
     /// Counts what makes earlier diagnostics doubtful: other files' changes, the server's own refresh requests.
     epoch: u64,
 }
@@ -255,6 +257,25 @@ impl State {
         self.folders().iter().map(|folder| folder_value(&self.workspace, folder)).collect()
     }
 
+    /// Takes the edits that the server asks for until the returned value is dropped.
+    pub fn collect_edits(&self) -> Collecting<'_> {
+        self.inner().collected = Some(Vec::new());
+        Collecting(self)
+    }
+
+    /// LSP 3.17 *ApplyWorkspaceEdit*: only what a command of ours brings about is taken; nobody else may edit.
+    fn apply_edit(&self, params: &Value) -> Value {
+        match &mut self.inner().collected {
+            Some(edits) => {
+                edits.push(params["edit"].clone());
+                json!({ "applied": true })
+            }
+            None => {
+                json!({ "applied": false, "failureReason": "edits are only applied when they were asked for" })
+            }
+        }
+    }
+
     /// What a server's request is answered with (LSP 3.17; requests we do not support are refused as it says).
     fn answer(&self, method: &str, params: &Value) -> Result<Value, Refusal> {
         if self.inner().stopping {
@@ -279,9 +300,7 @@ impl State {
             "workspace/workspaceFolders" => Ok(self.workspace_folders()),
             "window/workDoneProgress/create" | "window/showMessageRequest" => Ok(Value::Null),
             "window/showDocument" => Ok(json!({ "success": false })),
-            "workspace/applyEdit" => Ok(
-                json!({ "applied": false, "failureReason": "edits are only applied when they were asked for" }),
-            ),
+            "workspace/applyEdit" => Ok(self.apply_edit(params)),
             "workspace/diagnostic/refresh" => {
                 self.advance_epoch();
                 Ok(Value::Null)
@@ -289,6 +308,22 @@ impl State {
             refresh if refresh.starts_with("workspace/") && refresh.ends_with("/refresh") => Ok(Value::Null),
             _ => Err(Refusal::MethodNotFound),
         }
+    }
+}
+
+/// While it lives, the server may ask for edits.
+pub struct Collecting<'a>(&'a State);
+
+impl Collecting<'_> {
+    /// The edits it asked for so far.
+    pub fn take(&self) -> Vec<Value> {
+        self.0.inner().collected.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}
+
+impl Drop for Collecting<'_> {
+    fn drop(&mut self) {
+        self.0.inner().collected = None;
     }
 }
 

@@ -139,6 +139,11 @@ impl Runtime {
         &self.context.workspace
     }
 
+    /// How much the settings want logged: `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    pub fn log_level(&self) -> &str {
+        &self.context.config.settings.log.level
+    }
+
     /// What stands at `target`.
     pub async fn hover(&self, target: Target) -> Result<Answer<HoverOutput>, ToolError> {
         lsp_hover::run(&self.context, &target).await

@@ -23,7 +23,11 @@ fn is_combining_mark(character: char) -> bool {
 
 /// All identifiers of the 0-based `line`, from left to right; numbers are none.
 pub fn identifiers_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
-    let Some(text) = buffer.line(line) else { return Vec::new() };
+    buffer.line(line).map_or_else(Vec::new, |text| identifiers_in(&text, line))
+}
+
+/// All identifiers of `text`, which is the 0-based `line`, from left to right; numbers are none.
+pub fn identifiers_in(text: &str, line: u32) -> Vec<Identifier> {
     let mut found = Vec::new();
     let mut start: Option<(u32, usize)> = None;
     let mut column = 0;

@@ -1,8 +1,9 @@
 //! Ground floor: text and nothing else.
 //!
 //! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
-//! [`Change`] between two buffers, [`Identifier`]s under or beside a position, and the [`nearest`] word to a wrong one. Everything is pure: no file,
-//! no process, no language server, no async. May use: nothing of this crate.
+//! [`Change`] between two buffers, where lines went ([`LineMap`]), [`Identifier`]s under or beside a position, and the
+//! [`nearest`] word to a wrong one; [`Hidden`] characters; unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]). Everything is
+//! pure: no file, no process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every
 //! floor above speaks. [`EncodedPosition`] counts code units of a named encoding and is what a language server
@@ -10,12 +11,23 @@
 
 mod buffer;
 mod change;
+pub mod diff;
+mod difference;
+mod hidden;
 mod identifier;
+mod line_map;
+mod lines;
+pub mod patch;
 mod position;
+pub mod replace;
 mod suggest;
 
 pub use buffer::Buffer;
 pub use change::Change;
-pub use identifier::{Identifier, identifier_near, identifiers_on_line, is_identifier_char};
+pub use difference::Difference;
+pub use hidden::{Hidden, hidden_characters};
+pub use identifier::{Identifier, identifier_near, identifiers_in, identifiers_on_line, is_identifier_char};
+pub use line_map::LineMap;
+pub use lines::LineEnd;
 pub use position::{EncodedPosition, EncodedRange, Encoding, LineColumn, Position, Range};
 pub use suggest::{listed, nearest, suggestion};

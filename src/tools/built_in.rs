@@ -3,13 +3,17 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_servers, lsp_signature,
-    lsp_symbols,
+    glob, grep, list, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_servers,
+    lsp_signature, lsp_symbols, read,
 };
 
 /// All of them.
 pub fn registry() -> Result<Registry, ToolError> {
     let mut tools = Registry::default();
+    tools.add(read::Read)?;
+    tools.add(list::List)?;
+    tools.add(glob::Glob)?;
+    tools.add(grep::Grep)?;
     tools.add(lsp_diagnostics::LspDiagnostics)?;
     tools.add(lsp_navigate::LspDefinition)?;
     tools.add(lsp_navigate::LspDeclaration)?;

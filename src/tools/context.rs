@@ -61,6 +61,34 @@ impl From<PresentLanguage> for Subject {
     }
 }
 
+/// A server, and what it speaks of the workspace's languages.
+#[derive(Debug, Clone)]
+pub struct PresentServer<'a> {
+    /// The server's key in the catalogue.
+    pub key: &'a str,
+    /// What the catalogue says of it.
+    pub spec: &'a spec::Server,
+    /// The languages, those with the most files first; at least one.
+    pub languages: Vec<PresentLanguage>,
+}
+
+impl PresentServer<'_> {
+    /// The languages' keys in the catalogue.
+    pub fn language_keys(&self) -> Vec<String> {
+        self.languages.iter().map(|language| language.language.clone()).collect()
+    }
+
+    /// How many files of these languages the look at the workspace met.
+    pub fn files(&self) -> usize {
+        self.languages.iter().map(|language| language.files).sum()
+    }
+
+    /// A file of the language with the most files.
+    pub fn example(&self) -> Subject {
+        Subject::from(self.languages[0].clone())
+    }
+}
+
 impl Context {
     /// The catalogue in force.
     pub fn catalogue(&self) -> &Catalogue {
@@ -84,6 +112,21 @@ impl Context {
         present_languages(self.catalogue(), &self.workspace, &limits).languages
     }
 
+    /// The servers of the present languages, each once: those of the language with the most files first, and of one
+    /// language the server that navigates first.
+    pub fn present_servers(&self) -> Vec<PresentServer<'_>> {
+        let mut found: Vec<PresentServer<'_>> = Vec::new();
+        for language in self.present_languages() {
+            for (key, spec) in self.catalogue().servers_for(&language.language) {
+                match found.iter_mut().find(|server| server.key == key) {
+                    Some(known) => known.languages.push(language.clone()),
+                    None => found.push(PresentServer { key, spec, languages: vec![language.clone()] }),
+                }
+            }
+        }
+        found
+    }
+
     /// When an answer that may take `usual` must be there.
     pub fn deadline(&self, usual: Duration) -> Instant {
         Instant::now() + self.timeout.unwrap_or(usual)
@@ -96,20 +139,36 @@ impl Context {
 
     /// The file at `path` and its language; fails where it cannot be read as text.
     pub fn subject(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
-        let name = path.file_name().unwrap_or_default();
-        let first_line = match self.catalogue().needs_first_line(name) {
-            true => {
-                let text = self.workspace.read_text(&path).map_err(from_read_error)?.text;
-                text.lines().next().map(str::to_owned)
-            }
-            // What cannot be opened at all is told before any server is started for it.
-            false => {
-                self.workspace.stamp(&path).map_err(from_read_error)?;
-                None
-            }
-        };
-        let language = self.catalogue().language_of(name, first_line.as_deref()).map(str::to_owned);
+        let subject = self.listed(path)?;
+        self.must_be_text(&subject.path)?;
+        Ok(subject)
+    }
+
+    /// Refuses what is no text before any server is started for it. Of a file that a server has open, the server's own
+    /// documents tell, and nothing is read here.
+    pub fn must_be_text(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        if self.manager.has_open(path) {
+            return Ok(());
+        }
+        let limit = self.config.settings.limits.max_file_bytes;
+        self.workspace.read_text_up_to(path, limit).map(drop).map_err(from_read_error)
+    }
+
+    /// As [`subject`](Self::subject), for one of many files of a folder: whether it is text is looked at when it is its
+    /// turn, by [`must_be_text`](Self::must_be_text).
+    pub fn listed(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
+        let language = self.language_of(&path)?.map(str::to_owned);
         Ok(Subject { path, language })
+    }
+
+    fn language_of(&self, path: &WorkspacePath) -> Result<Option<&str>, ToolError> {
+        let name = path.name_lossy();
+        if self.catalogue().needs_first_line(&name) {
+            let text = self.workspace.read_text(path).map_err(from_read_error)?.text;
+            return Ok(self.catalogue().language_of(&name, text.lines().next()));
+        }
+        self.workspace.stamp(path).map_err(from_read_error)?;
+        Ok(self.catalogue().language_of(&name, None))
     }
 
     /// The text of a file as it is on disk now.

@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use super::context::{Context, Subject};
-use crate::config::PresentLanguage;
+use super::context::{Context, PresentServer, Subject};
 use crate::config::spec::Server;
 use crate::lsp::diagnostics::Known;
 use crate::lsp::health;
+use crate::lsp::view::View;
 
 /// Something that makes a server less than useful.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,14 +34,14 @@ pub struct DoctorProbe {
     pub took_ms: u64,
 }
 
-/// One server of one language.
+/// One server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DoctorServer {
-    /// The language's key in the catalogue.
-    pub language: String,
-    /// How many files of it the (bounded) look at the workspace met.
+    /// The keys, in the catalogue, of the languages here that it speaks, those with the most files first.
+    pub languages: Vec<String>,
+    /// How many files of them the (bounded) look at the workspace met.
     pub files: usize,
-    /// The server's key in the catalogue; empty where no server is known for the language.
+    /// The server's key in the catalogue.
     pub server: String,
     /// The program that would be started; absent where it is not installed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub struct DoctorOutput {
     pub well: bool,
     /// The folder looked at.
     pub workspace: String,
-    /// Sorted by number of files, then by language; the server that navigates first.
+    /// Each server once: those of the language with the most files first, the one that navigates in it before others.
     pub servers: Vec<DoctorServer>,
     /// What concerns no server: settings left out for want of trust, a folder that cannot be written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -102,15 +102,8 @@ const PROBE: Duration = Duration::from_secs(30);
 /// Looks at every language of the workspace, and ends in a real query to each of its servers.
 pub async fn run(context: &Context) -> DoctorOutput {
     let mut servers = Vec::new();
-    for language in context.present_languages() {
-        let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
-        let of_language = context.servers_for(&subject, |_| true);
-        if of_language.is_empty() {
-            continue;
-        }
-        for (key, server) in of_language {
-            servers.push(examine(context, &language, &subject, key, server).await);
-        }
+    for server in context.present_servers() {
+        servers.push(examine(context, &server).await);
     }
     let left_out = context
         .config
@@ -120,16 +113,12 @@ pub async fn run(context: &Context) -> DoctorOutput {
     DoctorOutput::new(context.workspace.root().display().to_string(), servers, left_out.collect())
 }
 
-async fn examine(
-    context: &Context,
-    language: &PresentLanguage,
-    subject: &Subject,
-    key: &str,
-    server: &Server,
-) -> DoctorServer {
+async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer {
+    let PresentServer { key, spec, .. } = *server;
+    let subject = server.example();
     let mut report = DoctorServer {
-        language: language.language.clone(),
-        files: language.files,
+        languages: server.language_keys(),
+        files: server.files(),
         server: key.to_owned(),
         found: None,
         origin: None,
@@ -149,11 +138,11 @@ async fn examine(
     report.found = Some(located.program.display().to_string());
     report.origin = Some(located.origin.to_string());
     report.version = health::version(context.manager.spawner(), &located).await;
-    let findings = health::findings(context.manager.spawner(), key, server, &located).await;
+    let findings = health::findings(context.manager.spawner(), key, spec, &located).await;
     let findings =
         findings.into_iter().map(|one| DoctorFinding { message: one.message, fix: Some(one.install) });
     report.findings.extend(findings);
-    report.probe = Some(probe(context, subject, key, server).await);
+    report.probe = Some(probe(context, &subject, key, spec).await);
     report
 }
 
@@ -166,6 +155,7 @@ async fn probe(context: &Context, subject: &Subject, key: &str, server: &Server)
     let outcome = match context.session(key, subject, deadline).await {
         Err(status) => Err(status.detail.unwrap_or_default()),
         Ok(session) if server.features.navigation => {
+            let _viewing = session.enter(&View::disk(), deadline).await;
             match session.document_symbols(&subject.path, deadline).await {
                 Ok(asked) => Ok((format!("symbols {path}"), format!("{} symbols", asked.value.len()))),
                 Err(error) => Err(error.to_string()),

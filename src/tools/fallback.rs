@@ -12,6 +12,7 @@ use super::{lsp_diagnostics, lsp_navigate};
 use crate::hints::{self, Candidate, HintError, Hints, Syntax};
 use crate::lsp::model::{Symbol, WorkspaceSymbol};
 use crate::lsp::operations::Navigation;
+use crate::lsp::view::View;
 
 /// How many symbols a search for a name gives at most.
 const MOST_SYMBOLS: usize = 1_000;
@@ -81,10 +82,14 @@ async fn references(
 pub async fn syntax_errors(
     context: &Context,
     subject: &Subject,
+    view: &View,
 ) -> Result<(Vec<DiagnosticItem>, Vec<String>), ToolError> {
     let path = subject.path.clone();
-    let found = in_background(context, move |workspace, catalogue| {
-        hints::syntax_errors(workspace, catalogue, &path, deadline())
+    let unsaved = view.unsaved(&path).map(|unsaved| unsaved.text.clone());
+    let language = subject.language.clone();
+    let found = in_background(context, move |workspace, catalogue| match unsaved {
+        Some(text) => Ok(hints::syntax_errors_in(language.as_deref(), &path, &text, deadline())),
+        None => hints::syntax_errors(workspace, catalogue, &path, deadline()),
     });
     let path = subject.path.display();
     Ok(match found.await? {
@@ -157,7 +162,7 @@ async fn definition_hints(context: &Context, unanswered: &Unanswered) -> Result<
 }
 
 /// Searching takes processor time, which the threads that talk to servers must not lose.
-async fn in_background<T: Send + 'static>(
+pub async fn in_background<T: Send + 'static>(
     context: &Context,
     work: impl FnOnce(&crate::workspace::Workspace, &crate::config::Catalogue) -> Result<T, HintError>
     + Send

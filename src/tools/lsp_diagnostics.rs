@@ -18,6 +18,7 @@ use crate::lsp::diagnostics::{Fresh, Known};
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::AskError;
+use crate::lsp::view::View;
 use crate::policy::request::Subjects;
 use crate::workspace::{WalkLimits, WorkspacePath};
 use schemars::JsonSchema;
@@ -104,14 +105,32 @@ pub struct Request {
     pub timeout: Option<Duration>,
 }
 
+/// How files are looked at.
+#[derive(Debug, Clone, Default)]
+pub struct Look {
+    /// The texts that are looked at.
+    pub view: View,
+    /// When the answer must be there, if that is before the settings' deadline.
+    pub until: Option<Instant>,
+    /// Ask only servers that run already.
+    pub running_only: bool,
+}
+
 /// One file's findings.
-struct FileReport {
-    path: WorkspacePath,
-    items: Vec<DiagnosticItem>,
-    verdict: Verdict,
-    detail: Option<String>,
-    statuses: Vec<ServerStatus>,
-    notes: Vec<String>,
+#[derive(Debug)]
+pub struct FileReport {
+    /// The file.
+    pub path: WorkspacePath,
+    /// Sorted by position.
+    pub items: Vec<DiagnosticItem>,
+    /// How far to rely on them.
+    pub verdict: Verdict,
+    /// Why not complete.
+    pub detail: Option<String>,
+    /// Each server that speaks the file's language and gives diagnostics.
+    pub statuses: Vec<ServerStatus>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
 }
 
 /// Answers what is wrong in the files of `request`.
@@ -121,12 +140,13 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     context.manager.refresh().await;
     let total = subjects.len();
     let until = request.timeout.map(|timeout| Instant::now() + timeout);
+    let look = Look { until, ..Look::default() };
     let mut reports = Vec::with_capacity(total);
     let mut unread = Vec::new();
     let mut running = futures::stream::iter(
         subjects
             .into_iter()
-            .map(|subject| async { (named.contains(&subject.path), check(context, subject, until).await) }),
+            .map(|subject| async { (named.contains(&subject.path), check(context, subject, &look).await) }),
     )
     .buffer_unordered(AT_ONCE);
     while let Some((is_named, report)) = running.next().await {
@@ -163,7 +183,7 @@ fn subjects(
         if context.workspace.absolute(&path).is_dir() {
             folders.push(path)
         } else {
-            found.push(context.subject(path)?)
+            found.push(context.listed(path)?)
         }
     }
     let named = found.iter().map(|subject| subject.path.clone()).collect();
@@ -180,7 +200,7 @@ fn subjects(
         }
         for path in walk.files {
             // What cannot be read is no source file; a file that was named is told apart above.
-            let Ok(subject) = context.subject(path) else { continue };
+            let Ok(subject) = context.listed(path) else { continue };
             if !context.servers_for(&subject, |features| features.diagnostics).is_empty() {
                 found.push(subject);
             }
@@ -192,11 +212,17 @@ fn subjects(
 }
 
 /// Asks every server of one file.
-async fn check(context: &Context, subject: Subject, until: Option<Instant>) -> Result<FileReport, ToolError> {
+pub async fn check(context: &Context, subject: Subject, look: &Look) -> Result<FileReport, ToolError> {
+    if look.view.unsaved(&subject.path).is_none() {
+        context.must_be_text(&subject.path)?;
+    }
     let usual = context.deadline(context.config.settings.deadlines.diagnostics);
-    let deadline = until.map_or(usual, |until| until.min(usual));
-    let servers = context.servers_for(&subject, |features| features.diagnostics);
-    let asked = servers.iter().map(|(server, _)| ask(context, server, &subject, deadline));
+    let deadline = look.until.map_or(usual, |until| until.min(usual));
+    let mut servers = context.servers_for(&subject, |features| features.diagnostics);
+    if look.running_only {
+        servers.retain(|(server, _)| context.manager.running(server, &subject.path).is_some());
+    }
+    let asked = servers.iter().map(|(server, _)| ask(context, server, &subject, look, deadline));
     let answers = futures::future::join_all(asked).await;
     let mut report = FileReport {
         path: subject.path.clone(),
@@ -226,7 +252,7 @@ async fn check(context: &Context, subject: Subject, until: Option<Instant>) -> R
     }
     let reachable = report.statuses.iter().any(|status| !is_absent(status));
     if !reachable {
-        return without_server(context, subject, report).await;
+        return without_server(context, subject, &look.view, report).await;
     }
     (report.verdict, report.detail) = sum(&knowns);
     report.items.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
@@ -267,13 +293,18 @@ async fn ask(
     context: &Context,
     server: &str,
     subject: &Subject,
+    look: &Look,
     deadline: Instant,
 ) -> Result<(ServerStatus, Fresh), Silent> {
     let started = Instant::now();
-    let mut crash = None;
+    let mut met_crash = false;
     loop {
         let session = context.session(server, subject, deadline).await.map_err(Silent::Server)?;
-        match session.diagnostics(&subject.path, deadline).await {
+        let found = match session.enter(&look.view, deadline).await {
+            Ok(_viewing) => session.diagnostics(&subject.path, deadline).await,
+            Err(error) => Err(error),
+        };
+        match found {
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     Known::Complete => ServerState::Ready,
@@ -285,14 +316,11 @@ async fn ask(
                     Known::Complete => None,
                     Known::Partial(why) | Known::NoData(why) => Some(why.clone()),
                 };
-                fresh.notes.extend(crash);
+                fresh.notes.extend(session.restart_note(met_crash));
                 return Ok((status, fresh));
             }
             Err(AskError::Read(error)) => return Err(Silent::Us(from_read_error(error))),
-            Err(error) if error.is_closed() && crash.is_none() => {
-                let end = session.obituary().await;
-                crash = Some(format!("{server} crashed ({end}) and was started again"));
-            }
+            Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => {
                 return Err(Silent::Server(context.failed(&session, subject, &error, started).await));
             }
@@ -303,12 +331,13 @@ async fn ask(
 async fn without_server(
     context: &Context,
     subject: Subject,
+    view: &View,
     mut report: FileReport,
 ) -> Result<FileReport, ToolError> {
     if report.statuses.is_empty() {
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
-    (report.items, report.notes) = fallback::syntax_errors(context, &subject).await?;
+    (report.items, report.notes) = fallback::syntax_errors(context, &subject, view).await?;
     report.verdict = Verdict::Hints;
     report.detail = report.statuses[0].detail.clone();
     Ok(report)

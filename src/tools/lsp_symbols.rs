@@ -11,6 +11,7 @@ use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::{FileRef, Symbol, WorkspaceSymbol};
 use crate::lsp::session::AskError;
+use crate::lsp::view::View;
 use crate::policy::request::Subjects;
 use crate::text::Position;
 use schemars::JsonSchema;
@@ -106,7 +107,11 @@ async fn outline(
                 continue;
             }
         };
-        match session.document_symbols(&subject.path, deadline).await {
+        let asked = match session.enter(&View::disk(), deadline).await {
+            Ok(_viewing) => session.document_symbols(&subject.path, deadline).await,
+            Err(error) => Err(error),
+        };
+        match asked {
             Ok(asked) => {
                 let status = context.status(server, &subject, ServerState::Ready, started);
                 return Ok(tree(asked.value, limit, status, Verdict::Complete));
@@ -249,11 +254,16 @@ impl Context {
                 status
             }
             Ok(session) => {
+                let viewing = session.enter(&View::disk(), deadline).await;
                 // Many servers only know the workspace once one of its files is open.
                 if let Err(error) = session.sync(&subject.path).await.map(drop) {
                     tracing::debug!("no example file: {error}");
                 }
-                match session.workspace_symbols(query, deadline).await {
+                let asked = match viewing {
+                    Ok(_viewing) => session.workspace_symbols(query, deadline).await,
+                    Err(error) => Err(error),
+                };
+                match asked {
                     Ok((symbols, working)) => {
                         let state =
                             if working.is_some() { ServerState::Indexing } else { ServerState::Ready };

@@ -1,6 +1,6 @@
 //! One file per tool, and what they share.
 //!
-//! What lives here: the language tools (`lsp_*`), what looks after servers ([`servers`], [`doctor`], [`install`],
+//! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`]), the language tools (`lsp_*`), what looks after servers ([`servers`], [`doctor`], [`install`],
 //! [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a caller names
 //! ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
 //! ([`fallback`]). May use everything below; knows no door.
@@ -10,13 +10,21 @@
 
 pub mod address;
 pub mod answer;
+pub mod background;
+pub mod breakage;
 pub mod built_in;
 pub mod context;
+pub mod delta;
 pub mod doctor;
 pub mod error;
 pub mod export;
 pub mod fallback;
+pub mod file_kind;
+pub mod glob;
+pub mod grep;
+pub mod impact;
 pub mod install;
+pub mod list;
 pub mod lsp_completion;
 pub mod lsp_diagnostics;
 pub mod lsp_hierarchy;
@@ -25,8 +33,11 @@ pub mod lsp_navigate;
 pub mod lsp_servers;
 pub mod lsp_signature;
 pub mod lsp_symbols;
+pub mod marks;
+pub mod notebook;
 pub mod place;
 pub mod question;
+pub mod read;
 pub mod registry;
 pub mod result;
 pub mod schema;

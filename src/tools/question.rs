@@ -14,6 +14,7 @@ use super::target::Target;
 use crate::lsp::connection::RequestError;
 use crate::lsp::model::FileRef;
 use crate::lsp::session::{AskError, Asked, Session};
+use crate::lsp::view::View;
 use crate::text::{Buffer, Position};
 use crate::workspace::WorkspacePath;
 
@@ -119,13 +120,14 @@ impl Context {
         started: Instant,
         ask: &impl Ask<T>,
     ) -> Result<Result<Outcome<T>, ServerStatus>, ToolError> {
-        let mut notes = Vec::new();
+        let mut met_crash = false;
         loop {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
                 Ok(Ok((place, asked))) => {
                     let (status, mut verdict) =
                         self.judge(&session, subject, question, asked.working.as_deref(), started);
+                    let mut notes = Vec::from_iter(session.restart_note(met_crash));
                     if asked.odd > 0 {
                         verdict = Verdict::Partial;
                         notes.push(format!("{server} sent {} parts that cannot be understood", asked.odd));
@@ -141,9 +143,8 @@ impl Context {
                 Ok(Err(Unasked::Failed(error @ AskError::Moving { .. }))) => {
                     return Err(ToolError::new(ErrorCode::Conflict, error.to_string()));
                 }
-                Ok(Err(Unasked::Failed(error))) if error.is_closed() && notes.is_empty() => {
-                    let end = session.obituary().await;
-                    notes.push(format!("{server} crashed ({end}) and was started again"));
+                Ok(Err(Unasked::Failed(error))) if error.is_closed() && !met_crash => {
+                    met_crash = true;
                     match self.session(&server, subject, deadline).await {
                         Ok(again) => session = again,
                         Err(status) => return Ok(Err(status)),
@@ -166,6 +167,10 @@ impl Context {
         deadline: Instant,
         ask: &impl Ask<T>,
     ) -> Result<Result<(Place, Asked<T>), Unasked>, ToolError> {
+        let _viewing = match session.enter(&View::disk(), deadline).await {
+            Ok(viewing) => viewing,
+            Err(error) => return Ok(Err(Unasked::Failed(error))),
+        };
         let (synced, snapshot) = match session.sync(&subject.path).await {
             Ok(synced) => synced,
             Err(error) => return Err(from_read_error(error)),

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::context::{Context, Subject};
-use crate::config::PresentLanguage;
+use super::context::{Context, PresentServer, Subject};
 use crate::hints::{self, Speech};
 use crate::lsp::manager::{SlotStatus, Unavailable};
 
@@ -28,12 +27,12 @@ pub enum RunState {
     Disabled,
 }
 
-/// One server for one language and, where it runs, one root.
+/// One server and, where it runs, one root.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ServerRow {
-    /// The language's key in the catalogue.
-    pub language: String,
-    /// How many files of the language the (bounded) look at the workspace met.
+    /// The keys, in the catalogue, of the languages here that it speaks, those with the most files first.
+    pub languages: Vec<String>,
+    /// How many files of them the (bounded) look at the workspace met.
     pub files: usize,
     /// The server's key in the catalogue.
     pub server: String,
@@ -64,7 +63,8 @@ pub struct ServerRow {
 pub struct ServersOutput {
     /// Always true.
     pub ok: bool,
-    /// Sorted by number of files, then by language; the server that navigates first.
+    /// Each server once for each root: those of the language with the most files first, the one that navigates in it
+    /// before others.
     pub servers: Vec<ServerRow>,
 }
 
@@ -72,24 +72,21 @@ pub struct ServersOutput {
 pub async fn run(context: &Context) -> ServersOutput {
     let running = context.manager.status();
     let mut servers = Vec::new();
-    for language in context.present_languages() {
-        let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
-        for (server, _) in context.servers_for(&subject, |_| true) {
-            let own: Vec<&SlotStatus> = running.iter().filter(|status| status.server == server).collect();
-            if own.is_empty() {
-                servers.push(resting(context, &language, server));
-            }
-            servers.extend(own.into_iter().map(|status| row(context, &language, status)));
+    for server in context.present_servers() {
+        let own: Vec<&SlotStatus> = running.iter().filter(|status| status.server == server.key).collect();
+        if own.is_empty() {
+            servers.push(resting(context, &server));
         }
+        servers.extend(own.into_iter().map(|status| row(context, &server, status)));
     }
     ServersOutput { ok: true, servers }
 }
 
-fn blank(language: &PresentLanguage, server: &str, state: RunState) -> ServerRow {
+fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {
     ServerRow {
-        language: language.language.clone(),
-        files: language.files,
-        server: server.to_owned(),
+        languages: server.language_keys(),
+        files: server.files(),
+        server: server.key.to_owned(),
         state,
         root: None,
         pid: None,
@@ -101,33 +98,32 @@ fn blank(language: &PresentLanguage, server: &str, state: RunState) -> ServerRow
 }
 
 /// A server that nobody has asked yet.
-fn resting(context: &Context, language: &PresentLanguage, server: &str) -> ServerRow {
-    match context.manager.locate(server, &language.example) {
+fn resting(context: &Context, server: &PresentServer<'_>) -> ServerRow {
+    match context.manager.locate(server.key, &server.example().path) {
         Ok(located) => {
-            let mut row = blank(language, server, RunState::Installed);
+            let mut row = blank(server, RunState::Installed);
             row.detail = Some(format!("{} ({})", located.program.display(), located.origin));
             row
         }
         Err(why) => {
             let missing = matches!(why, Unavailable::Missing { .. });
-            let mut row =
-                blank(language, server, if missing { RunState::Missing } else { RunState::Disabled });
-            row.install = missing.then(|| context.install_command(server)).flatten();
+            let mut row = blank(server, if missing { RunState::Missing } else { RunState::Disabled });
+            row.install = missing.then(|| context.install_command(server.key)).flatten();
             row.detail = Some(why.to_string());
             row
         }
     }
 }
 
-fn row(context: &Context, language: &PresentLanguage, status: &SlotStatus) -> ServerRow {
+fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> ServerRow {
     let state = match (&status.session, &status.failure, status.starting) {
         (_, Some(_), _) => RunState::Crashed,
         (Some(session), _, _) if session.working().is_some() => RunState::Indexing,
         (Some(_), _, _) => RunState::Ready,
         (None, None, true) => RunState::Starting,
-        (None, None, false) => return resting(context, language, &status.server),
+        (None, None, false) => return resting(context, server),
     };
-    let mut row = blank(language, &status.server, state);
+    let mut row = blank(server, state);
     row.root = Some(status.root.display());
     row.detail = status.failure.clone();
     if let Some(session) = &status.session {

@@ -9,17 +9,32 @@
 //! text with the [`Stamp`] it was read at, lists of paths, [`Hit`]s, or [`Changes`].
 
 mod changes;
+mod excerpt;
+mod first;
+mod glob;
+mod grep;
 mod jail;
+mod list;
 mod path;
 mod read;
 mod root;
 mod rules;
 mod search;
+mod select;
+mod until;
 mod walk;
 
 pub use changes::{ChangeFeed, ChangeKind, Changes};
+pub use glob::{GlobOrder, GlobQuery, GlobResult};
+pub use grep::{
+    CaseMode, FileMatches, GrepError, GrepPattern, GrepQuery, GrepResult, GrepWanted, LineMatch, LineMatcher,
+    PatternError,
+};
+pub use list::{Entry, EntryKind, LinkTarget, ListQuery, Listing};
 pub use path::{PathError, WorkspacePath};
-pub use read::{DEFAULT_READ_LIMIT, ReadError, Stamp, TextFile};
+pub use read::{CutLine, DEFAULT_READ_LIMIT, Page, PageQuery, ReadError, Stamp, TextFile};
 pub use root::{Workspace, WorkspaceError};
 pub use search::{Hit, SearchError, SearchQuery, SearchResult};
+pub use select::{SelectError, Selection};
+pub use until::{GiveUp, Until};
 pub use walk::{Walk, WalkLimits};

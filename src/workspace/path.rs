@@ -1,5 +1,6 @@
 //! Paths inside the workspace.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -60,7 +61,7 @@ impl WorkspacePath {
 
     /// The path for people and answers: `/` between names, `.` for the root. Always printable: control characters
     /// (`\n`), characters that turn the direction of writing (`\u{202e}`) and bytes that are not UTF-8 (`\xff`) are
-    /// escaped.
+    /// escaped, and in a name with any of these so is the backslash itself.
     pub fn display(&self) -> String {
         if self.is_root() {
             return ".".to_owned();
@@ -75,6 +76,11 @@ impl WorkspacePath {
         shown
     }
 
+    /// Whether [`display`](Self::display) gives it otherwise than it is.
+    pub fn is_escaped(&self) -> bool {
+        !is_printable(self.0.as_os_str())
+    }
+
     /// What follows the last dot of the name (`rs` of `lib.rs`); `None` without one, or where it is not UTF-8.
     pub fn extension(&self) -> Option<&str> {
         self.0.extension().and_then(OsStr::to_str)
@@ -83,6 +89,11 @@ impl WorkspacePath {
     /// The last name; `None` for the root, or where it is not UTF-8.
     pub fn file_name(&self) -> Option<&str> {
         self.0.file_name().and_then(OsStr::to_str)
+    }
+
+    /// The last name, with U+FFFD for what is not UTF-8 in it: enough to tell the language by. Empty for the root.
+    pub fn name_lossy(&self) -> Cow<'_, str> {
+        self.0.file_name().map_or(Cow::Borrowed(""), OsStr::to_string_lossy)
     }
 
     /// The folder it lies in; `None` for the root.
@@ -128,9 +139,11 @@ pub(super) fn refuse_nul(given: &Path) -> Result<(), PathError> {
 /// `text` with everything escaped that a terminal could take for more than text.
 pub(super) fn printable(text: &OsStr) -> String {
     let mut shown = String::with_capacity(text.len());
+    let escapes = !is_printable(text);
     for chunk in text.as_encoded_bytes().utf8_chunks() {
         for character in chunk.valid().chars() {
-            if character.is_control() || is_invisible_control(character) {
+            // Where something is escaped, a backslash of the name itself is too, so that the name can be told back.
+            if character.is_control() || is_invisible_control(character) || (escapes && character == '\\') {
                 shown.extend(character.escape_default());
             } else {
                 shown.push(character);
@@ -142,6 +155,13 @@ pub(super) fn printable(text: &OsStr) -> String {
         }
     }
     shown
+}
+
+/// Whether [`printable`] gives `text` as it is.
+fn is_printable(text: &OsStr) -> bool {
+    text.to_str().is_some_and(|text| {
+        !text.chars().any(|character| character.is_control() || is_invisible_control(character))
+    })
 }
 
 /// Characters that break lines or turn the direction of writing without being `char::is_control`.
@@ -186,6 +206,10 @@ mod tests {
         let path =
             WorkspacePath::new(PathBuf::from(OsStr::from_bytes(b"d/a\nb\x1b[31m\xff\xe2\x80\xaex\xc3\xa9")));
         assert_eq!(path.display(), "d/a\\nb\\u{1b}[31m\\xff\\u{202e}xé");
+        let name = |name: &[u8]| WorkspacePath::new(PathBuf::from(OsStr::from_bytes(name)));
+        assert_eq!(name(b"a\\xff").display(), "a\\xff", "nothing to escape");
+        assert_eq!(name(b"a\\\xff").display(), "a\\\\\\xff");
+        assert!(name(b"a\xff").is_escaped() && !name(b"a\\xff").is_escaped());
     }
 
     #[test]
@@ -193,6 +217,8 @@ mod tests {
         let path = relative("src/a.tar.gz").unwrap();
         assert_eq!(path.extension(), Some("gz"));
         assert_eq!(path.file_name(), Some("a.tar.gz"));
+        let odd = WorkspacePath::new(PathBuf::from(OsStr::from_bytes(b"d/\xff.py")));
+        assert_eq!((odd.file_name(), odd.name_lossy().as_ref()), (None, "\u{fffd}.py"));
         let parent = path.parent().unwrap();
         assert_eq!(parent.display(), "src");
         assert!(parent.parent().unwrap().is_root());

@@ -14,6 +14,9 @@ use super::path::printable;
 use super::{Workspace, WorkspacePath};
 
 mod decode;
+mod page;
+
+pub use page::{CutLine, Page, PageQuery};
 
 /// The largest file, in bytes, that [`Workspace::read_text`] reads: 64 MiB.
 pub const DEFAULT_READ_LIMIT: u64 = 64 * 1024 * 1024;
@@ -83,6 +86,12 @@ pub enum ReadError {
         /// Which.
         path: String,
     },
+    /// It is something else than the directory that was asked for.
+    #[error("`{path}` is not a directory; give the directory it lies in")]
+    NotADirectory {
+        /// Which.
+        path: String,
+    },
     /// It is neither a file nor a directory.
     #[error("`{path}` is {kind}, not a regular file, and is never opened")]
     Special {
@@ -139,6 +148,16 @@ pub enum ReadError {
         /// Which.
         path: String,
     },
+    /// There was no time to come to the line that was asked for.
+    #[error(
+        "`{path}` is too large to reach that line in time; line {line} was reached: ask for an earlier one, or search in it"
+    )]
+    Late {
+        /// Which.
+        path: String,
+        /// 1-based line that was reached.
+        line: u64,
+    },
     /// The user may not read it.
     #[error("`{path}` may not be read: permission denied; change its mode or owner")]
     Denied {
@@ -194,6 +213,13 @@ impl Workspace {
         stamp_of_regular(&handle, || path.display())
     }
 
+    /// The state of the folder at `path`, which is another once an entry has come into it or gone; `None` where no folder
+    /// is. Takes microseconds.
+    pub fn folder_stamp(&self, path: &WorkspacePath) -> Option<Stamp> {
+        let stat = self.jail().locate(path.as_path()).and_then(fstat).ok()?;
+        (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| Stamp::of(&stat))
+    }
+
     /// The text of the file at `path`, up to [`DEFAULT_READ_LIMIT`].
     ///
     /// # Errors
@@ -223,11 +249,12 @@ impl Workspace {
         self.jail().locate(path.as_path()).map(drop).map_err(|errno| from_errno(path.display(), errno))
     }
 
-    /// The file at `path`, opened, if it is a regular one.
-    pub(super) fn open_regular(&self, path: &WorkspacePath) -> Result<File, ReadError> {
-        let fd = self.jail().open(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;
-        stamp_of_regular(&fd, || path.display())?;
-        Ok(File::from(fd))
+    /// The file at `relative`, opened, if it is a regular one, and its stamp.
+    pub(super) fn open_regular(&self, relative: &Path) -> Result<(File, Stamp), ReadError> {
+        let name = || WorkspacePath::new(relative.to_owned()).display();
+        let fd = self.jail().open(relative).map_err(|errno| from_errno(name(), errno))?;
+        let stamp = stamp_of_regular(&fd, name)?;
+        Ok((File::from(fd), stamp))
     }
 
     /// The text of a file anywhere, such as a library's source that a language server pointed at, if it is a regular
@@ -283,18 +310,24 @@ fn read_stable(
 /// The stamp of what `handle` is, if that is a regular file.
 fn stamp_of_regular(handle: impl std::os::fd::AsFd, name: impl Fn() -> String) -> Result<Stamp, ReadError> {
     let stat = fstat(handle).map_err(|errno| from_errno(name(), errno))?;
-    let special = |kind| Err(ReadError::Special { path: name(), kind });
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Ok(Stamp::of(&stat)),
         FileType::Directory => Err(ReadError::Directory { path: name() }),
-        FileType::Fifo => special("a named pipe (FIFO)"),
-        FileType::Socket => special("a socket"),
-        FileType::CharacterDevice | FileType::BlockDevice => special("a device"),
-        FileType::Symlink | FileType::Unknown => special("of an unknown kind"),
+        other => Err(ReadError::Special { path: name(), kind: special_kind(other) }),
     }
 }
 
-fn from_errno(path: String, errno: Errno) -> ReadError {
+/// What something that is neither a file nor a directory is, with its article.
+pub(super) fn special_kind(kind: FileType) -> &'static str {
+    match kind {
+        FileType::Fifo => "a named pipe (FIFO)",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        _ => "of an unknown kind",
+    }
+}
+
+pub(super) fn from_errno(path: String, errno: Errno) -> ReadError {
     match errno {
         Errno::NOENT | Errno::NOTDIR => ReadError::NotFound { path },
         Errno::XDEV => ReadError::Outside { path },

@@ -1,7 +1,6 @@
 //! Searching: where a pattern occurs in the files of the workspace.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,12 +11,14 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::{DirEntry, WalkState};
 
+use super::first::First;
 use super::rules::walker;
-use super::walk::Start;
-use super::{ReadError, Workspace, WorkspacePath};
+use super::walk::{Start, threads};
+use super::{ReadError, Until, Workspace, WorkspacePath};
 use crate::text::Range;
 
 mod file;
+pub(super) mod watched;
 
 /// The most memory, in bytes, that one line may take while it is searched; a file with a longer one is left out.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
@@ -108,12 +109,12 @@ impl Workspace {
             workspace: self,
             query,
             start,
-            found: Mutex::default(),
+            until: Until::new(query.deadline),
+            found: Mutex::new(First::new(query.max_hits.saturating_add(1))),
             timed_out: AtomicBool::new(false),
             files_searched: AtomicUsize::new(0),
         };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-        walker(self, &search.start.directory).threads(threads).build_parallel().run(|| {
+        walker(self, &search.start.directory).threads(threads()).build_parallel().run(|| {
             let mut searcher = searcher();
             let matcher = matcher.clone();
             let search = &search;
@@ -123,43 +124,15 @@ impl Workspace {
     }
 }
 
-/// More threads than this wait for the disk and each other.
-const MAX_THREADS: usize = 12;
-
 /// One search while it runs, shared by its threads.
 struct Search<'a> {
     workspace: &'a Workspace,
     query: &'a SearchQuery,
     start: Start,
-    found: Mutex<Found>,
+    until: Until,
+    found: Mutex<First<Vec<Hit>>>,
     timed_out: AtomicBool,
     files_searched: AtomicUsize,
-}
-
-/// The hits so far, of which only the first by path are kept.
-#[derive(Default)]
-struct Found {
-    hits: BTreeMap<PathBuf, Vec<Hit>>,
-    total: usize,
-}
-
-impl Found {
-    /// Adds the hits of one file, then drops files at the end as long as those before hold `wanted` hits.
-    fn add(&mut self, path: &Path, hits: Vec<Hit>, wanted: usize) {
-        self.total += hits.len();
-        self.hits.insert(path.to_owned(), hits);
-        while let Some(last) = self.hits.last_entry() {
-            if self.total - last.get().len() < wanted {
-                break;
-            }
-            self.total -= last.remove().len();
-        }
-    }
-
-    /// Whether nothing at or below `path` can be among the first `wanted` hits any more.
-    fn is_beyond(&self, path: &Path, wanted: usize) -> bool {
-        self.total >= wanted && self.hits.last_key_value().is_some_and(|(last, _)| path > last.as_path())
-    }
 }
 
 impl Search<'_> {
@@ -168,7 +141,7 @@ impl Search<'_> {
         self.query.max_hits.saturating_add(1)
     }
 
-    fn found(&self) -> std::sync::MutexGuard<'_, Found> {
+    fn found(&self) -> std::sync::MutexGuard<'_, First<Vec<Hit>>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -178,12 +151,12 @@ impl Search<'_> {
         searcher: &mut Searcher,
         matcher: &RegexMatcher,
     ) -> WalkState {
-        if self.timed_out.load(Ordering::Relaxed) || Instant::now() >= self.query.deadline {
+        if self.timed_out.load(Ordering::Relaxed) || self.until.is_over() {
             self.timed_out.store(true, Ordering::Relaxed);
             return WalkState::Quit;
         }
         let Ok(entry) = entry else { return WalkState::Continue };
-        if self.found().is_beyond(entry.path(), self.wanted()) {
+        if self.found().is_beyond(entry.path()) {
             return WalkState::Skip;
         }
         if entry.file_type().is_some_and(|kind| kind.is_file()) && self.is_wanted(entry.path()) {
@@ -201,18 +174,18 @@ impl Search<'_> {
     fn search_file(&self, absolute: &Path, searcher: &mut Searcher, matcher: &RegexMatcher) {
         let Some(path) = self.start.path_of(absolute) else { return };
         // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
-        let Ok(opened) = self.workspace.open_regular(&path) else { return };
-        match file::search(opened, &path, searcher, matcher, self.wanted(), self.query.deadline) {
+        let Ok((opened, _)) = self.workspace.open_regular(path.as_path()) else { return };
+        match file::search(opened, &path, searcher, matcher, self.wanted(), &self.until) {
             file::Outcome::Searched(hits) => {
                 self.files_searched.fetch_add(1, Ordering::Relaxed);
                 if !hits.is_empty() {
-                    self.found().add(absolute, hits, self.wanted());
+                    self.found().add(absolute, hits.len(), hits);
                 }
             }
             file::Outcome::TimedOut(hits) => {
                 self.timed_out.store(true, Ordering::Relaxed);
                 if !hits.is_empty() {
-                    self.found().add(absolute, hits, self.wanted());
+                    self.found().add(absolute, hits.len(), hits);
                 }
             }
             file::Outcome::NotText => {}
@@ -221,7 +194,7 @@ impl Search<'_> {
 
     fn finish(self) -> SearchResult {
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut hits: Vec<Hit> = found.hits.into_values().flatten().collect();
+        let mut hits: Vec<Hit> = found.into_items().flatten().collect();
         let truncated = hits.len() > self.query.max_hits;
         hits.truncate(self.query.max_hits);
         let files_searched = self.files_searched.into_inner();

@@ -1,5 +1,6 @@
 //! Walking: which files are in the workspace.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -55,6 +56,11 @@ impl Workspace {
     }
 }
 
+/// How many threads a walk uses that reads files: more wait for the disk and each other.
+pub(super) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(12)
+}
+
 /// Where a walk begins: what the caller called it, and where it really is.
 pub(super) struct Start {
     under: WorkspacePath,
@@ -76,13 +82,19 @@ impl Start {
         Ok(Self { under: under.clone(), directory })
     }
 
+    /// As [`path_of`](Self::path_of), for the many entries of which most are not kept.
+    pub(super) fn relative<'e>(&self, entry: &'e Path) -> Option<Cow<'e, Path>> {
+        let rest = entry.strip_prefix(&self.directory).ok()?;
+        Some(match (self.under.is_root(), rest.as_os_str().is_empty()) {
+            (true, _) => Cow::Borrowed(rest),
+            (false, true) => Cow::Owned(self.under.as_path().to_owned()),
+            (false, false) => Cow::Owned(self.under.as_path().join(rest)),
+        })
+    }
+
     /// The path of `entry`, which the walk met, as the caller would spell it.
     pub(super) fn path_of(&self, entry: &Path) -> Option<WorkspacePath> {
-        let rest = entry.strip_prefix(&self.directory).ok()?;
-        if rest.as_os_str().is_empty() {
-            return Some(self.under.clone());
-        }
-        Some(WorkspacePath::new(self.under.as_path().join(rest)))
+        self.relative(entry).map(|path| WorkspacePath::new(path.into_owned()))
     }
 }
 

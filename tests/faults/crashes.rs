@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use lsp_tools::tools::answer::{ServerState, Verdict};
+use lsp_tools::tools::answer::{Answer, HoverOutput, ServerState, Verdict};
 use serde_json::json;
 
-use crate::play::{Play, TEXT, failure, in_time, timed};
-use crate::support::fingerprint;
+use crate::play::{Play, SOON, TEXT, failure, in_time, timed};
+use crate::support::{count_processes, fingerprint, wait_until};
 
 /// Points at which a first question meets the crash.
 const POINTS: [&str; 6] =
@@ -71,9 +71,7 @@ async fn a_killed_server_is_started_again_with_its_documents() {
         play.seen(path).await;
     }
     assert_eq!(play.log().count("textDocument/didOpen"), 3);
-    let pid = play.log().events("start")[0]["pid"].as_i64().expect("a pid");
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).expect("a pid")).expect("a pid");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a kill");
+    kill_unnoticed(&play);
     assert!(play.seen("a.scr").await.ends_with(&fingerprint(TEXT)));
     assert_eq!(play.log().starts(), 2);
     let opened = play.log().params("textDocument/didOpen");
@@ -83,6 +81,80 @@ async fn a_killed_server_is_started_again_with_its_documents() {
         .collect();
     assert_eq!(again.into_iter().collect::<Vec<_>>(), ["a.scr", "b.scr", "c.scr"]);
     play.end().await;
+}
+
+/// Kills the server and waits until it is gone; nobody asks it anything meanwhile.
+fn kill_unnoticed(play: &Play) {
+    let pid = play.log().events("start").last().expect("a start")["pid"].as_i64().expect("a pid");
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).expect("a pid")).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a kill");
+    wait_until("the supervisor is gone too", SOON, || count_processes(&play.project.marker()) == 0);
+}
+
+/// The first answer of a server: the second crash costs a pause, in which the text answers.
+async fn served(play: &Play) -> Answer<HoverOutput> {
+    loop {
+        let answer = play.hover("a.scr").await.expect("a hover");
+        if answer.verdict != Verdict::Hints {
+            return answer;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn tells_the_crash(notes: &[String]) -> bool {
+    notes.iter().any(|note| {
+        note.contains("was started again") && note.contains("SIGKILL") && note.contains("mene | tekel")
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_while_nobody_asks_is_told_by_the_next_answer_and_by_it_alone() {
+    let play = Play::new(&json!({"stderr": ["mene", "tekel"]}));
+    for round in 1..=2 {
+        play.seen("a.scr").await;
+        kill_unnoticed(&play);
+        let answer = in_time(served(&play)).await;
+        assert!(tells_the_crash(&answer.notes), "{round}: {:?}", answer.notes);
+        let answer = in_time(play.hover("a.scr")).await.expect("a hover");
+        assert_eq!(answer.notes, Vec::<String>::new(), "{round}");
+        let answer = in_time(play.check("a.scr")).await.expect("a check");
+        assert!(!tells_the_crash(&answer.notes), "{round}: {:?}", answer.notes);
+    }
+    assert_eq!(play.log().starts(), 3);
+    in_time(play.runtime.shutdown()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_while_nobody_asks_is_told_by_diagnostics_too() {
+    let play = Play::new(&json!({"stderr": ["mene", "tekel"]}));
+    in_time(play.check("a.scr")).await.expect("a check");
+    kill_unnoticed(&play);
+    let answer = in_time(play.check("a.scr")).await.expect("a check");
+    assert!(tells_the_crash(&answer.notes), "{:?}", answer.notes);
+    let answer = in_time(play.hover("a.scr")).await.expect("a hover");
+    assert_eq!(answer.notes, Vec::<String>::new());
+    in_time(play.runtime.shutdown()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_two_roots_that_crashed_is_started_again_once_and_tells() {
+    let scenario = json!({
+        "stderr": ["mene", "tekel"],
+        "capabilities": {"workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}}},
+    });
+    let files = [("one/scr.toml", ""), ("one/a.scr", TEXT), ("two/scr.toml", ""), ("two/a.scr", TEXT)];
+    let play = Play::with(&scenario, "root-markers = [\"scr.toml\"]", files);
+    play.seen("one/a.scr").await;
+    play.seen("two/a.scr").await;
+    kill_unnoticed(&play);
+    let answer = in_time(play.hover("two/a.scr")).await.expect("a hover");
+    assert!(tells_the_crash(&answer.notes), "{:?}", answer.notes);
+    let answer = in_time(play.hover("one/a.scr")).await.expect("a hover");
+    assert_eq!(answer.notes, Vec::<String>::new());
+    assert_eq!(play.log().starts(), 2);
+    assert_eq!(play.log().count("workspace/didChangeWorkspaceFolders"), 2, "once for each start");
+    in_time(play.runtime.shutdown()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

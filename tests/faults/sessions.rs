@@ -96,6 +96,21 @@ async fn a_server_that_takes_more_folders_is_given_them() {
     play.end().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_becomes_a_project_while_we_run_gets_its_server() {
+    let table = "root-markers = [\".git\", \"scr.toml\"]";
+    let play = Play::with(&json!({}), table, [("one/a.scr", TEXT), ("two/a.scr", TEXT)]);
+    play.seen("one/a.scr").await;
+    play.seen("two/a.scr").await;
+    assert_eq!(play.log().starts(), 1);
+    fs::create_dir(play.project.path("one/.git")).expect("a folder");
+    play.seen("one/a.scr").await;
+    play.project.write("two/scr.toml", "");
+    play.seen("two/a.scr").await;
+    assert_eq!(folders(&play), BTreeSet::from(["one", "project", "two"].map(str::to_owned)));
+    play.end().await;
+}
+
 fn settings(project: &Project, text: &str) {
     fs::write(project.beside("config").join("lsp-tools.toml"), text).expect("settings");
 }
@@ -206,5 +221,28 @@ async fn documents_beyond_the_limit_are_closed_and_opened_again_when_asked() {
         (log.count("textDocument/didOpen") <= log.count("textDocument/didClose") + 4).then_some(())
     });
     assert_eq!(play.findings("f0.scr").await, (Verdict::Complete, 1));
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_two_languages_is_listed_and_examined_once() {
+    let project = Project::scripted(&json!({}), "", [("a.scr", TEXT), ("b.scr", TEXT), ("c.scx", TEXT)]);
+    let catalogue = project.beside("config").join("servers.toml");
+    let text = fs::read_to_string(&catalogue).expect("servers.toml");
+    let text = text.replace("languages = [\"scripted\"]", "languages = [\"scripted\", \"extended\"]");
+    let other =
+        "[language.extended]\nname = \"Extended\"\nextensions = [\"scx\"]\nservers = [\"scripted\"]\n\n";
+    fs::write(&catalogue, format!("{other}{text}")).expect("servers.toml");
+    let play = Play::open(project, None);
+    let listed = in_time(play.runtime.servers()).await.servers;
+    let both = ["scripted".to_owned(), "extended".to_owned()];
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!((&listed[0].languages[..], listed[0].files), (&both[..], 3));
+    play.seen("c.scx").await;
+    let listed = in_time(play.runtime.servers()).await.servers;
+    assert_eq!((listed.len(), listed[0].pid.is_some()), (1, true), "{listed:?}");
+    let examined = in_time(play.runtime.doctor()).await.servers;
+    assert_eq!(examined.len(), 1, "{examined:?}");
+    assert_eq!((&examined[0].languages[..], examined[0].files), (&both[..], 3));
     play.end().await;
 }

@@ -61,6 +61,7 @@ fn soak(
         let hover = edit.spot.map(|spot| product.hover(&edit.path, spot));
         let round = Round { number, edit, diagnostics, diagnosed, hover, hovered: begun.elapsed() };
         report.judge(round, &mut oracle);
+        report.tell_progress();
     }
     report
 }

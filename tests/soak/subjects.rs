@@ -21,6 +21,8 @@ pub struct Subject {
     pub name: &'static str,
     /// Key in the catalogue.
     pub key: &'static str,
+    /// The language's key in the catalogue.
+    pub language: &'static str,
     /// Program and arguments.
     pub command: &'static [&'static str],
     pub language_id: &'static str,
@@ -44,6 +46,7 @@ const PYTHON_FILES: &[&str] = &["greet/app.py", "greet/messages.py", "greet/peop
 pub const PYLSP: Subject = Subject {
     name: "pylsp",
     key: "pylsp",
+    language: "python",
     command: &["pylsp"],
     language_id: "python",
     fixture: "python",
@@ -67,6 +70,7 @@ pub const PYRIGHT: Subject = Subject {
 pub const BASH: Subject = Subject {
     name: "bash-language-server",
     key: "bash-language-server",
+    language: "shell",
     command: &["bash-language-server", "start"],
     language_id: "shellscript",
     fixture: "shell",
@@ -81,6 +85,7 @@ pub const BASH: Subject = Subject {
 pub const TYPESCRIPT: Subject = Subject {
     name: "typescript-language-server",
     key: "typescript-language-server",
+    language: "typescript",
     command: &["typescript-language-server", "--stdio"],
     language_id: "typescript",
     fixture: "typescript",
@@ -95,6 +100,7 @@ pub const TYPESCRIPT: Subject = Subject {
 pub const CLANGD: Subject = Subject {
     name: "clangd",
     key: "clangd",
+    language: "c",
     command: &["clangd"],
     language_id: "c",
     fixture: "c",
@@ -109,6 +115,7 @@ pub const CLANGD: Subject = Subject {
 pub const SCRIPTED: Subject = Subject {
     name: "scripted",
     key: "scripted",
+    language: "scripted",
     command: &[],
     language_id: "scripted",
     fixture: "",
@@ -124,6 +131,9 @@ impl Subject {
     /// A copy of the fixture, and how the raw client starts the server in it.
     pub fn real_project(&self) -> (Project, Start) {
         let project = Project::of_fixture(self.fixture);
+        // Of several servers for a language the product is to ask this one, and it alone.
+        let settings = format!("prefer.{} = [\"{}\"]\n", self.language, self.key);
+        std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
         let program = self.program();
         let arguments = self.command[1..].iter().map(|argument| (*argument).to_owned());
         let command = [program.to_string_lossy().into_owned()].into_iter().chain(arguments);

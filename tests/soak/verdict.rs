@@ -9,6 +9,8 @@ use super::product::Answered;
 
 /// How often a fresh server is asked although nothing is in doubt.
 const SAMPLE: u64 = 25;
+/// After how many rounds it is told how far the soak is.
+const TELLING: u64 = 50;
 
 /// One edit and what the product said after it.
 pub struct Round {
@@ -124,9 +126,19 @@ impl Report {
         self.note(round, kind, what);
     }
 
+    /// So that whoever waits for minutes sees that it goes on.
+    pub fn tell_progress(&self) {
+        if self.rounds.is_multiple_of(TELLING) {
+            let wrong = self.stale + self.different + self.missing + self.undecided;
+            eprintln!("{}: {} edits so far, {wrong} in doubt", self.name, self.rounds);
+        }
+    }
+
     fn note(&mut self, round: &Round, kind: &str, what: String) {
         let Edit { path, kind: edit, way, .. } = &round.edit;
-        self.failures.push(format!("round {}, {path}, {edit} ({way:?}): {kind}: {what}", round.number));
+        let failure = format!("round {}, {path}, {edit} ({way:?}): {kind}: {what}", round.number);
+        eprintln!("{failure}");
+        self.failures.push(failure);
     }
 
     /// Fails unless every answer was there and right, and there was something to be right about.

@@ -30,14 +30,9 @@ fn server_lines(server: &DoctorServer, look: &Look) -> String {
     } else {
         look.paint(BAD, "--")
     };
-    let language = look.paint(BOLD, &escape::words(&server.language));
+    let languages = look.paint(BOLD, &escape::words(&server.languages.join(", ")));
     let files = look.paint(DIM, &format!("({})", count(server.files, "file")));
-    let mut out = format!("{mark} {language} {files}  ");
-    if server.server.is_empty() {
-        out.push_str("no server is known\n");
-        return out;
-    }
-    out.push_str(&escape::words(&server.server));
+    let mut out = format!("{mark} {languages} {files}  {}", escape::words(&server.server));
     if let Some(version) = &server.version {
         out.push_str(&format!(" {}", escape::words(version)));
     }
@@ -116,7 +111,7 @@ mod tests {
 
     fn well() -> DoctorServer {
         DoctorServer {
-            language: "python".into(),
+            languages: vec!["python".into()],
             files: 12,
             server: "pylsp".into(),
             found: Some("/usr/bin/pylsp".into()),
@@ -136,13 +131,13 @@ mod tests {
     #[test]
     fn what_is_well_and_what_is_not() {
         let mut hollow = well();
-        hollow.language = "bash".into();
+        hollow.languages = vec!["bash".into(), "zsh".into()];
         hollow.findings = vec![DoctorFinding {
             message: "no shellcheck".into(),
             fix: Some("apt install shellcheck".into()),
         }];
         let missing = DoctorServer {
-            language: "go".into(),
+            languages: vec!["go".into()],
             files: 1,
             server: "gopls".into(),
             found: None,
@@ -158,7 +153,7 @@ ok python (12 files)  pylsp 1.15.0
    /usr/bin/pylsp (PATH)
    hover app.py:1:5: answered (1.2 s)  def greet
 
-!! bash (12 files)  pylsp 1.15.0
+!! bash, zsh (12 files)  pylsp 1.15.0
    /usr/bin/pylsp (PATH)
    ! no shellcheck
      run: apt install shellcheck

@@ -14,7 +14,7 @@ pub fn render(output: &ServersOutput, look: &Look) -> String {
         return "no file of a known language in this workspace\n".to_owned();
     }
     let rows: Vec<Vec<Cell>> = output.servers.iter().map(row).collect();
-    let header = ["LANGUAGE", "FILES", "SERVER", "STATE", "PID", "MEMORY", "LATENCY", "ROOT", "DETAIL"];
+    let header = ["LANGUAGES", "FILES", "SERVER", "STATE", "PID", "MEMORY", "LATENCY", "ROOT", "DETAIL"];
     let mut out = table(&header, &rows, look);
     let advice: Vec<Vec<Cell>> = output
         .servers
@@ -35,7 +35,7 @@ fn row(row: &ServerRow) -> Vec<Cell> {
     let (state, style) = state(row.state);
     let root = row.root.as_deref().map(|root| if root.is_empty() { ".".into() } else { escape::words(root) });
     vec![
-        Cell::plain(escape::words(&row.language)),
+        Cell::plain(escape::words(&row.languages.join(", "))),
         Cell::plain(row.files.to_string()),
         Cell::new(escape::words(&row.server), BOLD),
         Cell::new(state, style),
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn columns_align_and_what_is_missing_is_told() {
         let running = ServerRow {
-            language: "python".into(),
+            languages: vec!["python".into()],
             files: 12,
             server: "pylsp".into(),
             state: RunState::Ready,
@@ -83,7 +83,7 @@ mod tests {
             install: None,
         };
         let missing = ServerRow {
-            language: "bash".into(),
+            languages: vec!["bash".into(), "zsh".into()],
             files: 1,
             server: "bash-language-server".into(),
             state: RunState::Missing,
@@ -96,9 +96,9 @@ mod tests {
         };
         let output = ServersOutput { ok: true, servers: vec![running, missing] };
         let expected = "\
-LANGUAGE  FILES  SERVER                STATE    PID   MEMORY   LATENCY  ROOT  DETAIL
-python    12     pylsp                 ready    4242  61.4 MB  3.2 ms   .
-bash      1      bash-language-server  missing                                not on PATH\\u{1b}[2J
+LANGUAGES  FILES  SERVER                STATE    PID   MEMORY   LATENCY  ROOT  DETAIL
+python     12     pylsp                 ready    4242  61.4 MB  3.2 ms   .
+bash, zsh  1      bash-language-server  missing                                not on PATH\\u{1b}[2J
 
 to install what is missing:
 bash-language-server  npm install -g bash-language-server

@@ -8,6 +8,9 @@ mod pull;
 mod push;
 mod tsserver;
 
+use std::sync::Arc;
+
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::decode::Texts;
@@ -44,10 +47,16 @@ pub enum Known {
 
 /// Findings as they came, with what is known of them.
 struct Raw {
-    items: std::sync::Arc<Vec<serde_json::Value>>,
+    items: Arc<Vec<Value>>,
     snapshot: Snapshot,
     known: Known,
     notes: Vec<String>,
+}
+
+/// Findings, as the server's way of telling them gives them.
+enum Found {
+    Raw(Raw),
+    Decoded(Fresh),
 }
 
 const PULL: &str = "textDocument/diagnostic";
@@ -56,16 +65,42 @@ impl Session {
     /// The server's findings in `path` as it is on disk now.
     pub async fn diagnostics(&self, path: &WorkspacePath, deadline: Instant) -> Result<Fresh, AskError> {
         let _in_use = self.use_now();
+        let started = Instant::now();
+        let raw = match self.found(path, deadline).await? {
+            Found::Decoded(fresh) => return Ok(fresh),
+            Found::Raw(raw) => raw,
+        };
+        if raw.known == Known::Complete {
+            self.note_latency(started.elapsed());
+        }
+        Ok(self.decode_all(raw))
+    }
+
+    /// The findings as LSP 3.17 *Diagnostic*s, to be handed back to the server with a question about them.
+    pub(super) async fn raw_diagnostics(
+        &self,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<Arc<Vec<Value>>, AskError> {
+        Ok(match self.found(path, deadline).await? {
+            Found::Raw(raw) => raw.items,
+            Found::Decoded(fresh) => {
+                let encoding = self.capabilities.encoding;
+                Arc::new(fresh.items.iter().map(|item| item.to_lsp(&fresh.text, encoding)).collect())
+            }
+        })
+    }
+
+    async fn found(&self, path: &WorkspacePath, deadline: Instant) -> Result<Found, AskError> {
         let _turn = match self.state.spec.diagnostics.one_at_a_time {
             true => Some(self.checking.lock().await),
             false => None,
         };
         // What is pushed for a document is lost when it is closed.
         let _kept = self.documents.keep(path);
-        let started = Instant::now();
         let raw = match self.state.spec.diagnostics.source {
             DiagnosticsSource::Tsserver if self.capabilities.executes(tsserver::COMMAND) => {
-                return self.tsserver_diagnostics(path, deadline).await;
+                return self.tsserver_diagnostics(path, deadline).await.map(Found::Decoded);
             }
             DiagnosticsSource::Pull => self.pulled(path, deadline).await?,
             DiagnosticsSource::None => {
@@ -78,10 +113,7 @@ impl Session {
             | DiagnosticsSource::Push
             | DiagnosticsSource::Tsserver => self.heard_or_pulled(path, deadline).await?,
         };
-        if raw.known == Known::Complete {
-            self.note_latency(started.elapsed());
-        }
-        Ok(self.decode_all(raw))
+        Ok(Found::Raw(raw))
     }
 
     /// Pulls where the server offers it, also when it offers it only while we wait; listens otherwise.

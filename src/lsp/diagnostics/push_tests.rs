@@ -1,5 +1,6 @@
 use super::*;
 use crate::config::spec::IdleSign;
+use crate::lsp::documents::Source;
 use crate::text::Buffer;
 use crate::workspace::{Stamp, WorkspacePath};
 
@@ -14,7 +15,7 @@ fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
         language_id: String::new(),
         buffer: Buffer::default(),
         version,
-        stamp: Stamp { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 },
+        source: Source::Disk(Stamp { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 }),
         pushes_before,
         owed: false,
         idle_before: 0,

@@ -24,6 +24,7 @@ use super::wire::Trace;
 use crate::config::{Catalogue, Settings, Trust, spec};
 use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
 
+use roots::Roots;
 use slot::Slot;
 
 /// Why no session can be had right now.
@@ -104,8 +105,7 @@ pub struct Manager {
 struct Shared {
     setup: ManagerSetup,
     slots: DashMap<Key, Arc<Slot>>,
-    /// The root of each folder that was asked about, by server and folder.
-    roots: DashMap<Key, Option<WorkspacePath>>,
+    roots: Roots,
     feed: OnceLock<ChangeFeed>,
     /// One caller at a time hands out what changed on disk; the others wait until their servers know.
     refreshing: Mutex<()>,
@@ -148,7 +148,7 @@ impl Manager {
         let shared = Arc::new(Shared {
             setup,
             slots: DashMap::new(),
-            roots: DashMap::new(),
+            roots: Roots::default(),
             feed: OnceLock::new(),
             refreshing: Mutex::new(()),
             stopping: CancellationToken::new(),
@@ -180,19 +180,34 @@ impl Manager {
         }
         let spec = shared.spec(server)?;
         shared.feed.get_or_init(|| ChangeFeed::start(&shared.setup.workspace));
-        let root = shared.root(server, spec, path).ok_or_else(|| Unavailable::Disabled {
-            reason: format!(
-                "{server} only works in a project with {}, and there is none around {}",
-                spec.root_markers.join(" or "),
-                path.display()
-            ),
+        let root = shared.roots.of(&shared.setup.workspace, server, spec, path).ok_or_else(|| {
+            Unavailable::Disabled {
+                reason: format!(
+                    "{server} only works in a project with {}, and there is none around {}",
+                    spec.root_markers.join(" or "),
+                    path.display()
+                ),
+            }
         })?;
-        if let Some(session) = shared.session_with_room(server, &root) {
+        let key = Key { server: server.to_owned(), root };
+        if let Some(slot) = shared.slot_with_room(&key) {
+            let session = slot.session(shared, deadline).await?;
+            session.add_folder(&key.root);
             return Ok(session);
         }
-        let key = Key { server: server.to_owned(), root };
         let slot = shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(Slot::new(key))).clone();
         slot.session(shared, deadline).await
+    }
+
+    /// The session that serves `path` as `server`, if it runs already; starts none, and adds no folder to one.
+    pub fn running(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
+        let shared = &self.shared;
+        let spec = shared.spec(server).ok()?;
+        let root = shared.roots.of(&shared.setup.workspace, server, spec, path)?;
+        let serves = |session: &Arc<Session>| {
+            session.server() == server && (session.root == root || session.state.folders().contains(&root))
+        };
+        shared.running().into_iter().find(serves)
     }
 
     /// Lets every running server know what changed on disk since the last call, by whomever.
@@ -202,13 +217,17 @@ impl Manager {
         if changes.changes.is_empty() && !changes.overflowed {
             return;
         }
-        self.shared.roots.clear();
         for session in self.shared.running() {
             session.files_changed(&changes.changes).await;
             if changes.overflowed {
                 session.rescan().await;
             }
         }
+    }
+
+    /// Whether a running server has `path` open.
+    pub fn has_open(&self, path: &WorkspacePath) -> bool {
+        self.shared.running().iter().any(|session| session.has_open(path))
     }
 
     /// Closes documents beyond the settings' limit, the least recently used first.
@@ -266,37 +285,21 @@ impl Shared {
         Ok(spec)
     }
 
-    /// The root of `path` for a server. Found once and kept until something changes on disk: looking for markers in every
-    /// folder above costs more than a warm answer may.
-    fn root(&self, server: &str, spec: &spec::Server, path: &WorkspacePath) -> Option<WorkspacePath> {
-        let folder = path.parent().unwrap_or_else(WorkspacePath::root);
-        let key = Key { server: server.to_owned(), root: folder };
-        if let Some(known) = self.roots.get(&key) {
-            return known.clone();
-        }
-        let found = roots::root_of(&self.setup.workspace, spec, path);
-        self.roots.insert(key, found.clone());
-        found
-    }
-
     fn running(&self) -> Vec<Arc<Session>> {
         self.slots.iter().filter_map(|slot| slot.running()).collect()
     }
 
-    /// A running session of `server` for another root that can take `root` as one more workspace folder.
-    fn session_with_room(&self, server: &str, root: &WorkspacePath) -> Option<Arc<Session>> {
-        let mut others = self.slots.iter().filter(|slot| slot.key().server == server);
-        if let Some(own) = self.slots.get(&Key { server: server.to_owned(), root: root.clone() }) {
-            return own.running();
-        }
-        let session =
-            others.find_map(|slot| slot.running().filter(|session| session.takes_more_folders()))?;
-        // A Python server works with one environment; another root may have another.
-        if launch::environment_key(&self.setup, &session.root) != launch::environment_key(&self.setup, root) {
+    /// Where the server runs for another root and can take `wanted`'s as one more workspace folder. It may have crashed
+    /// since: it is started again for all its roots, not once more for each of them.
+    fn slot_with_room(&self, wanted: &Key) -> Option<Arc<Slot>> {
+        if self.slots.contains_key(wanted) {
             return None;
         }
-        session.add_folder(root);
-        Some(session)
+        let mut others = self.slots.iter().filter(|slot| slot.key().server == wanted.server);
+        let slot = others.find(|slot| slot.takes_more_folders())?.value().clone();
+        // A Python server works with one environment; another root may have another.
+        let environment = |root| launch::environment_key(&self.setup, root);
+        (environment(&slot.key.root) == environment(&wanted.root)).then_some(slot)
     }
 
     /// What changed on disk since the last call; `None` while nothing is watched.

@@ -1,7 +1,50 @@
 //! Which folder a server is started for.
 
+use std::time::SystemTime;
+
+use dashmap::DashMap;
+
+use super::Key;
 use crate::config::spec::Server;
-use crate::workspace::{Workspace, WorkspacePath};
+use crate::workspace::{Stamp, Workspace, WorkspacePath};
+
+/// The root of each folder that was asked about, by server and folder. Looking for every marker in every folder above
+/// costs more than a warm answer may; seeing that none of these folders got or lost an entry does not.
+#[derive(Debug, Default)]
+pub struct Roots(DashMap<Key, Known>);
+
+#[derive(Debug)]
+struct Known {
+    root: Option<WorkspacePath>,
+    /// The folder and those above it, as they were before the root was looked for.
+    folders: Vec<Option<Stamp>>,
+}
+
+impl Roots {
+    /// As [`root_of`], from memory where that still holds.
+    pub fn of(
+        &self,
+        workspace: &Workspace,
+        key: &str,
+        server: &Server,
+        path: &WorkspacePath,
+    ) -> Option<WorkspacePath> {
+        let folder = path.parent().unwrap_or_else(WorkspacePath::root);
+        let above = std::iter::successors(Some(folder.clone()), WorkspacePath::parent);
+        let folders: Vec<Option<Stamp>> = above.map(|folder| workspace.folder_stamp(&folder)).collect();
+        let key = Key { server: key.to_owned(), root: folder };
+        if let Some(known) = self.0.get(&key).filter(|known| known.folders == folders) {
+            return known.root.clone();
+        }
+        let now = SystemTime::now();
+        let root = root_of(workspace, server, path);
+        // What changed a moment ago may change again and look the same.
+        if folders.iter().flatten().all(|stamp| stamp.is_settled(now)) {
+            self.0.insert(key, Known { root: root.clone(), folders });
+        }
+        root
+    }
+}
 
 /// The root for `path`: the nearest folder above it, inside the workspace, that has one of the server's markers (the
 /// topmost one where the catalogue says so); the workspace itself where none has, or `None` where a marker is required.
@@ -29,4 +72,42 @@ fn has_marker(workspace: &Workspace, server: &Server, folder: &WorkspacePath) ->
         }),
         None => absolute.join(marker).symlink_metadata().is_ok(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::Catalogue;
+
+    #[test]
+    fn a_marker_that_comes_or_goes_is_seen_at_once_of_whatever_kind_it_is() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let folder = workspace.root().join("sub/inner");
+        fs::create_dir_all(&folder).unwrap();
+        let path = workspace.path(Path::new("sub/inner/a.py")).unwrap();
+        let server = &Catalogue::built_in().servers["pylsp"];
+        let roots = Roots::default();
+        let root = || roots.of(&workspace, "pylsp", server, &path).unwrap().display();
+        let remembered = || {
+            // Longer than the time in which a folder that just changed is looked at again.
+            std::thread::sleep(Duration::from_millis(60));
+            let known = root();
+            assert_eq!(roots.0.len(), 1);
+            known
+        };
+        assert_eq!(remembered(), ".");
+        fs::create_dir(workspace.root().join("sub/.git")).unwrap();
+        assert_eq!(remembered(), "sub");
+        fs::write(folder.join("setup.py"), "").unwrap();
+        assert_eq!(remembered(), "sub/inner");
+        fs::remove_file(folder.join("setup.py")).unwrap();
+        assert_eq!(remembered(), "sub");
+        std::os::unix::fs::symlink("nowhere", folder.join(".git")).unwrap();
+        assert_eq!(root(), "sub/inner");
+    }
 }

@@ -31,6 +31,8 @@ struct SlotState {
     crashes: Vec<Instant>,
     /// Documents to open again after a restart.
     reopen: Vec<WorkspacePath>,
+    /// How the last session crashed, until there is one in its place.
+    obituary: Option<String>,
     starts: u32,
 }
 
@@ -70,6 +72,11 @@ impl Slot {
             Phase::Running(session) if !session.is_closed() => Some(session.clone()),
             _ => None,
         }
+    }
+
+    /// Whether its session, which may have crashed unnoticed, can serve other roots beside its own.
+    pub fn takes_more_folders(&self) -> bool {
+        matches!(&self.state().phase, Phase::Running(session) if session.takes_more_folders())
     }
 
     /// The session; it is started if need be, and waited for until `deadline`.
@@ -135,6 +142,9 @@ impl Slot {
             let mut state = self.state();
             match &result {
                 Ok(session) if matches!(state.phase, Phase::Starting(_)) => {
+                    if let Some(obituary) = state.obituary.take() {
+                        session.replaces(obituary);
+                    }
                     state.phase = Phase::Running(session.clone());
                 }
                 // It was stopped while it started.
@@ -167,6 +177,7 @@ impl Slot {
             return;
         }
         state.reopen = session.open_paths();
+        state.obituary = Some(detail.clone());
         let why = Unavailable::Failed { server: self.key.server.clone(), detail };
         state.crash(why);
     }
@@ -187,7 +198,12 @@ impl Slot {
     pub fn take_idle(&self, longest: Duration) -> Option<Arc<Session>> {
         let mut state = self.state();
         match &state.phase {
-            Phase::Running(session) if session.idle_for() >= longest && Arc::strong_count(session) == 1 => {
+            // One that crashed stays, for whoever asks next to be told.
+            Phase::Running(session)
+                if !session.is_closed()
+                    && session.idle_for() >= longest
+                    && Arc::strong_count(session) == 1 =>
+            {
                 match std::mem::take(&mut state.phase) {
                     Phase::Running(session) => Some(session),
                     _ => None,

@@ -33,6 +33,39 @@ pub(super) fn decode(mut bytes: Vec<u8>, name: &dyn Fn() -> String) -> Result<(S
     }
 }
 
+/// Refuses a piece of a file, at `offset` in it, that is not text; UTF-8 is not checked.
+pub(super) fn check_chunk(chunk: &[u8], offset: u64, name: &dyn Fn() -> String) -> Result<(), ReadError> {
+    if offset == 0
+        && let Some(order) = utf16_mark(chunk)
+    {
+        return Err(ReadError::Utf16 { path: name(), order });
+    }
+    match memchr::memchr(0, chunk) {
+        None => Ok(()),
+        Some(_) if offset == 0 => Err(not_text(chunk, name())),
+        Some(at) => Err(ReadError::Binary { path: name(), offset: offset + at as u64 }),
+    }
+}
+
+/// How many bytes at the beginning of a file are its UTF-8 byte order mark.
+pub(super) fn mark_length(start: &[u8]) -> usize {
+    if start.starts_with(&UTF8_BOM) { UTF8_BOM.len() } else { 0 }
+}
+
+/// The text of `bytes`, which begin at the 0-based line `first` of a file.
+pub(super) fn decode_page(
+    bytes: Vec<u8>,
+    first: u64,
+    name: &dyn Fn() -> String,
+) -> Result<String, ReadError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid_up_to = error.utf8_error().valid_up_to();
+        let bytes = error.into_bytes();
+        let (line, column) = place_of(&bytes[..valid_up_to]);
+        ReadError::NotUtf8 { path: name(), byte: bytes[valid_up_to], line: first + line, column }
+    })
+}
+
 fn utf16_mark(bytes: &[u8]) -> Option<ByteOrder> {
     match bytes {
         // UTF-32, of which nobody writes sources, is left to the NUL bytes it is full of.

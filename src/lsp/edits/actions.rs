@@ -1,0 +1,132 @@
+//! LSP 3.17 *Code Action Request*, *Code Action Resolve Request*, *Execute a command*.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{EditError, Proposal};
+use crate::lsp::decode::elements;
+use crate::lsp::documents::Snapshot;
+use crate::lsp::session::{AskError, Scope, Session};
+use crate::text::{EncodedPosition, Encoding, Range};
+use crate::workspace::WorkspacePath;
+
+/// The request's method.
+pub const CODE_ACTION: &str = "textDocument/codeAction";
+
+/// One thing a server offers to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Action {
+    /// What it does, in the server's words.
+    pub title: String,
+    /// LSP 3.17 *CodeActionKind* (`quickfix`, `refactor.extract`, …); empty for a bare command.
+    pub kind: String,
+    /// The server prefers it over others.
+    pub preferred: bool,
+    /// Why it cannot be done now.
+    pub disabled: Option<String>,
+    /// The messages of the diagnostics that it cures.
+    pub fixes: Vec<String>,
+    raw: Value,
+}
+
+/// What a server offers for a range.
+#[derive(Debug, Clone)]
+pub struct Actions {
+    /// In the server's order.
+    pub list: Vec<Action>,
+    /// What the server was still doing.
+    pub working: Option<String>,
+}
+
+impl Session {
+    /// What the server offers to do in `range`, of `kind` only where one is given.
+    pub async fn code_actions(
+        &self,
+        path: &WorkspacePath,
+        range: Range,
+        kind: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Actions, EditError> {
+        // Quick fixes are offered for findings that the client hands back as they came.
+        let findings = self.raw_diagnostics(path, deadline).await?;
+        let params = |snapshot: &Snapshot, encoding: Encoding| {
+            let range = snapshot.buffer.encode_range(range, encoding);
+            let (start, end) = (range.start, range.end);
+            let touched: Vec<&Value> =
+                findings.iter().filter(|finding| touches(&finding["range"], start, end)).collect();
+            let mut context = json!({ "diagnostics": touched, "triggerKind": 1 });
+            if let Some(kind) = kind {
+                context["only"] = json!([kind]);
+            }
+            json!({
+                "textDocument": { "uri": snapshot.uri },
+                "range": { "start": wire(start), "end": wire(end) },
+                "context": context,
+            })
+        };
+        let asked = self.ask::<Value>(path, CODE_ACTION, Scope::File, deadline, params).await;
+        let asked = asked.map_err(|error| self.unwilling(error))?;
+        let wanted = |action: &Action| {
+            kind.is_none_or(|kind| action.kind == kind || action.kind.starts_with(&format!("{kind}.")))
+        };
+        let list = elements(&asked.value).filter_map(action).filter(wanted).collect();
+        Ok(Actions { list, working: asked.working })
+    }
+
+    /// What `action` would change. Its command, if it has one, is run at the server, and the edits that the server then asks
+    /// for are part of the proposal.
+    pub async fn action_edit(&self, action: &Action, deadline: Instant) -> Result<Proposal, EditError> {
+        if let Some(reason) = &action.disabled {
+            return Err(self.refused(reason));
+        }
+        let mut raw = action.raw.clone();
+        let is_command = raw["command"].is_string();
+        if !is_command && raw["edit"].is_null() && self.capabilities.resolves_actions() {
+            let resolved = self.ask_workspace::<Value>("codeAction/resolve", &raw, deadline).await;
+            raw = resolved.map_err(|error: AskError| self.unwilling(error))?.0;
+        }
+        let command = if is_command { &raw } else { &raw["command"] };
+        if command.is_null() {
+            return self.proposal(&raw["edit"]).await;
+        }
+        if !raw["edit"].is_null() {
+            // The edit first, then the command (LSP 3.17, *CodeAction*): the command would see text that is not there yet.
+            return Err(self.unusable("an action that is an edit and a command at once"));
+        }
+        let params = json!({ "command": command["command"], "arguments": command["arguments"] });
+        let _alone = self.commands.lock().await;
+        let collecting = self.state.collect_edits();
+        let ran = self.ask_workspace::<Value>("workspace/executeCommand", &params, deadline).await;
+        let edits = collecting.take();
+        ran.map_err(|error: AskError| self.unwilling(error))?;
+        match edits.as_slice() {
+            [] => Ok(Proposal::default()),
+            [edit] => self.proposal(edit).await,
+            _ => Err(self.unusable("a command that asks for several edits")),
+        }
+    }
+}
+
+fn action(value: &Value) -> Option<Action> {
+    Some(Action {
+        title: value["title"].as_str()?.to_owned(),
+        kind: value["kind"].as_str().unwrap_or_default().to_owned(),
+        preferred: value["isPreferred"] == true,
+        disabled: value["disabled"]["reason"].as_str().map(str::to_owned),
+        fixes: elements(&value["diagnostics"])
+            .filter_map(|finding| finding["message"].as_str().map(str::to_owned))
+            .collect(),
+        raw: value.clone(),
+    })
+}
+
+fn touches(range: &Value, start: EncodedPosition, end: EncodedPosition) -> bool {
+    let place = |value: &Value| Some((value["line"].as_u64()?, value["character"].as_u64()?));
+    let (Some(from), Some(to)) = (place(&range["start"]), place(&range["end"])) else { return false };
+    let wide = |position: EncodedPosition| (u64::from(position.line), u64::from(position.unit));
+    from <= wide(end) && wide(start) <= to
+}
+
+fn wire(position: EncodedPosition) -> Value {
+    json!({ "line": position.line, "character": position.unit })
+}

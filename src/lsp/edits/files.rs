@@ -1,0 +1,52 @@
+//! LSP 3.17 *WillRenameFiles Request*, *DidRenameFiles Notification*: what moving a file means for imports of it.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{EditError, Proposal};
+use crate::lsp::session::{AskError, Session};
+use crate::lsp::uri;
+use crate::workspace::WorkspacePath;
+
+const WILL: &str = "workspace/willRenameFiles";
+
+impl Session {
+    /// Whether the server wants to be asked before `path` is moved.
+    pub fn cares_for_moves(&self, path: &WorkspacePath) -> bool {
+        self.capabilities.covers_file_operation("willRename", &self.workspace.absolute(path))
+    }
+
+    /// What moving files (old and new name) would change in others. Asked before they are moved.
+    pub async fn will_rename(
+        &self,
+        moves: &[(WorkspacePath, WorkspacePath)],
+        deadline: Instant,
+    ) -> Result<Proposal, EditError> {
+        let (edit, working) = self
+            .ask_workspace::<Value>(WILL, &self.renames(moves), deadline)
+            .await
+            .map_err(|error: AskError| self.unwilling(error))?;
+        if let Some(work) = working {
+            return Err(EditError::Busy { server: self.server().to_owned(), work });
+        }
+        self.proposal(&edit).await
+    }
+
+    /// Tells the server that files were moved.
+    pub fn did_rename(&self, moves: &[(WorkspacePath, WorkspacePath)]) {
+        let any = |(from, _): &(WorkspacePath, WorkspacePath)| {
+            self.capabilities.covers_file_operation("didRename", &self.workspace.absolute(from))
+        };
+        if moves.iter().any(any) {
+            self.connection.notify("workspace/didRenameFiles", &self.renames(moves));
+        }
+    }
+
+    /// LSP 3.17 *RenameFilesParams*.
+    fn renames(&self, moves: &[(WorkspacePath, WorkspacePath)]) -> Value {
+        let uri = |path: &WorkspacePath| uri::from_path(&self.workspace.absolute(path));
+        let files: Vec<Value> =
+            moves.iter().map(|(from, to)| json!({ "oldUri": uri(from), "newUri": uri(to) })).collect();
+        json!({ "files": files })
+    }
+}

@@ -1,0 +1,75 @@
+//! Edits that servers propose: renames, code actions, formatting, import updates. Nothing is written here: a proposal is the
+//! whole old and new text of each file, computed for the text that is on disk now, for whoever writes.
+//!
+//! [`proposal`] reads LSP 3.17 *WorkspaceEdit* and *TextEdit*; the other files each ask for one kind of edit.
+
+mod actions;
+mod files;
+mod format;
+mod proposal;
+mod rename;
+mod text_edits;
+
+pub use actions::{Action, Actions};
+pub use proposal::{Proposal, ProposedFile};
+
+use super::connection::RequestError;
+use super::session::AskError;
+use crate::workspace::ReadError;
+
+/// Why there is no usable proposal.
+#[derive(Debug, thiserror::Error)]
+pub enum EditError {
+    /// The server did not answer.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// The server says that it cannot be done, in its words.
+    #[error("{server} refuses: {message}")]
+    Refused {
+        /// The server's key.
+        server: String,
+        /// Its words.
+        message: String,
+    },
+    /// The server was still reading the project: it would have missed places.
+    #[error("{server} is still busy ({work}): an edit now would miss places; ask again when it is done")]
+    Busy {
+        /// The server's key.
+        server: String,
+        /// What it does.
+        work: String,
+    },
+    /// The edit was computed for another text than the one that is there.
+    #[error("{path} changed while {server} computed the edit; nothing was changed, ask again")]
+    Stale {
+        /// The server's key.
+        server: String,
+        /// The file.
+        path: String,
+    },
+    /// The edit leads out of the workspace.
+    #[error("{server} wants to change {place}, which lies outside the workspace; nothing was changed")]
+    Outside {
+        /// The server's key.
+        server: String,
+        /// The path or URI.
+        place: String,
+    },
+    /// The edit contradicts itself or cannot be understood.
+    #[error("{server} sent an edit that cannot be used ({what}); nothing was changed")]
+    Unusable {
+        /// The server's key.
+        server: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A file that it concerns cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl From<RequestError> for EditError {
+    fn from(error: RequestError) -> Self {
+        Self::Ask(AskError::Request(error))
+    }
+}

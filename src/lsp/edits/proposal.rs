@@ -1,0 +1,214 @@
+//! LSP 3.17 *WorkspaceEdit*: read into the old and the new text of each file.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::EditError;
+use super::text_edits;
+use crate::lsp::decode::elements;
+use crate::lsp::model::FileRef;
+use crate::lsp::session::Session;
+use crate::lsp::uri;
+use crate::text::Buffer;
+use crate::workspace::{ReadError, WorkspacePath};
+
+/// One file of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposedFile {
+    /// The file; where it is renamed, its new name.
+    pub path: WorkspacePath,
+    /// Its name before, where it is renamed.
+    pub renamed_from: Option<WorkspacePath>,
+    /// The text that the edit was computed for; `None` where there was no file.
+    pub before: Option<String>,
+    /// The text it becomes; `None` where it is deleted.
+    pub after: Option<String>,
+}
+
+/// What a server proposes: all of it is to be done, or none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proposal {
+    /// By path; files that would not change are left out.
+    pub files: Vec<ProposedFile>,
+}
+
+impl Proposal {
+    /// Whether nothing would change.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}
+
+/// Files as they would be, while an edit is read.
+#[derive(Default)]
+struct Draft {
+    files: BTreeMap<WorkspacePath, Drafted>,
+}
+
+#[derive(Clone)]
+struct Drafted {
+    renamed_from: Option<WorkspacePath>,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl Session {
+    /// Reads a *WorkspaceEdit* (or `null`: nothing to do).
+    pub(super) async fn proposal(&self, edit: &Value) -> Result<Proposal, EditError> {
+        let mut draft = Draft::default();
+        match edit["documentChanges"].as_array() {
+            Some(changes) => {
+                for change in changes {
+                    self.draft_change(&mut draft, change).await?;
+                }
+            }
+            None => {
+                for (uri, edits) in edit["changes"].as_object().into_iter().flatten() {
+                    self.draft_text(&mut draft, uri, None, edits).await?;
+                }
+            }
+        }
+        let files = draft.files.into_iter().map(|(path, drafted)| ProposedFile {
+            path,
+            renamed_from: drafted.renamed_from,
+            before: drafted.before,
+            after: drafted.after,
+        });
+        let changes = |file: &ProposedFile| file.before != file.after || file.renamed_from.is_some();
+        Ok(Proposal { files: files.filter(changes).collect() })
+    }
+
+    async fn draft_change(&self, draft: &mut Draft, change: &Value) -> Result<(), EditError> {
+        let flag = |name: &str| change["options"][name] == true;
+        match change["kind"].as_str() {
+            None => {
+                let document = &change["textDocument"];
+                let uri = document["uri"].as_str().ok_or_else(|| self.unusable("a change of no file"))?;
+                self.draft_text(draft, uri, document["version"].as_i64(), &change["edits"]).await
+            }
+            Some("create") => {
+                let path = self.editable(&change["uri"])?;
+                let known = self.drafted(draft, &path).await?;
+                match known.after {
+                    Some(_) if flag("ignoreIfExists") && !flag("overwrite") => Ok(()),
+                    Some(_) if !flag("overwrite") => {
+                        Err(self.unusable(&format!("it creates {}, which is there", path.display())))
+                    }
+                    _ => {
+                        draft.files.insert(path, Drafted { after: Some(String::new()), ..known });
+                        Ok(())
+                    }
+                }
+            }
+            Some("rename") => {
+                let (from, to) = (self.editable(&change["oldUri"])?, self.editable(&change["newUri"])?);
+                self.draft_rename(draft, from, to, flag("overwrite"), flag("ignoreIfExists")).await
+            }
+            Some("delete") => {
+                let path = self.editable(&change["uri"])?;
+                let known = self.drafted(draft, &path).await?;
+                if known.after.is_none() && !flag("ignoreIfNotExists") {
+                    return Err(self.unusable(&format!("it deletes {}, which is not there", path.display())));
+                }
+                draft.files.insert(path, Drafted { after: None, ..known });
+                Ok(())
+            }
+            Some(other) => Err(self.unusable(&format!("a change of the unknown kind {other:?}"))),
+        }
+    }
+
+    async fn draft_rename(
+        &self,
+        draft: &mut Draft,
+        from: WorkspacePath,
+        to: WorkspacePath,
+        overwrite: bool,
+        ignore: bool,
+    ) -> Result<(), EditError> {
+        let source = self.drafted(draft, &from).await?;
+        let target = self.drafted(draft, &to).await?;
+        let text = source
+            .after
+            .clone()
+            .ok_or_else(|| self.unusable(&format!("it renames {}, which is not there", from.display())))?;
+        if target.after.is_some() && !overwrite {
+            if ignore {
+                return Ok(());
+            }
+            return Err(self.unusable(&format!("it renames {} over {}", from.display(), to.display())));
+        }
+        let origin = source.renamed_from.clone().unwrap_or_else(|| from.clone());
+        draft.files.remove(&from);
+        let renamed = Drafted {
+            renamed_from: (origin != to).then_some(origin),
+            before: source.before,
+            after: Some(text),
+        };
+        draft.files.insert(to, renamed);
+        Ok(())
+    }
+
+    async fn draft_text(
+        &self,
+        draft: &mut Draft,
+        uri: &str,
+        version: Option<i64>,
+        edits: &Value,
+    ) -> Result<(), EditError> {
+        let path = self.editable(&Value::String(uri.to_owned()))?;
+        if let Some(version) = version
+            && !draft.files.contains_key(&path)
+            && self.documents.contains(&path)
+        {
+            let (_, snapshot) = self.sync(&path).await?;
+            if i64::from(snapshot.version) != version {
+                return Err(EditError::Stale { server: self.server().to_owned(), path: path.display() });
+            }
+        }
+        let known = self.drafted(draft, &path).await?;
+        let text = known
+            .after
+            .clone()
+            .ok_or_else(|| self.unusable(&format!("it changes {}, which is not there", path.display())))?;
+        let edits: Vec<Value> = elements(edits).cloned().collect();
+        let after = text_edits::apply(&Buffer::new(&text), &edits, self.capabilities.encoding)
+            .map_err(|error| self.unusable(&format!("{}: {error}", path.display())))?;
+        draft.files.insert(path, Drafted { after: Some(after), ..known });
+        Ok(())
+    }
+
+    /// What `path` is so far; read from the server's text where it has one, else from disk.
+    async fn drafted(&self, draft: &Draft, path: &WorkspacePath) -> Result<Drafted, EditError> {
+        if let Some(known) = draft.files.get(path) {
+            return Ok(known.clone());
+        }
+        if draft.files.values().any(|drafted| drafted.renamed_from.as_ref() == Some(path)) {
+            return Ok(Drafted { renamed_from: None, before: None, after: None });
+        }
+        let text = match self.documents.contains(path) {
+            true => self.sync(path).await.map(|(_, snapshot)| snapshot.buffer.to_string()),
+            false => self.workspace.read_text_up_to(path, self.limits.max_file_bytes).map(|file| file.text),
+        };
+        let text = match text {
+            Ok(text) => Some(text),
+            Err(ReadError::NotFound { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Drafted { renamed_from: None, before: text.clone(), after: text })
+    }
+
+    fn editable(&self, uri: &Value) -> Result<WorkspacePath, EditError> {
+        let uri = uri.as_str().ok_or_else(|| self.unusable("a change of no file"))?;
+        let outside = |place: String| EditError::Outside { server: self.server().to_owned(), place };
+        match uri::file_ref(&self.workspace, uri) {
+            FileRef::Inside(path) => Ok(path),
+            FileRef::Outside(path) => Err(outside(path.display().to_string())),
+            FileRef::Virtual(uri) => Err(outside(uri)),
+        }
+    }
+
+    pub(super) fn unusable(&self, what: &str) -> EditError {
+        EditError::Unusable { server: self.server().to_owned(), what: what.to_owned() }
+    }
+}

@@ -1,0 +1,221 @@
+//! Unified diffs of two texts, for answers.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use imara_diff::sources::lines;
+use imara_diff::{Algorithm, InternedInput};
+
+use super::patch::quote;
+
+/// How the line begins that stands for what a shortened diff leaves out. [`super::patch::parse`] refuses such a diff.
+pub const TRUNCATED: &str = "... diff truncated: ";
+
+/// How a diff is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiffOptions {
+    /// Lines of context around each change.
+    pub context: usize,
+    /// Most bytes of [`UnifiedDiff::text`], but for the line that says what was left out.
+    pub max_bytes: usize,
+}
+
+impl Default for DiffOptions {
+    /// Three lines of context, 32 KiB.
+    fn default() -> Self {
+        Self { context: 3, max_bytes: 32 * 1024 }
+    }
+}
+
+/// The difference of two texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnifiedDiff {
+    /// The unified diff; empty where nothing differs. Lines have the line ends of the texts, so a CRLF line ends in
+    /// CRLF; a last line without line end is followed by `\ No newline at end of file`.
+    pub text: String,
+    /// Lines of the new text that the old one has not; counted in full also where `text` is shortened.
+    pub additions: usize,
+    /// Lines of the old text that the new one has not; counted in full also where `text` is shortened.
+    pub deletions: usize,
+    /// What `text` leaves out; `None` where it is whole.
+    pub truncated: Option<Truncated>,
+}
+
+/// What a shortened diff leaves out. The last line of its text says so, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truncated {
+    /// Hunks that are missing or not whole.
+    pub hunks: usize,
+    /// Lines that are missing: context, added and removed ones.
+    pub lines: usize,
+}
+
+/// The difference between `old` and `new`. A path is `None` where there is no such file: that side is `/dev/null`.
+///
+/// Headers are git's: `--- a/…` and `+++ b/…`, before them `diff --git` where those two alone would not tell (a rename,
+/// an empty file that comes or goes). Applied to `old`, a diff that is not shortened gives `new`, byte by byte.
+/// Takes time linear in the texts but for a factor that git's own heuristics bound.
+pub fn unified_diff(
+    old_path: Option<&str>,
+    old: &str,
+    new_path: Option<&str>,
+    new: &str,
+    options: DiffOptions,
+) -> UnifiedDiff {
+    let input = InternedInput::new(lines(old), lines(new));
+    let mut diff = imara_diff::Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    let (additions, deletions) = (diff.count_additions() as usize, diff.count_removals() as usize);
+    let groups = grouped(diff.hunks(), options.context, input.before.len(), input.after.len());
+    let mut text = header(old_path, new_path, !groups.is_empty());
+    let mut writer = Writer { input: &input, text: &mut text, most: options.max_bytes, left_out: None };
+    for group in &groups {
+        writer.group(group);
+    }
+    let truncated = writer.left_out;
+    if let Some(Truncated { hunks, lines }) = truncated {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{TRUNCATED}{hunks} hunks, {lines} lines left out");
+    }
+    UnifiedDiff { text, additions, deletions, truncated }
+}
+
+fn header(old: Option<&str>, new: Option<&str>, has_hunks: bool) -> String {
+    let side = |prefix: &str, path: Option<&str>| {
+        path.map_or_else(|| "/dev/null".to_owned(), |path| quote(&format!("{prefix}/{path}")))
+    };
+    let mut text = String::new();
+    let (Some(any_old), Some(any_new)) = (old.or(new), new.or(old)) else { return text };
+    let renamed = any_old != any_new;
+    if renamed || (!has_hunks && old.is_some() != new.is_some()) {
+        text = format!("diff --git {} {}\n", side("a", Some(any_old)), side("b", Some(any_new)));
+        if renamed {
+            text.push_str(&format!("rename from {}\nrename to {}\n", quote(any_old), quote(any_new)));
+        } else if old.is_none() {
+            text.push_str("new file mode 100644\n");
+        } else {
+            text.push_str("deleted file mode 100644\n");
+        }
+    }
+    if has_hunks {
+        // A name with spaces is followed by a tab, so that it is not taken for a name and a date.
+        let end = |name: String| if name.contains(' ') { name + "\t" } else { name };
+        text.push_str(&format!("--- {}\n+++ {}\n", end(side("a", old)), end(side("b", new))));
+    }
+    text
+}
+
+/// Changes that share context.
+struct Group {
+    /// Lines of the old and the new text, 0-based, context included.
+    old: Range<usize>,
+    new: Range<usize>,
+    changes: Vec<imara_diff::Hunk>,
+}
+
+impl Group {
+    /// How many lines it has: shared, removed and added ones.
+    fn lines(&self) -> usize {
+        let added: usize = self.changes.iter().map(|change| change.after.len()).sum();
+        self.old.len() + added
+    }
+}
+
+fn grouped(
+    changes: impl Iterator<Item = imara_diff::Hunk>,
+    context: usize,
+    old_len: usize,
+    new_len: usize,
+) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for change in changes {
+        let (old_end, new_end) = (change.before.end as usize, change.after.end as usize);
+        let behind = context.min(old_len - old_end).min(new_len - new_end);
+        let old_start = change.before.start as usize;
+        match groups.last_mut() {
+            Some(last) if old_start.saturating_sub(context) <= last.old.end => {
+                (last.old.end, last.new.end) = (old_end + behind, new_end + behind);
+                last.changes.push(change);
+            }
+            _ => {
+                let before = context.min(old_start);
+                groups.push(Group {
+                    old: old_start - before..old_end + behind,
+                    new: change.after.start as usize - before..new_end + behind,
+                    changes: vec![change],
+                });
+            }
+        }
+    }
+    groups
+}
+
+struct Writer<'a, 't> {
+    input: &'a InternedInput<&'t str>,
+    text: &'a mut String,
+    most: usize,
+    left_out: Option<Truncated>,
+}
+
+impl<'t> Writer<'_, 't> {
+    fn group(&mut self, group: &Group) {
+        if let Some(left_out) = &mut self.left_out {
+            left_out.hunks += 1;
+            left_out.lines += group.lines();
+            return;
+        }
+        let head = format!("@@ -{} +{} @@\n", range(group.old.clone()), range(group.new.clone()));
+        let lines = self.lines_of(group);
+        let mut written = 0;
+        if self.text.len() + head.len() <= self.most {
+            let before = self.text.len();
+            self.text.push_str(&head);
+            for (sign, line) in &lines {
+                if self.text.len() + 1 + line.len() > self.most {
+                    break;
+                }
+                push_line(self.text, *sign, line);
+                written += 1;
+            }
+            if written == 0 {
+                self.text.truncate(before);
+            }
+        }
+        if written < lines.len() {
+            self.left_out = Some(Truncated { hunks: 1, lines: lines.len() - written });
+        }
+    }
+
+    fn lines_of(&self, group: &Group) -> Vec<(char, &'t str)> {
+        let old = |at: usize| self.input.interner[self.input.before[at]];
+        let new = |at: usize| self.input.interner[self.input.after[at]];
+        let mut lines = Vec::with_capacity(group.lines());
+        let mut at = group.old.start;
+        for change in &group.changes {
+            lines.extend((at..change.before.start as usize).map(|at| (' ', old(at))));
+            lines.extend(change.before.clone().map(|at| ('-', old(at as usize))));
+            lines.extend(change.after.clone().map(|at| ('+', new(at as usize))));
+            at = change.before.end as usize;
+        }
+        lines.extend((at..group.old.end).map(|at| (' ', old(at))));
+        lines
+    }
+}
+
+fn push_line(text: &mut String, sign: char, line: &str) {
+    text.push(sign);
+    text.push_str(line);
+    if !line.ends_with('\n') {
+        text.push_str("\n\\ No newline at end of file\n");
+    }
+}
+
+/// `start,count` with a 1-based start, as the format has it: the count left out where it is 1, and the line before where
+/// it is 0.
+fn range(lines: Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => format!("{}", lines.start + 1),
+        count => format!("{},{count}", lines.start + 1),
+    }
+}

@@ -1,0 +1,62 @@
+//! Where the lines of an old text stand in a new one.
+
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, InternedInput};
+
+/// Where the lines of an old text stand in a new one.
+#[derive(Debug, Clone, Default)]
+pub struct LineMap {
+    /// What was replaced: 0-based lines before and after, in order.
+    hunks: Vec<(Range<u32>, Range<u32>)>,
+}
+
+impl LineMap {
+    /// From `old` to `new`.
+    pub fn between(old: &str, new: &str) -> Self {
+        let input = InternedInput::new(old, new);
+        let mut diff = Diff::compute(Algorithm::Histogram, &input);
+        diff.postprocess_lines(&input);
+        Self { hunks: diff.hunks().map(|hunk| (hunk.before, hunk.after)).collect() }
+    }
+
+    /// The new 0-based line of an old one; `None` where it was replaced or removed.
+    pub fn new_line(&self, old: u32) -> Option<u32> {
+        let mut shift = 0_i64;
+        for (before, after) in &self.hunks {
+            if old < before.start {
+                break;
+            }
+            if old < before.end {
+                return None;
+            }
+            shift = i64::from(after.end) - i64::from(before.end);
+        }
+        u32::try_from(i64::from(old) + shift).ok()
+    }
+
+    /// The replaced lines of the old text, 0-based; empty ranges where something was only added.
+    pub fn replaced(&self) -> impl Iterator<Item = Range<u32>> {
+        self.hunks.iter().map(|(before, _)| before.clone())
+    }
+
+    /// The lines of the new text that took their place.
+    pub fn replacing(&self) -> impl Iterator<Item = Range<u32>> {
+        self.hunks.iter().map(|(_, after)| after.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_move_with_what_was_put_before_them() {
+        let map = LineMap::between("a\nb\nc\nd\n", "x\na\nc\ny\nz\nd\n");
+        let lines: Vec<Option<u32>> = (0..4).map(|line| map.new_line(line)).collect();
+        assert_eq!(lines, [Some(1), None, Some(2), Some(5)]);
+        let same = LineMap::between("a\n", "a\n");
+        assert_eq!(same.new_line(0), Some(0));
+        assert_eq!(same.replaced().count(), 0);
+    }
+}

@@ -1,0 +1,46 @@
+//! Lines as diffs and patches have them: they end at LF alone; a CR before it belongs to the line end.
+
+/// How a line ends, where it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineEnd {
+    /// `\n`
+    Lf,
+    /// `\r\n`
+    CrLf,
+}
+
+impl LineEnd {
+    /// The characters.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lf => "\n",
+            Self::CrLf => "\r\n",
+        }
+    }
+}
+
+/// The end of `line`, which still has it; `None` for the last line of a text that ends without one.
+pub(crate) fn line_end(line: &str) -> Option<LineEnd> {
+    match line.strip_suffix('\n') {
+        Some(rest) if rest.ends_with('\r') => Some(LineEnd::CrLf),
+        Some(_) => Some(LineEnd::Lf),
+        None => None,
+    }
+}
+
+/// `line` without its end; a lone CR at the end of a text counts as one.
+pub(crate) fn content(line: &str) -> &str {
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    line.strip_suffix('\r').unwrap_or(line)
+}
+
+/// The line end that most lines of `text` have (LF where both are as many); `None` for a text without any.
+pub(crate) fn common_line_end(text: &str) -> Option<LineEnd> {
+    let all = text.bytes().filter(|byte| *byte == b'\n').count();
+    let crlf = text.matches("\r\n").count();
+    match (all, crlf) {
+        (0, _) => None,
+        (all, crlf) if 2 * crlf > all => Some(LineEnd::CrLf),
+        _ => Some(LineEnd::Lf),
+    }
+}

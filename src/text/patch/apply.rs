@@ -1,0 +1,217 @@
+//! The new text of one file.
+
+use super::assemble::assemble;
+use super::haystack::{Haystack, TooMuchWork};
+use super::mismatch::{self, HunkMismatch, PatchMismatch};
+use super::place::{Placement, Placer, Shape};
+use super::{FilePatch, HunkPlace, MismatchReason};
+
+/// How tolerant applying is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ApplyOptions {
+    /// Most lines of context that may be dropped at each end of a hunk whose place is then the only one; 0 demands all.
+    pub fuzz: usize,
+}
+
+impl Default for ApplyOptions {
+    /// Two lines, as `patch` has it.
+    fn default() -> Self {
+        Self { fuzz: 2 }
+    }
+}
+
+/// What came of a patch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The new text.
+    pub text: String,
+    /// Per hunk, in the order given.
+    pub hunks: Vec<AppliedHunk>,
+}
+
+impl Applied {
+    /// Whether added lines got the file's line ends instead of the patch's, in any hunk.
+    pub fn line_ends_adapted(&self) -> bool {
+        self.hunks.iter().any(|hunk| hunk.line_ends_adapted)
+    }
+}
+
+/// Where a hunk was applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AppliedHunk {
+    /// Its 0-based number within the file's section of the patch.
+    pub index: usize,
+    /// The 1-based line of the old text that it states; `None` where it states none.
+    pub old_start: Option<usize>,
+    /// The 1-based line of the old text where it was found; for one without old lines, the line behind which it went.
+    pub applied_at: usize,
+    /// Lines between the two: positive where it was found farther down; 0 where it states no line.
+    pub offset: isize,
+    /// Lines of context dropped at each end, at most.
+    pub fuzz: usize,
+    /// Whether its added lines got the line ends of the file instead of those of the patch, because its old lines
+    /// were there but for the line ends.
+    pub line_ends_adapted: bool,
+}
+
+/// Why a patch was not applied. The text is then as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ApplyError {
+    /// Hunks do not fit.
+    #[error("{0}")]
+    Mismatch(PatchMismatch),
+    /// Something is left of the text of a file that the patch deletes.
+    #[error(
+        "the patch deletes the file, but removes only a part of it; {lines} lines would be left (the first is line {first})"
+    )]
+    NotAll {
+        /// Lines left.
+        lines: usize,
+        /// The 1-based line of the old text that is the first to be left.
+        first: usize,
+    },
+    /// Looking for the hunks takes too long.
+    #[error(
+        "the hunks fit nearly everywhere in the file, and telling the places apart takes too long; give more context or split the patch"
+    )]
+    TooMuchWork,
+}
+
+/// Applies the hunks of `patch` to `old`, the text of its [`FilePatch::old_path`] (empty where that is `None`).
+///
+/// All hunks or none. A byte order mark that the patch does not mention stays. A patch without hunks gives the old text;
+/// one that deletes a file and has no hunks gives nothing.
+///
+/// # Errors
+/// [`ApplyError::Mismatch`] tells about every hunk that does not fit.
+pub fn apply(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<Applied, ApplyError> {
+    let deletes = matches!(patch.operation, super::Operation::Delete { .. });
+    if deletes && patch.hunks.is_empty() {
+        return Ok(Applied { text: String::new(), hunks: Vec::new() });
+    }
+    let mentions_mark = |hunk: &super::Hunk| hunk.lines.iter().any(|line| line.text.starts_with(MARK));
+    let (mark, body) = match old.strip_prefix(MARK) {
+        Some(body) if !patch.hunks.iter().any(mentions_mark) => (&old[..MARK.len_utf8()], body),
+        _ => ("", old),
+    };
+    let mut applied = apply_to(patch, body, options)?;
+    if !mark.is_empty() && !deletes {
+        applied.text.insert_str(0, mark);
+    }
+    if deletes && !applied.text.is_empty() {
+        return Err(not_all(patch, body, &applied));
+    }
+    Ok(applied)
+}
+
+/// The byte order mark.
+const MARK: char = '\u{feff}';
+
+fn apply_to(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<Applied, ApplyError> {
+    let text = Haystack::new(old);
+    let shapes: Vec<Shape<'_>> = patch.hunks.iter().map(|hunk| Shape::of(hunk, &text)).collect();
+    let placements = place_all(patch, &text, &shapes, options)?;
+    let mut placed: Vec<(Placement, &Shape<'_>)> =
+        placements.iter().map(|placement| (placement.clone(), &shapes[placement.index])).collect();
+    // Stable: hunks that insert at one place stay in their order.
+    placed.sort_by_key(|(placement, _)| (placement.core.start, placement.core.end));
+    let assembled = assemble(&text, patch, &placed, old);
+    let mut hunks = summaries(patch, &placements);
+    for ((placement, _), adapted) in placed.iter().zip(assembled.adapted) {
+        hunks[placement.index].line_ends_adapted = adapted;
+    }
+    Ok(Applied { text: assembled.text, hunks })
+}
+
+/// The places of all hunks, in their order, or what is wrong with each that has none.
+fn place_all(
+    patch: &FilePatch,
+    text: &Haystack<'_>,
+    shapes: &[Shape<'_>],
+    options: ApplyOptions,
+) -> Result<Vec<Placement>, ApplyError> {
+    let mut placer = Placer::new(text, patch, options.fuzz);
+    let mut placements = Vec::with_capacity(patch.hunks.len());
+    let mut failed: Vec<(usize, MismatchReason)> = Vec::new();
+    for (index, (hunk, shape)) in patch.hunks.iter().zip(shapes).enumerate() {
+        match placer.place(index, hunk, shape)? {
+            Ok(placement) => placements.push(placement),
+            Err(reason) => failed.push((index, reason)),
+        }
+    }
+    let moved = placements.iter().any(|placement| offset(patch, placement) != 0);
+    if moved {
+        let (loose, firm) = placements.into_iter().partition(|placement| {
+            is_insertion(patch, placement) && shapes[placement.index].needle.len() == 0
+        });
+        placements = firm;
+        // One that seemed to lie inside another hunk did so because that one moved.
+        for (index, reason) in &mut failed {
+            if shapes[*index].needle.len() == 0 && *reason == MismatchReason::Overlap {
+                *reason = MismatchReason::Unanchored;
+            }
+        }
+        failed.extend(
+            loose.into_iter().map(|placement: Placement| (placement.index, MismatchReason::Unanchored)),
+        );
+    }
+    if failed.is_empty() {
+        return Ok(placements);
+    }
+    failed.sort_by_key(|(index, _)| *index);
+    let explain = |(number, (index, reason)): (usize, (usize, MismatchReason))| -> HunkMismatch {
+        mismatch::explain(text, index, &patch.hunks[index], reason, number)
+    };
+    let failed = failed.into_iter().enumerate().map(explain).collect();
+    Err(ApplyError::Mismatch(PatchMismatch { failed, fitting: summaries(patch, &placements) }))
+}
+
+/// Whether the hunk states a line (and not the start of the text) for want of lines to be found by.
+fn is_insertion(patch: &FilePatch, placement: &Placement) -> bool {
+    matches!(patch.hunks[placement.index].place, HunkPlace::Line { old_start, .. } if old_start > 0)
+}
+
+fn offset(patch: &FilePatch, placement: &Placement) -> isize {
+    match patch.hunks[placement.index].place {
+        HunkPlace::Line { old_start, .. } => {
+            let inserts = patch.hunks[placement.index].old_lines().next().is_none();
+            placement.start + isize::from(!inserts) - old_start as isize
+        }
+        HunkPlace::Text { .. } => 0,
+    }
+}
+
+fn summaries(patch: &FilePatch, placements: &[Placement]) -> Vec<AppliedHunk> {
+    let summary = |placement: &Placement| {
+        let hunk = &patch.hunks[placement.index];
+        let old_start = match hunk.place {
+            HunkPlace::Line { old_start, .. } => Some(old_start),
+            HunkPlace::Text { .. } => None,
+        };
+        let inserts = hunk.old_lines().next().is_none();
+        AppliedHunk {
+            index: placement.index,
+            old_start,
+            applied_at: placement.start.max(0) as usize + usize::from(!inserts),
+            offset: offset(patch, placement),
+            fuzz: placement.fuzz,
+            line_ends_adapted: false,
+        }
+    };
+    placements.iter().map(summary).collect()
+}
+
+fn not_all(patch: &FilePatch, old: &str, applied: &Applied) -> ApplyError {
+    let first = match patch.hunks.first().map(|hunk| &hunk.place) {
+        Some(HunkPlace::Line { old_start, .. }) if *old_start > 1 => 1,
+        _ => patch.hunks.first().map_or(0, |hunk| hunk.old_lines().count()) + 1,
+    };
+    let first = first.min(old.lines().count().max(1));
+    ApplyError::NotAll { lines: applied.text.lines().count(), first }
+}
+
+impl From<TooMuchWork> for ApplyError {
+    fn from(_: TooMuchWork) -> Self {
+        Self::TooMuchWork
+    }
+}

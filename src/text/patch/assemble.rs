@@ -1,0 +1,156 @@
+//! The new text, made of the old one and of hunks whose places are known.
+//!
+//! Lines that stay are copied from the old text, so what a hunk does not change keeps every byte. Lines that come are the
+//! patch's own to the last byte where its old lines were there to the last byte; where only their line ends were not, the
+//! old text decides how they end.
+
+use super::haystack::Haystack;
+use super::place::{Placement, Shape};
+use super::{FilePatch, Hunk, HunkLine, LineKind};
+use crate::text::lines::{LineEnd, common_line_end, line_end};
+
+/// The new text, and what was adapted on the way.
+pub(super) struct Assembled {
+    pub text: String,
+    /// Per placement, in the order given: whether lines got another line end than the patch gives them.
+    pub adapted: Vec<bool>,
+}
+
+/// Puts hunks at their places. `placed` is sorted by place, and no two of them change the same lines.
+pub(super) fn assemble(
+    text: &Haystack<'_>,
+    patch: &FilePatch,
+    placed: &[(Placement, &Shape<'_>)],
+    old: &str,
+) -> Assembled {
+    let mut writer = Writer {
+        text,
+        out: String::with_capacity(old.len()),
+        common: common_line_end(old),
+        trusted: placed
+            .iter()
+            .any(|(placement, shape)| placement.exact && shows_line_end(patch, placement, shape)),
+        adapted: false,
+    };
+    let mut at = 0;
+    let mut adapted = Vec::with_capacity(placed.len());
+    for (placement, shape) in placed {
+        writer.copy(at..placement.core.start);
+        writer.adapted = false;
+        writer.hunk(&patch.hunks[placement.index], placement, shape);
+        adapted.push(writer.adapted);
+        at = placement.core.end;
+    }
+    writer.copy(at..text.len());
+    Assembled { text: writer.out, adapted }
+}
+
+/// Whether an old line of the hunk has a line end, which can agree with the text's.
+fn shows_line_end(patch: &FilePatch, placement: &Placement, shape: &Shape<'_>) -> bool {
+    shape.needle.len() > 0 && patch.hunks[placement.index].old_lines().any(|line| line.newline)
+}
+
+struct Writer<'a, 't> {
+    text: &'a Haystack<'t>,
+    out: String,
+    /// The line end of most lines of the old text.
+    common: Option<LineEnd>,
+    /// Whether some hunk's old lines agreed with the text in their line ends.
+    trusted: bool,
+    adapted: bool,
+}
+
+impl Writer<'_, '_> {
+    fn copy(&mut self, lines: std::ops::Range<usize>) {
+        for line in &self.text.lines[lines] {
+            self.push(line);
+        }
+    }
+
+    /// Appends a line; one without line end that was the last so far gets one.
+    fn push(&mut self, line: &str) {
+        if !self.out.is_empty() && !self.out.ends_with('\n') && !line.is_empty() {
+            self.out.push_str(self.common.unwrap_or(LineEnd::Lf).as_str());
+        }
+        self.out.push_str(line);
+    }
+
+    fn hunk(&mut self, hunk: &Hunk, placement: &Placement, shape: &Shape<'_>) {
+        let keep_ends = placement.exact && (self.trusted || shape.needle.len() > 0 && self.common.is_none());
+        let adapt =
+            if placement.exact { !keep_ends && !self.trusted } else { self.ends_differ(hunk, placement) };
+        let mut at = placement.core.start;
+        let changed = &hunk.lines[shape.lead..hunk.lines.len() - shape.trail];
+        for line in changed {
+            match line.kind {
+                LineKind::Context => {
+                    let line = self.text.lines[at];
+                    self.push(line);
+                    at += 1;
+                }
+                LineKind::Remove => at += 1,
+                LineKind::Add => self.added(line, adapt, at),
+            }
+        }
+        if !placement.exact && placement.core.end == self.text.len() {
+            self.final_line_end(hunk, adapt);
+        }
+    }
+
+    fn added(&mut self, line: &HunkLine, adapt: bool, at: usize) {
+        let end = if adapt { self.end_near(at) } else { None };
+        match end.filter(|_| line.newline) {
+            Some(end) => {
+                let content = line.text.strip_suffix('\r').unwrap_or(&line.text);
+                let given = if content.len() < line.text.len() { LineEnd::CrLf } else { LineEnd::Lf };
+                self.adapted |= given != end;
+                self.push(content);
+                self.out.push_str(end.as_str());
+            }
+            None => {
+                self.push(&line.text);
+                if line.newline {
+                    self.out.push('\n');
+                }
+            }
+        }
+    }
+
+    /// The line end at line `at` of the old text, or of the line before, or of most lines.
+    fn end_near(&self, at: usize) -> Option<LineEnd> {
+        let here = |at: usize| self.text.lines.get(at).and_then(|line| line_end(line));
+        at.checked_sub(1).and_then(here).or_else(|| here(at)).or(self.common)
+    }
+
+    /// Whether an old line of the hunk has a CR where the text has none, or the reverse.
+    fn ends_differ(&self, hunk: &Hunk, placement: &Placement) -> bool {
+        hunk.old_lines().enumerate().any(|(number, line)| {
+            let at = placement.start + number as isize;
+            let there = usize::try_from(at).ok().and_then(|at| self.text.lines.get(at));
+            let there = there.and_then(|line| line_end(line));
+            there.is_some_and(|there| line.newline && (there == LineEnd::CrLf) != line.text.ends_with('\r'))
+        })
+    }
+
+    /// A hunk that changes the last line, and was wrong about how that ends, changes the end only if it says so.
+    fn final_line_end(&mut self, hunk: &Hunk, adapt: bool) {
+        let ends = |line: Option<&HunkLine>| line.is_none_or(|line| line.newline);
+        let last = hunk.lines.last().is_some_and(|line| line.kind == LineKind::Context);
+        if last || ends(hunk.old_lines().next_back()) != ends(hunk.new_lines().next_back()) {
+            return;
+        }
+        let there = self.text.lines.last().is_some_and(|line| line.ends_with('\n'));
+        if there && !self.out.ends_with('\n') && !self.out.is_empty() {
+            let end = self.end_near(self.text.len()).unwrap_or(LineEnd::Lf);
+            self.out.push_str(end.as_str());
+            self.adapted = true;
+        } else if !there && self.out.ends_with('\n') {
+            self.out.pop();
+            if adapt || self.common == Some(LineEnd::CrLf) {
+                let content = self.out.strip_suffix('\r').unwrap_or(&self.out).len();
+                self.out.truncate(content);
+            }
+            self.adapted = true;
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The form between `*** Begin Patch` and `*** End Patch`: whole files, and chunks that are found by their text.
+
+use super::error::shown;
+use super::hunks::{anchor, body_line};
+use super::names::PatchPath;
+use super::{FilePatch, Hunk, HunkLine, HunkPlace, LineKind, MAX_FILES, MAX_HUNKS, Operation, PatchError};
+
+const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
+const ADD: &str = "*** Add File: ";
+const UPDATE: &str = "*** Update File: ";
+const DELETE: &str = "*** Delete File: ";
+const MOVE: &str = "*** Move to: ";
+const END_OF_FILE: &str = "*** End of File";
+
+/// The 0-based line behind `*** Begin Patch`, where that comes before any header of a unified diff.
+pub(super) fn start(lines: &[&str]) -> Option<usize> {
+    let unified = |line: &&str| line.starts_with("diff --git ") || line.starts_with("@@ -");
+    let at = lines.iter().position(|line| line.trim() == BEGIN || unified(line))?;
+    (lines[at].trim() == BEGIN).then_some(at + 1)
+}
+
+/// Reads the file sections from line `at` to `*** End Patch`.
+pub(super) fn parse(lines: &[&str], mut at: usize) -> Result<Vec<FilePatch>, PatchError> {
+    let mut files: Vec<FilePatch> = Vec::new();
+    let mut room = MAX_HUNKS;
+    loop {
+        let Some(line) = lines.get(at) else {
+            return Err(PatchError::Incomplete { line: lines.len(), what: "`*** End Patch` is missing" });
+        };
+        if line.trim() == END {
+            break;
+        }
+        if line.trim().is_empty() {
+            at += 1;
+            continue;
+        }
+        if files.len() == MAX_FILES {
+            return Err(PatchError::TooMany { what: "files", most: MAX_FILES });
+        }
+        let file = read_file(lines, &mut at, room)?;
+        room -= file.hunks.len();
+        files.push(file);
+    }
+    if files.is_empty() { Err(PatchError::Nothing) } else { Ok(files) }
+}
+
+fn read_file(lines: &[&str], at: &mut usize, room: usize) -> Result<FilePatch, PatchError> {
+    let begin = *at;
+    let line = lines[begin].trim_end();
+    *at += 1;
+    let named = |keyword: &str| line.strip_prefix(keyword).map(|name| path(name, begin)).transpose();
+    let (operation, hunks) = if let Some(path) = named(ADD)? {
+        (Operation::Create { path }, read_added(lines, at)?)
+    } else if let Some(path) = named(DELETE)? {
+        (Operation::Delete { path }, Vec::new())
+    } else if let Some(path) = named(UPDATE)? {
+        let moved = lines.get(*at).and_then(|line| line.trim_end().strip_prefix(MOVE));
+        let operation = match moved {
+            Some(to) => Operation::Rename { from: path, to: self::path(to, *at)? },
+            None => Operation::Modify { path },
+        };
+        *at += usize::from(moved.is_some());
+        (operation, read_chunks(lines, at, room)?)
+    } else {
+        let what = format!(
+            "`{}` is not expected here; write `*** Add File: `, `*** Update File: `, `*** Delete File: ` or `{END}`",
+            shown(line)
+        );
+        return Err(PatchError::Header { line: begin + 1, what });
+    };
+    if let (Operation::Modify { path }, true) = (&operation, hunks.is_empty()) {
+        return Err(PatchError::NoHunks { line: begin + 1, path: shown(&path.clean) });
+    }
+    let repairs = Vec::new();
+    Ok(FilePatch { operation, old_mode: None, new_mode: None, hunks, line: begin + 1, repairs })
+}
+
+fn path(name: &str, at: usize) -> Result<PatchPath, PatchError> {
+    match name.trim() {
+        "" => Err(PatchError::Header { line: at + 1, what: "the file name is missing".to_owned() }),
+        name => Ok(PatchPath::plain(name)),
+    }
+}
+
+/// Whether a section or the patch ends at this line.
+fn ends(line: &str) -> bool {
+    let line = line.trim_end();
+    line == END || [ADD, UPDATE, DELETE].iter().any(|keyword| line.starts_with(keyword))
+}
+
+/// The lines of a new file, each behind a `+`.
+fn read_added(lines: &[&str], at: &mut usize) -> Result<Vec<Hunk>, PatchError> {
+    let begin = *at;
+    let mut body: Vec<HunkLine> = Vec::new();
+    while let Some(line) = lines.get(*at).filter(|line| !ends(line)) {
+        let blank = blank_lines(lines, *at);
+        if blank > 0 && lines.get(*at + blank).is_none_or(|line| ends(line)) {
+            *at += blank;
+            break;
+        }
+        match body_line(line) {
+            Some(read) if read.kind == LineKind::Add => body.push(read),
+            _ if line.trim_end() == END_OF_FILE => {}
+            _ => return Err(PatchError::HunkLine { line: *at + 1, found: shown(line) }),
+        }
+        *at += 1;
+    }
+    let place = HunkPlace::Line { old_start: 0, new_start: 1 };
+    Ok(if body.is_empty() { Vec::new() } else { vec![Hunk { place, lines: body, line: begin + 1 }] })
+}
+
+/// How many lines from here on have nothing on them, not even a space.
+fn blank_lines(lines: &[&str], at: usize) -> usize {
+    lines[at..].iter().take_while(|line| line.trim_end_matches(['\n', '\r']).is_empty()).count()
+}
+
+/// The chunks of an updated file. The first may come without `@@`.
+fn read_chunks(lines: &[&str], at: &mut usize, room: usize) -> Result<Vec<Hunk>, PatchError> {
+    let mut hunks = Vec::new();
+    while lines.get(*at).is_some_and(|line| !ends(line)) {
+        if hunks.len() == room {
+            return Err(PatchError::TooMany { what: "hunks", most: MAX_HUNKS });
+        }
+        let begin = *at;
+        let mut after = Vec::new();
+        while let Some(line) = lines.get(*at).filter(|line| line.starts_with("@@")) {
+            after.extend(anchor(line));
+            *at += 1;
+        }
+        let (body, at_end) = read_chunk(lines, at)?;
+        if body.is_empty() {
+            return Err(PatchError::EmptyHunk { line: begin + 1 });
+        }
+        hunks.push(Hunk { place: HunkPlace::Text { after, at_end }, lines: body, line: begin + 1 });
+    }
+    Ok(hunks)
+}
+
+fn read_chunk(lines: &[&str], at: &mut usize) -> Result<(Vec<HunkLine>, bool), PatchError> {
+    let mut body = Vec::new();
+    while let Some(line) = lines.get(*at).filter(|line| !line.starts_with("@@") && !ends(line)) {
+        if line.trim_end() == END_OF_FILE {
+            *at += 1 + blank_lines(lines, *at + 1);
+            return Ok((body, true));
+        }
+        let blank = blank_lines(lines, *at);
+        if blank > 0 {
+            // Blank lines are context that lost its space, unless the chunk ends behind them.
+            if lines.get(*at + blank).is_some_and(|line| !line.starts_with("@@") && !ends(line)) {
+                body.extend(lines[*at..*at + blank].iter().filter_map(|line| body_line(line)));
+            }
+            *at += blank;
+            continue;
+        }
+        let Some(read) = body_line(line) else {
+            return Err(PatchError::HunkLine { line: *at + 1, found: shown(line) });
+        };
+        body.push(read);
+        *at += 1;
+    }
+    Ok((body, false))
+}

@@ -1,0 +1,143 @@
+//! Why a patch cannot be read.
+
+/// Why a patch cannot be read. Lines are 1-based lines of the patch.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatchError {
+    /// There is more text than is read.
+    #[error("the patch has {bytes} bytes, and at most {most} are read; split it")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// What is allowed.
+        most: usize,
+    },
+    /// There are more hunks or files than are read.
+    #[error("the patch has more than {most} {what}; split it")]
+    TooMany {
+        /// `hunks` or `files`.
+        what: &'static str,
+        /// What is allowed.
+        most: usize,
+    },
+    /// Nothing in the text is a patch.
+    #[error(
+        "no patch was found in the text; give a unified diff (`--- a/FILE`, `+++ b/FILE`, `@@ -1,3 +1,4 @@`) or the \
+         `*** Begin Patch` form"
+    )]
+    Nothing,
+    /// It is a kind of patch that is not applied.
+    #[error("line {line}: {what} cannot be applied; give a unified diff of text files")]
+    Unsupported {
+        /// Where that shows.
+        line: usize,
+        /// The kind, with its article.
+        what: Unsupported,
+    },
+    /// The file is a link, a submodule or something else that is not a regular file.
+    #[error("line {line}: mode {mode} ({what}) is refused; only regular files (100644, 100755) are patched")]
+    Mode {
+        /// Where that shows.
+        line: usize,
+        /// As stated.
+        mode: String,
+        /// What such a mode means.
+        what: &'static str,
+    },
+    /// A hunk comes before any file is named.
+    #[error(
+        "line {line}: a hunk without the file it belongs to; put `--- a/FILE` and `+++ b/FILE` before it"
+    )]
+    HunkWithoutFile {
+        /// Where that shows.
+        line: usize,
+    },
+    /// A file is named, and nothing is said of what happens to it.
+    #[error(
+        "line {line}: nothing is changed in `{path}`; add a hunk (`@@ -1,3 +1,4 @@`) or leave the file out"
+    )]
+    NoHunks {
+        /// Where the file's section begins.
+        line: usize,
+        /// The file.
+        path: String,
+    },
+    /// A hunk has neither a removed nor an added line.
+    #[error("line {line}: the hunk changes nothing; add lines that begin with `+` or `-`, or leave it out")]
+    EmptyHunk {
+        /// Where it begins.
+        line: usize,
+    },
+    /// A line inside a hunk begins with something else than ` `, `+`, `-` or `\`.
+    #[error(
+        "line {line}: `{found}` inside a hunk begins with neither ` ` (context), `+` nor `-`; add that first character"
+    )]
+    HunkLine {
+        /// The line.
+        line: usize,
+        /// What is there, shortened.
+        found: String,
+    },
+    /// The header of a hunk cannot be read.
+    #[error(
+        "line {line}: `{found}` is not the header of a hunk; write `@@ -OLD_LINE,COUNT +NEW_LINE,COUNT @@`"
+    )]
+    HunkHeader {
+        /// The line.
+        line: usize,
+        /// What is there, shortened.
+        found: String,
+    },
+    /// A header of the file section cannot be read, or contradicts another.
+    #[error("line {line}: {what}")]
+    Header {
+        /// The line.
+        line: usize,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// The patch ends in the middle, or says itself that something was left out.
+    #[error("line {line}: {what}; give the whole patch")]
+    Incomplete {
+        /// The line.
+        line: usize,
+        /// How that shows.
+        what: &'static str,
+    },
+}
+
+/// Kinds of patches that are recognised and refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsupported {
+    /// `GIT binary patch`, `Binary files … differ`.
+    Binary,
+    /// `*** 1,3 ****`, `--- 1,4 ----`.
+    Context,
+    /// `1,3c1,4`, `< old`, `> new`.
+    Normal,
+    /// `1,3c`, text, `.`.
+    EdScript,
+    /// `diff --cc`, `@@@ … @@@`: the diff of a merge.
+    Combined,
+}
+
+impl std::fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Binary => "a binary patch",
+            Self::Context => "a context diff",
+            Self::Normal => "a diff in the default format of `diff`",
+            Self::EdScript => "an ed script",
+            Self::Combined => "the combined diff of a merge",
+        })
+    }
+}
+
+/// As much of `line` as an error shows.
+pub(super) fn shown(line: &str) -> String {
+    const MOST: usize = 80;
+    let line = line.trim_end_matches(['\n', '\r']);
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,196 @@
+//! The old text as numbered lines, in which hunks are looked for quickly.
+
+use std::cell::{Cell, OnceCell};
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::HunkLine;
+use crate::text::lines::content;
+
+/// Comparisons of lines that one application may cost. Honest patches need a few per line.
+const MOST_WORK: u64 = 30_000_000;
+
+/// Comparing ran out of its budget: the patch is made so that nearly every line fits nearly everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooMuchWork;
+
+/// How much two lines must have in common to be the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sameness {
+    /// Every byte.
+    Exact,
+    /// Every byte but those of the line end.
+    Content,
+}
+
+pub(super) struct Haystack<'t> {
+    /// The lines with their ends.
+    pub lines: Vec<&'t str>,
+    /// One number per different content.
+    ids: Vec<u32>,
+    numbers: HashMap<&'t str, u32>,
+    /// Where the lines of each number begin in `places`.
+    starts: Vec<u32>,
+    /// Lines by number, ascending.
+    places: Vec<u32>,
+    trimmed: OnceCell<HashMap<&'t str, Vec<usize>>>,
+    work: Cell<u64>,
+}
+
+/// Lines that are looked for, ends included.
+pub(super) struct Needle<'h> {
+    lines: Vec<&'h HunkLine>,
+    /// `None` for a content that the text does not have.
+    ids: Vec<Option<u32>>,
+}
+
+impl<'t> Haystack<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(lines.len());
+        let mut ids = Vec::with_capacity(lines.len());
+        for line in &lines {
+            // A text has fewer than 2^32 lines: it is refused long before.
+            let next = numbers.len() as u32;
+            ids.push(*numbers.entry(content(line)).or_insert(next));
+        }
+        let (starts, places) = places_by_number(&ids, numbers.len());
+        Self { lines, ids, numbers, starts, places, trimmed: OnceCell::new(), work: Cell::new(0) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub(super) fn needle<'h>(&self, lines: impl Iterator<Item = &'h HunkLine>) -> Needle<'h> {
+        let lines: Vec<&HunkLine> = lines.collect();
+        let ids = lines.iter().map(|line| self.numbers.get(line_content(line)).copied()).collect();
+        Needle { lines, ids }
+    }
+
+    /// Accounts for `steps` comparisons.
+    pub(super) fn spend(&self, steps: usize) -> Result<(), TooMuchWork> {
+        let work = self.work.get() + steps as u64;
+        self.work.set(work);
+        if work > MOST_WORK { Err(TooMuchWork) } else { Ok(()) }
+    }
+
+    /// Whether the `part` of the needle lies at line `at` (0-based, of the first line of the part).
+    pub(super) fn matches(
+        &self,
+        needle: &Needle<'_>,
+        part: Range<usize>,
+        at: usize,
+        sameness: Sameness,
+    ) -> Result<bool, TooMuchWork> {
+        if at + part.len() > self.len() {
+            return Ok(false);
+        }
+        let (ids, lines) = (&needle.ids[part.clone()], &needle.lines[part]);
+        let here = &self.ids[at..at + ids.len()];
+        let same = ids.iter().zip(here).take_while(|(wanted, id)| **wanted == Some(**id)).count();
+        self.spend(same + 1)?;
+        Ok(same == ids.len()
+            && (sameness == Sameness::Content
+                || lines.iter().zip(&self.lines[at..]).all(|(l, t)| is_exact(l, t))))
+    }
+
+    /// The lines at which the `part` of the needle may lie, ascending: those where its rarest line does.
+    pub(super) fn candidates(&self, needle: &Needle<'_>, part: Range<usize>) -> Candidates<'_> {
+        let ids = &needle.ids[part];
+        let places = |id: &Option<u32>| id.map_or(&[][..], |id| self.places_of(id));
+        let rarest =
+            ids.iter().enumerate().map(|(at, id)| (places(id), at)).min_by_key(|(places, _)| places.len());
+        let (places, shift) = rarest.unwrap_or((&[], 0));
+        Candidates { places, shift, last: self.len().checked_sub(ids.len()) }
+    }
+
+    fn places_of(&self, id: u32) -> &[u32] {
+        let id = id as usize;
+        &self.places[self.starts[id] as usize..self.starts[id + 1] as usize]
+    }
+
+    /// The 0-based lines with this content, ascending.
+    pub(super) fn lines_like(&self, content: &str) -> &[u32] {
+        self.numbers.get(content).map_or(&[], |id| self.places_of(*id))
+    }
+
+    /// The 0-based lines that are `text` but for white space around them, ascending.
+    pub(super) fn lines_trimmed(&self, text: &str) -> &[usize] {
+        let trimmed = self.trimmed.get_or_init(|| {
+            let mut trimmed: HashMap<&str, Vec<usize>> = HashMap::new();
+            for (at, line) in self.lines.iter().enumerate() {
+                trimmed.entry(line.trim()).or_default().push(at);
+            }
+            trimmed
+        });
+        trimmed.get(text.trim()).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Needle<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+}
+
+/// Lines at which a needle may lie.
+#[derive(Clone, Copy)]
+pub(super) struct Candidates<'a> {
+    places: &'a [u32],
+    shift: usize,
+    /// The last line at which it can begin; `None` where the text is too short.
+    last: Option<usize>,
+}
+
+impl<'a> Candidates<'a> {
+    /// Those from line `from` on, ascending.
+    pub(super) fn from(self, from: usize) -> impl Iterator<Item = usize> + 'a {
+        let first = self.places.partition_point(|place| (*place as usize) < from + self.shift);
+        self.resolve(&self.places[first..])
+    }
+
+    /// Those before line `from`, descending.
+    pub(super) fn before(self, from: usize) -> impl Iterator<Item = usize> + 'a {
+        let end = self.places.partition_point(|place| (*place as usize) < from + self.shift);
+        self.resolve(&self.places[..end]).rev()
+    }
+
+    fn resolve(self, places: &'a [u32]) -> impl DoubleEndedIterator<Item = usize> + 'a {
+        let (shift, last) = (self.shift, self.last);
+        places
+            .iter()
+            .filter_map(move |place| (*place as usize).checked_sub(shift))
+            .filter(move |at| last.is_some_and(|last| *at <= last))
+    }
+}
+
+fn places_by_number(ids: &[u32], numbers: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0_u32; numbers + 1];
+    for id in ids {
+        starts[*id as usize + 1] += 1;
+    }
+    for at in 0..numbers {
+        starts[at + 1] += starts[at];
+    }
+    let mut next = starts.clone();
+    let mut places = vec![0; ids.len()];
+    for (at, id) in ids.iter().enumerate() {
+        places[next[*id as usize] as usize] = at as u32;
+        next[*id as usize] += 1;
+    }
+    (starts, places)
+}
+
+/// The text of a hunk's line without a CR at its end.
+pub(super) fn line_content(line: &HunkLine) -> &str {
+    line.text.strip_suffix('\r').unwrap_or(&line.text)
+}
+
+/// Whether a line of a hunk is `line` to the last byte.
+pub(super) fn is_exact(wanted: &HunkLine, line: &str) -> bool {
+    match line.strip_suffix('\n') {
+        Some(text) => wanted.newline && wanted.text == text,
+        None => !wanted.newline && wanted.text == line,
+    }
+}

@@ -1,0 +1,207 @@
+//! What is told about a hunk that does not fit.
+
+use std::collections::HashMap;
+
+use super::apply::AppliedHunk;
+use super::haystack::{Haystack, line_content};
+use super::{Hunk, HunkLine, HunkPlace};
+use crate::text::difference::{Difference, shown_line};
+use crate::text::lines::content;
+
+/// Hunks for which the nearest place is looked for; finding it reads the whole text.
+const MOST_EXPLAINED: usize = 20;
+/// Equal lines that are followed up when the nearest place is looked for.
+const MOST_VOTES: usize = 200_000;
+
+/// Hunks that do not fit, and those that would have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatchMismatch {
+    /// Every hunk that does not fit, in order.
+    pub failed: Vec<HunkMismatch>,
+    /// The hunks that would fit, in order; nothing was changed.
+    pub fitting: Vec<AppliedHunk>,
+}
+
+/// A hunk that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HunkMismatch {
+    /// Its 0-based number within the file's section of the patch.
+    pub index: usize,
+    /// The 1-based line of the patch at which it begins.
+    pub patch_line: usize,
+    /// The 1-based line of the old text that it states; `None` where it states none.
+    pub old_start: Option<usize>,
+    /// What is in the way.
+    pub reason: MismatchReason,
+    /// Whether the text has the hunk's new lines already, so that it was probably applied before.
+    pub already_applied: bool,
+    /// Where most of its old lines are, and what differs there; `None` where none of them is anywhere, and behind the
+    /// first twenty mismatches.
+    pub nearest: Option<NearestPlace>,
+}
+
+/// What is in the way of a hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MismatchReason {
+    /// Its old lines are not in the text.
+    NotFound,
+    /// Its old lines are in several places, and nothing tells which is meant.
+    Ambiguous {
+        /// 1-based lines where it would fit, at most ten.
+        lines: Vec<usize>,
+    },
+    /// The place is one that another hunk changes.
+    Overlap,
+    /// It has no old lines, and goes behind a line that the text does not have.
+    PastEnd {
+        /// How many lines the text has.
+        lines: usize,
+    },
+    /// It has neither a line number nor old lines.
+    NothingToFind,
+    /// It has no old lines, and the hunks around it were found elsewhere than stated, so its line means nothing.
+    Unanchored,
+}
+
+/// The place that fits a hunk best.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearestPlace {
+    /// The 1-based line of the text on which the hunk's first old line would lie.
+    pub line: usize,
+    /// How many of its old lines are there.
+    pub same: usize,
+    /// How many old lines it has.
+    pub of: usize,
+    /// The 1-based line of the text that is the first to differ.
+    pub differs_at: usize,
+    /// What the hunk has there, shortened.
+    pub expected: String,
+    /// What the text has there, shortened; `None` behind its end.
+    pub found: Option<String>,
+    /// What the difference is.
+    pub difference: Difference,
+}
+
+/// Explains why `hunk` does not fit.
+pub(super) fn explain(
+    text: &Haystack<'_>,
+    index: usize,
+    hunk: &Hunk,
+    reason: MismatchReason,
+    explained: usize,
+) -> HunkMismatch {
+    let old_start = match hunk.place {
+        HunkPlace::Line { old_start, .. } => Some(old_start),
+        HunkPlace::Text { .. } => None,
+    };
+    let tell = explained < MOST_EXPLAINED && reason == MismatchReason::NotFound;
+    let nearest = if tell { nearest(text, hunk, old_start) } else { None };
+    let already_applied = tell && is_applied(text, hunk);
+    HunkMismatch { index, patch_line: hunk.line, old_start, reason, already_applied, nearest }
+}
+
+/// Whether the new lines of a hunk that adds something are in the text.
+fn is_applied(text: &Haystack<'_>, hunk: &Hunk) -> bool {
+    let new: Vec<&str> = hunk.new_lines().map(line_content).collect();
+    let adds =
+        hunk.lines.iter().any(|line| line.kind == super::LineKind::Add && !line.text.trim().is_empty());
+    let Some((shift, rarest)) = new.iter().enumerate().min_by_key(|(_, line)| text.lines_like(line).len())
+    else {
+        return false;
+    };
+    let places = text.lines_like(rarest).iter().take(1 + MOST_VOTES / new.len());
+    adds && places.filter_map(|place| (*place as usize).checked_sub(shift)).any(|at| {
+        let here = text.lines.get(at..at + new.len());
+        here.is_some_and(|here| here.iter().zip(&new).all(|(line, new)| content(line) == *new))
+    })
+}
+
+/// The place where most old lines are, the nearest to `stated` (1-based) among equals.
+fn nearest(text: &Haystack<'_>, hunk: &Hunk, stated: Option<usize>) -> Option<NearestPlace> {
+    let old: Vec<&HunkLine> = hunk.old_lines().collect();
+    let mut votes: HashMap<usize, usize> = HashMap::new();
+    let mut left = MOST_VOTES;
+    for (at, line) in old.iter().enumerate() {
+        let places = text.lines_trimmed(&line.text);
+        // Lines that are everywhere (blank ones, braces) tell little, and cost much.
+        let places = &places[..places.len().min(left)];
+        left -= places.len();
+        for start in places.iter().filter_map(|place| place.checked_sub(at)) {
+            *votes.entry(start).or_default() += if line.text.trim().is_empty() { 1 } else { 4 };
+        }
+    }
+    let wanted = stated.unwrap_or(1).saturating_sub(1);
+    let best =
+        votes.into_iter().max_by_key(|(start, votes)| (*votes, std::cmp::Reverse(start.abs_diff(wanted))));
+    let stated_line = stated.map(|line| line.saturating_sub(1)).filter(|start| *start < text.len());
+    let start = best.map(|(start, _)| start).or(stated_line)?;
+    compare(text, &old, start)
+}
+
+fn compare(text: &Haystack<'_>, old: &[&HunkLine], start: usize) -> Option<NearestPlace> {
+    let here = |at: usize| text.lines.get(start + at).copied();
+    let agrees = |at: usize| here(at).is_some_and(|line| content(line) == line_content(old[at]));
+    let same = (0..old.len()).filter(|at| agrees(*at)).count();
+    let differs = (0..old.len()).find(|at| !agrees(*at))?;
+    let expected = line_content(old[differs]);
+    let found = here(differs).map(content);
+    Some(NearestPlace {
+        line: start + 1,
+        same,
+        of: old.len(),
+        differs_at: start + differs + 1,
+        expected: shown_line(expected),
+        found: found.map(shown_line),
+        difference: found.map_or(Difference::EndOfText, |found| Difference::between(expected, found)),
+    })
+}
+
+impl std::fmt::Display for MismatchReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotFound => f.write_str("its lines are not in the file"),
+            Self::Ambiguous { lines } => {
+                let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+                write!(f, "it fits at several places (lines {}); give more context lines", lines.join(", "))
+            }
+            Self::Overlap => f.write_str("its place is changed by another hunk of the patch; make one hunk of both"),
+            Self::PastEnd { lines } => write!(f, "it goes behind a line past the end; the file has {lines} lines"),
+            Self::NothingToFind => {
+                f.write_str("it has neither a line number nor lines of the file; add context lines around what is new")
+            }
+            Self::Unanchored => f.write_str(
+                "it has no lines of the file, and other hunks were found elsewhere than stated; add context lines",
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for HunkMismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "hunk {} (line {} of the patch): {}", self.index + 1, self.patch_line, self.reason)?;
+        if self.already_applied {
+            f.write_str("; the file has its new lines already")?;
+        }
+        let Some(near) = &self.nearest else { return Ok(()) };
+        write!(f, "; nearest is line {} ({} of {} lines the same): ", near.line, near.same, near.of)?;
+        write!(f, "line {} should be `{}`", near.differs_at, near.expected)?;
+        match &near.found {
+            Some(found) => write!(f, " but is `{found}` ({})", near.difference),
+            None => write!(f, " ({})", near.difference),
+        }
+    }
+}
+
+impl std::fmt::Display for PatchMismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let all = self.failed.len() + self.fitting.len();
+        write!(f, "{} of {all} hunks do not fit", self.failed.len())?;
+        for failed in self.failed.iter().take(MOST_EXPLAINED) {
+            write!(f, "\n{failed}")?;
+        }
+        match self.failed.len().checked_sub(MOST_EXPLAINED) {
+            None | Some(0) => Ok(()),
+            Some(more) => write!(f, "\nand {more} more"),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! All files of a patch, in the order that git has.
+//!
+//! A file that is modified twice is modified in sequence: the second section applies to what the first one made, as with
+//! `git apply`. Renames and copies take the text as it was before the patch, so that a file can be changed and copied, or
+//! two files swap their names, in one patch.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{AppliedHunk, ApplyError, ApplyOptions, FileMode, FilePatch, Operation, Patch, PatchPath, apply};
+
+/// What comes of a patch of several files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// What becomes of each file that the patch names, one entry per [`PatchPath::clean`], in the order of first mention.
+    pub files: Vec<FileOutcome>,
+    /// Where the hunks were applied: per section of [`Patch::files`], in its order.
+    pub hunks: Vec<Vec<AppliedHunk>>,
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileOutcome {
+    /// The file.
+    pub path: PatchPath,
+    /// Its text afterwards; `None` where it is gone.
+    pub text: Option<String>,
+    /// The mode that the patch gives it; `None` where it keeps the one of `origin`, or of itself.
+    pub mode: Option<FileMode>,
+    /// The file of which it is a copy or under whose name it was so far.
+    pub origin: Option<PatchPath>,
+}
+
+/// Why a patch of several files was not applied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SequenceError<E> {
+    /// The text of a file could not be had.
+    #[error("{0}")]
+    Read(E),
+    /// Sections do not fit their files: every such section, not only the first.
+    #[error("{}", told(.0))]
+    Sections(Vec<SectionFailure>),
+}
+
+/// A section of a patch that was not applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionFailure {
+    /// Its 0-based number in [`Patch::files`].
+    pub section: usize,
+    /// The file that it is about.
+    pub path: PatchPath,
+    /// Why.
+    pub error: SectionError,
+}
+
+/// Why one section was not applied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SectionError {
+    /// Its hunks do not fit.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// There is no such file.
+    #[error("there is no such file; correct the path, or create it with `--- /dev/null`")]
+    Missing,
+    /// There is such a file already.
+    #[error("there is such a file already; modify it, or choose another name")]
+    Exists,
+}
+
+/// Applies all sections of `patch`, or none. `read` gives the text of a file as it is now, `None` where there is none; it
+/// is asked once per file.
+///
+/// # Errors
+/// [`SequenceError::Read`] as soon as `read` fails; [`SequenceError::Sections`] with every section that does not fit.
+pub fn apply_all<E>(
+    patch: &Patch,
+    options: ApplyOptions,
+    read: impl FnMut(&PatchPath) -> Result<Option<String>, E>,
+) -> Result<Outcome, SequenceError<E>> {
+    let mut files = Files { read, before: HashMap::new(), after: HashMap::new(), order: Vec::new() };
+    let leaving = leaving(patch);
+    let (mut hunks, mut failures) = (Vec::with_capacity(patch.files.len()), Vec::new());
+    for (section, file) in patch.files.iter().enumerate() {
+        match files.section(file, options, &leaving).map_err(SequenceError::Read)? {
+            Ok(applied) => hunks.push(applied),
+            Err((path, error)) => failures.push(SectionFailure { section, path, error }),
+        }
+    }
+    if failures.is_empty() { Ok(files.outcome(hunks)) } else { Err(SequenceError::Sections(failures)) }
+}
+
+/// The names that some section takes away, so that another may take them.
+fn leaving(patch: &Patch) -> HashSet<&str> {
+    let leaves =
+        |file: &'_ FilePatch| matches!(file.operation, Operation::Delete { .. } | Operation::Rename { .. });
+    patch
+        .files
+        .iter()
+        .filter(|file| leaves(file))
+        .filter_map(FilePatch::old_path)
+        .map(|path| path.clean.as_str())
+        .collect()
+}
+
+struct Files<R> {
+    read: R,
+    /// Texts before the patch, as far as they were asked for.
+    before: HashMap<String, Option<String>>,
+    after: HashMap<String, (FileOutcome, Origin)>,
+    order: Vec<String>,
+}
+
+/// Where the text comes from that a file has for now.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The file of this name.
+    Itself,
+    /// Another file, or the patch alone.
+    Elsewhere,
+}
+
+type Section<E> = Result<Result<Vec<AppliedHunk>, (PatchPath, SectionError)>, E>;
+
+impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> Files<R> {
+    fn section(&mut self, file: &FilePatch, options: ApplyOptions, leaving: &HashSet<&str>) -> Section<E> {
+        let target = match &file.operation {
+            Operation::Create { path }
+            | Operation::Rename { to: path, .. }
+            | Operation::Copy { to: path, .. } => Some(path),
+            Operation::Modify { .. } | Operation::Delete { .. } => None,
+        };
+        if let Some(path) = target
+            && self.now(path)?.is_some()
+            && !leaving.contains(path.clean.as_str())
+        {
+            return Ok(Err((path.clone(), SectionError::Exists)));
+        }
+        let old = match &file.operation {
+            Operation::Create { .. } => Some(String::new()),
+            Operation::Modify { path } if file.may_create() => Some(self.now(path)?.unwrap_or_default()),
+            Operation::Modify { path } | Operation::Delete { path } => self.now(path)?,
+            Operation::Rename { from, .. } | Operation::Copy { from, .. } => self.before(from)?,
+        };
+        let named = || file.old_path().or(file.new_path()).cloned();
+        let Some(old) = old else {
+            return Ok(named().map_or(Ok(Vec::new()), |path| Err((path, SectionError::Missing))));
+        };
+        Ok(match apply(file, &old, options) {
+            Ok(applied) => {
+                self.note(file, applied.text);
+                Ok(applied.hunks)
+            }
+            Err(error) => named().map_or(Ok(Vec::new()), |path| Err((path, error.into()))),
+        })
+    }
+
+    /// The text before the patch.
+    fn before(&mut self, path: &PatchPath) -> Result<Option<String>, E> {
+        if let Some(known) = self.before.get(&path.clean) {
+            return Ok(known.clone());
+        }
+        let text = (self.read)(path)?;
+        self.before.insert(path.clean.clone(), text.clone());
+        Ok(text)
+    }
+
+    /// The text after the sections so far.
+    fn now(&mut self, path: &PatchPath) -> Result<Option<String>, E> {
+        match self.after.get(&path.clean) {
+            Some((outcome, _)) => Ok(outcome.text.clone()),
+            None => self.before(path),
+        }
+    }
+
+    fn note(&mut self, file: &FilePatch, text: String) {
+        let mode = file.new_mode;
+        match &file.operation {
+            Operation::Modify { path } => {
+                let earlier = self.after.get(&path.clean).map(|(outcome, origin)| (outcome.clone(), *origin));
+                let (mut outcome, origin) = earlier.unwrap_or_else(|| {
+                    (FileOutcome { path: path.clone(), text: None, mode: None, origin: None }, Origin::Itself)
+                });
+                (outcome.text, outcome.mode) = (Some(text), mode.or(outcome.mode));
+                self.put(outcome, origin);
+            }
+            Operation::Create { path } => {
+                self.put(
+                    FileOutcome { path: path.clone(), text: Some(text), mode, origin: None },
+                    Origin::Elsewhere,
+                );
+            }
+            Operation::Delete { path } => self.gone(path),
+            Operation::Rename { from, to } | Operation::Copy { from, to } => {
+                // What another section has put there under this name stays: two files swap their names.
+                let replaced =
+                    self.after.get(&from.clean).is_some_and(|(_, origin)| *origin == Origin::Elsewhere);
+                if matches!(file.operation, Operation::Rename { .. }) && !replaced {
+                    self.gone(from);
+                }
+                let origin = Some(from.clone());
+                self.put(FileOutcome { path: to.clone(), text: Some(text), mode, origin }, Origin::Elsewhere);
+            }
+        }
+    }
+
+    fn gone(&mut self, path: &PatchPath) {
+        self.put(FileOutcome { path: path.clone(), text: None, mode: None, origin: None }, Origin::Itself);
+    }
+
+    fn put(&mut self, outcome: FileOutcome, origin: Origin) {
+        let key = outcome.path.clean.clone();
+        if self.after.insert(key.clone(), (outcome, origin)).is_none() {
+            self.order.push(key);
+        }
+    }
+
+    fn outcome(mut self, hunks: Vec<Vec<AppliedHunk>>) -> Outcome {
+        let order = std::mem::take(&mut self.order);
+        let files =
+            order.iter().filter_map(|key| self.after.remove(key)).map(|(outcome, _)| outcome).collect();
+        Outcome { files, hunks }
+    }
+}
+
+fn told(failures: &[SectionFailure]) -> String {
+    const MOST: usize = 20;
+    let mut told: Vec<String> = failures
+        .iter()
+        .take(MOST)
+        .map(|failure| format!("{}: {}", failure.path.clean.escape_debug(), failure.error))
+        .collect();
+    if let Some(more) = failures.len().checked_sub(MOST).filter(|more| *more > 0) {
+        told.push(format!("and {more} more files"));
+    }
+    told.join("\n")
+}

@@ -1,0 +1,140 @@
+//! Unified diffs, as git, `diff -u` and people write them, with any text around them.
+
+use super::header::Header;
+use super::names::{Side, git_line, side};
+use super::{
+    FilePatch, LineKind, MAX_FILES, MAX_HUNKS, Operation, PatchError, Unsupported, error::shown, hunks,
+};
+use crate::text::diff::TRUNCATED;
+
+/// Reads all file sections. `lines` still have their line ends.
+pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
+    let mut files: Vec<FilePatch> = Vec::new();
+    let mut room = MAX_HUNKS;
+    let mut at = 0;
+    while at < lines.len() {
+        let Some(header) = read_header(lines, &mut at)? else {
+            refuse(lines[at], at)?;
+            at += 1;
+            continue;
+        };
+        if files.len() == MAX_FILES {
+            return Err(PatchError::TooMany { what: "files", most: MAX_FILES });
+        }
+        let file = read_file(lines, &mut at, &header, room)?;
+        room -= file.hunks.len();
+        files.push(file);
+    }
+    if files.is_empty() { Err(of_nothing(lines)) } else { Ok(files) }
+}
+
+fn read_file(lines: &[&str], at: &mut usize, header: &Header, room: usize) -> Result<FilePatch, PatchError> {
+    let mut repairs = Vec::new();
+    let hunks = hunks::read_all(lines, at, &mut repairs, room)?;
+    if let Some(line) = lines.get(*at) {
+        refuse(line, *at)?;
+    }
+    let operation = header.operation()?;
+    let file = FilePatch {
+        operation,
+        old_mode: header.old_mode,
+        new_mode: header.new_mode,
+        hunks,
+        line: header.line,
+        repairs,
+    };
+    check(file)
+}
+
+/// That the hunks are what the operation needs.
+fn check(file: FilePatch) -> Result<FilePatch, PatchError> {
+    let has = |kind| file.hunks.iter().any(|hunk| hunk.lines.iter().any(|line| line.kind == kind));
+    let wrong = |what: &str| Err(PatchError::Header { line: file.line, what: what.to_owned() });
+    match &file.operation {
+        Operation::Modify { path } if file.hunks.is_empty() && file.new_mode.is_none() => {
+            Err(PatchError::NoHunks { line: file.line, path: shown(&path.clean) })
+        }
+        Operation::Create { .. } if has(LineKind::Remove) || has(LineKind::Context) => wrong(
+            "the file is new, but hunks remove or keep lines of it; take `/dev/null` and `new file mode` away",
+        ),
+        Operation::Delete { .. } if has(LineKind::Add) || has(LineKind::Context) => {
+            wrong("the file is deleted, but hunks keep or add lines of it; every line must begin with `-`")
+        }
+        _ => Ok(file),
+    }
+}
+
+/// The headers of a file section, if one begins at `at`; `at` moves behind them.
+fn read_header(lines: &[&str], at: &mut usize) -> Result<Option<Header>, PatchError> {
+    let mut header = Header::at(*at + 1);
+    if let Some(names) = lines[*at].strip_prefix("diff --git ") {
+        header.is_git = true;
+        header.git = git_line(names);
+        *at += 1;
+        while *at < lines.len() && header.take(lines[*at], *at)? {
+            *at += 1;
+        }
+    }
+    let new_line = lines.get(*at + 1).and_then(|line| line.strip_prefix("+++ "));
+    if let (Some(old), Some(new)) = (lines.get(*at).and_then(|line| line.strip_prefix("--- ")), new_line) {
+        header.sides = Some((read_side(old, *at)?, read_side(new, *at + 1)?));
+        *at += 2;
+    }
+    Ok((header.is_git || header.sides.is_some()).then_some(header))
+}
+
+fn read_side(text: &str, at: usize) -> Result<Side, PatchError> {
+    side(text).ok_or_else(|| PatchError::Header {
+        line: at + 1,
+        what: format!("`{}` is not a file name in UTF-8; write `a/FILE` or `/dev/null`", shown(text)),
+    })
+}
+
+/// Refuses what stands outside of hunks and yet is (part of) a patch.
+fn refuse(line: &str, at: usize) -> Result<(), PatchError> {
+    let unsupported = |what| Err(PatchError::Unsupported { line: at + 1, what });
+    let trimmed = line.trim_end();
+    if line.starts_with("GIT binary patch")
+        || (line.starts_with("Binary files ") && trimmed.ends_with(" differ"))
+    {
+        return unsupported(Unsupported::Binary);
+    }
+    if line.starts_with("@@@ ") || line.starts_with("diff --cc ") || line.starts_with("diff --combined ") {
+        return unsupported(Unsupported::Combined);
+    }
+    if trimmed == "***************" {
+        return unsupported(Unsupported::Context);
+    }
+    if line.starts_with("@@") {
+        return Err(PatchError::HunkWithoutFile { line: at + 1 });
+    }
+    if line.starts_with(TRUNCATED) {
+        return Err(PatchError::Incomplete {
+            line: at + 1,
+            what: "the diff was shortened when it was shown",
+        });
+    }
+    Ok(())
+}
+
+/// Why there was nothing to read: another kind of diff, or none at all.
+fn of_nothing(lines: &[&str]) -> PatchError {
+    for (at, pair) in lines.windows(2).enumerate() {
+        if !is_ed_command(pair[0].trim_end()) {
+            continue;
+        }
+        let normal = pair[1].starts_with("< ") || pair[1].starts_with("> ");
+        let what = if normal { Unsupported::Normal } else { Unsupported::EdScript };
+        return PatchError::Unsupported { line: at + 1, what };
+    }
+    PatchError::Nothing
+}
+
+/// `12c`, `3,4d`, `5a6,7`: an address and what to do there.
+fn is_ed_command(line: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let range =
+        |text: &str| text.split_once(',').map_or(number(text), |(from, to)| number(from) && number(to));
+    let Some(at) = line.find(['a', 'c', 'd']) else { return false };
+    range(&line[..at]) && (line.len() == at + 1 || range(&line[at + 1..]))
+}

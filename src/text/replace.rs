@@ -1,0 +1,286 @@
+//! Exact replacements: each old text must be there, and be the only one of its kind.
+
+use std::collections::{HashMap, HashSet};
+
+use super::difference::{Difference, shown_line};
+use super::lines::{LineEnd, common_line_end, line_end};
+
+/// Most replacements that are made at once.
+pub const MAX_REPLACEMENTS: usize = 1_000;
+/// Lines that are named where an old text is there several times.
+const MOST_NAMED: usize = 20;
+/// Lines of the nearest text that are shown.
+const MOST_SHOWN: usize = 20;
+
+/// One replacement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// The text to replace, byte by byte but for line ends (see [`replace()`]).
+    pub old: String,
+    /// What takes its place.
+    pub new: String,
+    /// Whether every occurrence is replaced, instead of the only one.
+    pub all: bool,
+}
+
+/// What came of the replacements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// The new text.
+    pub text: String,
+    /// Per replacement, in the order given.
+    pub made: Vec<Made>,
+}
+
+/// What one replacement did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// How often the old text was there.
+    pub count: usize,
+    /// The 1-based line on which it was found first, in the text as the replacements before had left it.
+    pub line: usize,
+    /// Whether line ends of the old or the new text were taken for those of the file.
+    pub line_ends_adapted: bool,
+}
+
+/// Why nothing was replaced. `index` is the 0-based number of the replacement.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReplaceError {
+    /// There is nothing to do.
+    #[error("no replacement was given; give at least one with `old` and `new`")]
+    None,
+    /// There are more than are made at once.
+    #[error("{count} replacements are more than the {MAX_REPLACEMENTS} that are made at once; split them")]
+    TooMany {
+        /// How many.
+        count: usize,
+    },
+    /// An empty text is everywhere.
+    #[error("replacement {}: `old` is empty; give the text to replace, or write the file anew", .index + 1)]
+    Empty {
+        /// Which.
+        index: usize,
+    },
+    /// It would change nothing.
+    #[error("replacement {}: `old` and `new` are the same; leave it out", .index + 1)]
+    Same {
+        /// Which.
+        index: usize,
+    },
+    /// The old text is not there.
+    #[error("replacement {}: `old` is not in the file{}", .index + 1, told(.nearest.as_deref()))]
+    NotFound {
+        /// Which.
+        index: usize,
+        /// What comes nearest to it; `None` where nothing does.
+        nearest: Option<Box<Nearest>>,
+    },
+    /// The old text is there several times, and only one is to be replaced.
+    #[error(
+        "replacement {}: `old` is in the file {count} times (lines {}); give more of the text around it, or set `all`",
+        .index + 1, listed(.lines, *.count)
+    )]
+    Several {
+        /// Which.
+        index: usize,
+        /// How often, occurrences that overlap counted once.
+        count: usize,
+        /// 1-based lines on which it begins, at most twenty, in the text as the replacements before had left it.
+        lines: Vec<usize>,
+    },
+}
+
+/// The text that comes nearest to one that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nearest {
+    /// The 1-based line on which it begins, in the text as the replacements before had left it.
+    pub line: usize,
+    /// Its lines, at most twenty, shortened.
+    pub text: Vec<String>,
+    /// The 1-based line that is the first to differ.
+    pub differs_at: usize,
+    /// What was expected there, shortened.
+    pub expected: String,
+    /// What the difference is.
+    pub difference: Difference,
+}
+
+/// Makes all replacements, or none: each in the text that those before it have left.
+///
+/// Line ends: where `old` is not there byte by byte, its line ends may be the file's (an agent writes LF for a CRLF file);
+/// `new` then gets the file's, too. A `new` with line breaks for an `old` without any gets those around it. [`Made`] says so.
+///
+/// # Errors
+/// [`ReplaceError`] for the first replacement that cannot be made.
+pub fn replace(text: &str, replacements: &[Replacement]) -> Result<Replaced, ReplaceError> {
+    match replacements.len() {
+        0 => return Err(ReplaceError::None),
+        count if count > MAX_REPLACEMENTS => return Err(ReplaceError::TooMany { count }),
+        _ => {}
+    }
+    let mut text = text.to_owned();
+    let mut made = Vec::with_capacity(replacements.len());
+    for (index, replacement) in replacements.iter().enumerate() {
+        let (next, what) = one(&text, index, replacement)?;
+        text = next;
+        made.push(what);
+    }
+    Ok(Replaced { text, made })
+}
+
+fn one(text: &str, index: usize, replacement: &Replacement) -> Result<(String, Made), ReplaceError> {
+    let Replacement { old, new, all } = replacement;
+    if old.is_empty() {
+        return Err(ReplaceError::Empty { index });
+    }
+    if old == new {
+        return Err(ReplaceError::Same { index });
+    }
+    let Some((old, first, converted)) = find(text, old) else {
+        return Err(ReplaceError::NotFound { index, nearest: nearest(text, old).map(Box::new) });
+    };
+    let again = first + text[first..].chars().next().map_or(1, char::len_utf8);
+    if !all && text[again..].contains(&old) {
+        let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
+        // Occurrences that overlap are one in `places`, and yet two.
+        let count = places.len().max(2);
+        return Err(ReplaceError::Several { index, count, lines: line_numbers(text, &places) });
+    }
+    let (new, adapted) = with_line_ends(text, first, &old, new, converted);
+    let count = if *all { text.matches(&old).count() } else { 1 };
+    let line = line_numbers(text, &[first]).first().copied().unwrap_or(1);
+    let next = text.replacen(&old, &new, count);
+    Ok((next, Made { count, line, line_ends_adapted: converted.is_some() || adapted }))
+}
+
+/// `old` as it is in the text, where it is first, and the line ends that it was given for that.
+fn find(text: &str, old: &str) -> Option<(String, usize, Option<LineEnd>)> {
+    if let Some(at) = text.find(old) {
+        return Some((old.to_owned(), at, None));
+    }
+    if !old.contains('\n') {
+        return None;
+    }
+    [LineEnd::Lf, LineEnd::CrLf].into_iter().find_map(|end| {
+        let converted = converted(old, end);
+        text.find(&converted).map(|at| (converted, at, Some(end)))
+    })
+}
+
+fn converted(text: &str, end: LineEnd) -> String {
+    let lf = text.replace("\r\n", "\n");
+    if end == LineEnd::Lf { lf } else { lf.replace('\n', "\r\n") }
+}
+
+/// `new` with the line ends it shall have, and whether that changed it.
+fn with_line_ends(text: &str, at: usize, old: &str, new: &str, of_old: Option<LineEnd>) -> (String, bool) {
+    let around = || {
+        let line = text[at..].split_inclusive('\n').next().and_then(line_end);
+        line.or_else(|| common_line_end(text))
+    };
+    let end = match of_old {
+        Some(end) => Some(end),
+        None if !old.contains('\n') && new.contains('\n') => around(),
+        None => None,
+    };
+    let given = end.map_or_else(|| new.to_owned(), |end| converted(new, end));
+    let changed = given != new;
+    (given, changed)
+}
+
+/// The 1-based lines of the first places, ascending; the places are ascending byte offsets.
+fn line_numbers(text: &str, places: &[usize]) -> Vec<usize> {
+    let (mut line, mut from) = (1, 0);
+    let number = |at: &usize| {
+        line += text.as_bytes()[from..*at].iter().filter(|byte| **byte == b'\n').count();
+        from = *at;
+        line
+    };
+    places.iter().take(MOST_NAMED).map(number).collect()
+}
+
+/// The lines that come nearest to `old`: where most of its lines are but for white space, else where its longest line has
+/// most in common with one of the text.
+fn nearest(text: &str, old: &str) -> Option<Nearest> {
+    let wanted: Vec<&str> = old.lines().collect();
+    let lines: Vec<&str> = text.lines().collect();
+    let start = most_shared(&lines, &wanted).or_else(|| most_alike(&lines, &wanted))?;
+    let here = &lines[start..(start + wanted.len()).min(lines.len())];
+    let last = wanted.len() - 1;
+    let differs =
+        (0..wanted.len()).find(|at| !here.get(*at).is_some_and(|line| holds(line, wanted[*at], *at, last)));
+    let differs = differs.unwrap_or(0);
+    let (expected, found) = (wanted[differs], here.get(differs));
+    Some(Nearest {
+        line: start + 1,
+        text: here.iter().take(MOST_SHOWN).map(|line| shown_line(line)).collect(),
+        differs_at: start + differs + 1,
+        expected: shown_line(expected),
+        difference: found.map_or(Difference::EndOfText, |found| Difference::between(expected, found)),
+    })
+}
+
+/// Whether a line of the text holds line `at` of an old text, which may begin and end inside a line.
+fn holds(line: &str, wanted: &str, at: usize, last: usize) -> bool {
+    match (at == 0, at == last) {
+        (true, true) => line.contains(wanted),
+        (true, false) => line.ends_with(wanted),
+        (false, true) => line.starts_with(wanted),
+        (false, false) => line == wanted,
+    }
+}
+
+/// The 0-based line at which most of the wanted lines are but for white space around them; `None` where none is.
+fn most_shared(lines: &[&str], wanted: &[&str]) -> Option<usize> {
+    let mut wanted_at: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, line) in wanted.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let places = wanted_at.entry(line.trim()).or_default();
+        // A line that `old` repeats tells little about where it begins.
+        if places.len() < MOST_NAMED {
+            places.push(at);
+        }
+    }
+    let mut votes: HashMap<usize, usize> = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let places = wanted_at.get(line.trim()).map_or(&[][..], Vec::as_slice);
+        for start in places.iter().filter_map(|place| at.checked_sub(*place)) {
+            *votes.entry(start).or_default() += line.trim().len();
+        }
+    }
+    votes.into_iter().max_by_key(|(start, votes)| (*votes, std::cmp::Reverse(*start))).map(|(start, _)| start)
+}
+
+/// The 0-based line at which `wanted` begins if its longest line is where most of its triples of letters are; `None` where
+/// that is less than half of them.
+fn most_alike(lines: &[&str], wanted: &[&str]) -> Option<usize> {
+    let (number, longest) = wanted.iter().enumerate().max_by_key(|(_, line)| line.trim().len())?;
+    let looked_for: HashSet<[char; 3]> = triples(longest.trim()).collect();
+    let shared = |line: &str| triples(line).collect::<HashSet<_>>().intersection(&looked_for).count();
+    let best = lines.iter().enumerate().map(|(at, line)| (shared(line), std::cmp::Reverse(at))).max()?;
+    let (count, std::cmp::Reverse(at)) = best;
+    (count > 0 && 2 * count >= looked_for.len()).then(|| at.saturating_sub(number))
+}
+
+/// All runs of three characters.
+fn triples(line: &str) -> impl Iterator<Item = [char; 3]> {
+    let next = line.chars().skip(1).zip(line.chars().skip(2));
+    line.chars().zip(next).map(|(first, (second, third))| [first, second, third])
+}
+
+fn told(nearest: Option<&Nearest>) -> String {
+    let Some(near) = nearest else { return "; read the file and give its text as it is".to_owned() };
+    let found = near.text.get(near.differs_at - near.line);
+    let found = found.map_or_else(String::new, |found| format!(" but is `{found}`"));
+    format!(
+        "; nearest is line {}: line {} should be `{}`{found} ({})",
+        near.line, near.differs_at, near.expected, near.difference
+    )
+}
+
+fn listed(lines: &[usize], count: usize) -> String {
+    let mut listed = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    if count > lines.len() && lines.len() == MOST_NAMED {
+        listed.push_str(", …");
+    }
+    listed
+}

@@ -1,0 +1,22 @@
+//! Work that takes processor time or waits for the disk, off the threads that talk to servers.
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use crate::workspace::Workspace;
+
+impl Context {
+    /// What `work` makes of the workspace, on a thread of its own. It is not ended when the future is dropped: let it look
+    /// at an [`Until`](crate::workspace::Until).
+    ///
+    /// # Errors
+    /// Only where `work` panics.
+    pub async fn in_background<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Workspace) -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let workspace = self.workspace.clone();
+        tokio::task::spawn_blocking(move || work(&workspace)).await.map_err(|error| {
+            ToolError::new(ErrorCode::Internal, format!("the work was not finished: {error}"))
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! What an edit breaks and mends: the diagnostics of the files it touches and of those that depend on them, before and after.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use tokio::time::Instant;
+
+use super::answer::Verdict;
+use super::context::{Context, Subject};
+use super::delta::{Compared, DiagnosticsDelta, compare, shorten};
+use super::error::ToolError;
+use super::impact::{EditedText, dependents, language_of};
+use super::lsp_diagnostics::{FileReport, Look, check};
+use crate::lsp::model::Severity;
+use crate::lsp::view::View;
+use crate::text::LineMap;
+use crate::workspace::WorkspacePath;
+
+/// How long an edit's answer waits for diagnostics that nobody asked for.
+const UNASKED: Duration = Duration::from_secs(3);
+/// So many files are asked about at once.
+const AT_ONCE: usize = 8;
+
+/// Whether an edit's answer tells what it broke.
+///
+/// Where the caller does not say, servers that run already are asked, for at most 3 s before and after: that costs a warm
+/// project some hundred milliseconds and saves the agent the call that it would otherwise forget. No server is started for
+/// it, since a cold start costs more than one edit is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// Servers that run already, in a short time.
+    Unsaid,
+    /// All servers, within the settings' deadline for diagnostics.
+    Wanted,
+    /// None.
+    Unwanted,
+}
+
+impl From<Option<bool>> for Wish {
+    fn from(given: Option<bool>) -> Self {
+        match given {
+            None => Self::Unsaid,
+            Some(true) => Self::Wanted,
+            Some(false) => Self::Unwanted,
+        }
+    }
+}
+
+/// What was found before an edit.
+#[derive(Debug)]
+pub struct Baseline {
+    subjects: Vec<Subject>,
+    before: BTreeMap<WorkspacePath, FileReport>,
+    wish: Wish,
+    cut: bool,
+}
+
+impl Baseline {
+    /// Looks at what is there before `edits` are made. `None` where nobody wants to know, or nobody can tell.
+    pub async fn take(context: &Context, edits: &[EditedText], wish: Wish) -> Option<Self> {
+        if wish == Wish::Unwanted {
+            return None;
+        }
+        let own = edits.iter().flat_map(|edit| {
+            let old = edit.renamed_from.as_ref().map(|path| (path, edit.before.as_deref()));
+            let text = edit.after.as_deref().or(edit.before.as_deref());
+            [Some((&edit.path, text)), old].into_iter().flatten()
+        });
+        let mut subjects: Vec<Subject> = own
+            .map(|(path, text)| Subject { path: path.clone(), language: language_of(context, path, text) })
+            .filter(|subject| is_asked(context, subject, wish))
+            .collect();
+        if subjects.is_empty() {
+            return None;
+        }
+        context.manager.refresh().await;
+        let (others, cut) = dependents(context, edits).await;
+        subjects.extend(others.into_iter().filter(|subject| is_asked(context, subject, wish)));
+        let there = |subject: &&Subject| {
+            // A file that the edit creates has no findings before it.
+            !edits.iter().any(|edit| {
+                edit.path == subject.path && (edit.before.is_none() || edit.renamed_from.is_some())
+            })
+        };
+        let existing: Vec<Subject> = subjects.iter().filter(there).cloned().collect();
+        let before = look(context, existing, &View::disk(), wish).await;
+        Some(Self { subjects, before, wish, cut })
+    }
+
+    /// What is different now that `edits` are made: on disk, or in `view` only.
+    pub async fn compare(self, context: &Context, edits: &[EditedText], view: &View) -> DiagnosticsDelta {
+        context.manager.refresh().await;
+        let is_gone = |subject: &&Subject| {
+            !edits.iter().any(|edit| {
+                edit.renamed_from.as_ref() == Some(&subject.path)
+                    || (edit.path == subject.path && edit.after.is_none())
+            })
+        };
+        let left: Vec<Subject> = self.subjects.iter().filter(is_gone).cloned().collect();
+        let after = look(context, left, view, self.wish).await;
+        let mut delta = self.delta(edits, &after);
+        let vanishes = |edit: &EditedText| edit.renamed_from.is_some() || edit.after.is_none();
+        if view.paths().next().is_some() && edits.iter().any(vanishes) {
+            // No server can be shown that a file is gone while it is there.
+            delta
+                .notes
+                .push("what misses a file that goes away or moves is only seen once it has".to_owned());
+            delta.verdict = if delta.verdict == Verdict::Complete { Verdict::Partial } else { delta.verdict };
+        }
+        delta
+    }
+
+    fn delta(&self, edits: &[EditedText], after: &BTreeMap<WorkspacePath, FileReport>) -> DiagnosticsDelta {
+        let (mut added, mut removed, mut unchanged) = (Vec::new(), 0, 0);
+        let mut renamed_away = Vec::new();
+        for (path, report) in after {
+            let edit = edits.iter().find(|edit| edit.path == *path);
+            let old = edit.and_then(|edit| edit.renamed_from.as_ref()).unwrap_or(path);
+            renamed_away.push(old.clone());
+            let lines =
+                edit.and_then(|edit| Some(LineMap::between(edit.before.as_ref()?, edit.after.as_ref()?)));
+            let before = self.before.get(old).map(|report| report.items.as_slice()).unwrap_or_default();
+            let compared = Compared { before, after: &report.items, lines: &lines.unwrap_or_default() };
+            let (new, gone, stayed) = compare(&compared);
+            added.extend(new);
+            removed += gone;
+            unchanged += stayed;
+        }
+        for (path, report) in &self.before {
+            if !renamed_away.contains(path) {
+                removed += report.items.len();
+            }
+        }
+        let has_more = shorten(&mut added);
+        let errors = after.values().flat_map(|report| &report.items);
+        let errors = errors.filter(|item| item.severity == Severity::Error).count();
+        let (verdict, mut notes) = self.verdict(after);
+        if self.cut {
+            notes.push("more files mention what changed; only the likeliest were looked at".to_owned());
+        }
+        let files = after.keys().map(WorkspacePath::display).collect();
+        DiagnosticsDelta { added, removed, unchanged, errors, has_more, verdict, files, notes }
+    }
+
+    /// Complete when every file was, both times; no data when none has any.
+    fn verdict(&self, after: &BTreeMap<WorkspacePath, FileReport>) -> (Verdict, Vec<String>) {
+        let reports: Vec<&FileReport> = self.before.values().chain(after.values()).collect();
+        let all = |verdict: Verdict| reports.iter().all(|report| report.verdict == verdict);
+        let any = |verdict: Verdict| reports.iter().any(|report| report.verdict == verdict);
+        let mut notes: Vec<String> = reports
+            .iter()
+            .filter(|report| report.verdict != Verdict::Complete)
+            .filter_map(|report| Some(format!("{}: {}", report.path.display(), report.detail.as_ref()?)))
+            .collect();
+        notes.sort();
+        notes.dedup();
+        notes.truncate(3);
+        let missing = self.subjects.len()
+            > reports.iter().map(|report| &report.path).collect::<std::collections::BTreeSet<_>>().len();
+        let verdict = match () {
+            () if reports.is_empty() || any(Verdict::NoData) => Verdict::NoData,
+            () if all(Verdict::Hints) => Verdict::Hints,
+            () if all(Verdict::Complete) && !self.cut && !missing => Verdict::Complete,
+            () => Verdict::Partial,
+        };
+        (verdict, notes)
+    }
+}
+
+/// The view in which `edits` are made and nothing is on disk. Files that go away stay as they are: no server can be shown that a
+/// file is not there while it is.
+pub fn tried(edits: &[EditedText]) -> View {
+    let texts = edits.iter().filter_map(|edit| Some((edit.path.clone(), Arc::from(edit.after.as_deref()?))));
+    View::disk().with(texts)
+}
+
+/// Whether some server is to be asked about a file. Without one only its syntax can be told, and only where that is wanted.
+fn is_asked(context: &Context, subject: &Subject, wish: Wish) -> bool {
+    let servers = context.servers_for(subject, |features| features.diagnostics);
+    match wish {
+        Wish::Unwanted => false,
+        Wish::Wanted => subject.language.is_some(),
+        Wish::Unsaid => {
+            servers.iter().any(|(server, _)| context.manager.running(server, &subject.path).is_some())
+        }
+    }
+}
+
+/// What the servers say of `subjects` in `view`; a file that cannot be read is left out.
+async fn look(
+    context: &Context,
+    subjects: Vec<Subject>,
+    view: &View,
+    wish: Wish,
+) -> BTreeMap<WorkspacePath, FileReport> {
+    let usual = context.config.settings.deadlines.diagnostics;
+    let limit = if wish == Wish::Unsaid { UNASKED } else { context.timeout.unwrap_or(usual) };
+    let look =
+        Look { view: view.clone(), until: Some(Instant::now() + limit), running_only: wish == Wish::Unsaid };
+    let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
+        .map(|subject| check(context, subject, &look))
+        .buffered(AT_ONCE)
+        .collect()
+        .await;
+    let readable = reports
+        .into_iter()
+        .filter_map(|report| report.inspect_err(|error| tracing::debug!("not compared: {error}")).ok());
+    readable.map(|report| (report.path.clone(), report)).collect()
+}

@@ -1,0 +1,127 @@
+//! `glob`: files by the pattern of their paths.
+
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::{Context, from_read_error};
+use super::error::{ErrorCode, ToolError};
+use super::list::{at_most, directory};
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::Subjects;
+use crate::workspace::{GlobOrder, GlobQuery, SelectError, Until};
+
+/// Paths in one answer, unless said otherwise, and at most.
+const DEFAULT: usize = 200;
+const MOST: usize = 5_000;
+
+/// How long it may take.
+const TIME: Duration = Duration::from_secs(10);
+
+/// The arguments of `glob`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct GlobArgs {
+    /// Relative, as a shell has it: `src/**/*.{ts,tsx}`. `*` stays within one name, `**/` stands for any directories.
+    pub pattern: String,
+    /// The directory that the pattern begins at; the root where it is left out.
+    pub path: Option<String>,
+    /// `path` (default) or `newest` first.
+    pub sort: Option<Sort>,
+    /// Also hidden files.
+    pub hidden: Option<bool>,
+    /// Also git-ignored files.
+    pub no_ignore: Option<bool>,
+    /// At most so many paths (200, up to 5000).
+    pub limit: Option<i64>,
+}
+
+/// In which order paths come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
+pub enum Sort {
+    Path,
+    Newest,
+}
+
+/// The answer of `glob`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GlobOutput {
+    /// Files, relative to the workspace.
+    pub matches: Vec<String>,
+    /// Whether `matches` leaves some out.
+    pub has_more: bool,
+    /// What else is worth knowing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Glob;
+
+impl Tool for Glob {
+    type Args = GlobArgs;
+    type Output = GlobOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "glob",
+            "Find files",
+            "Files whose paths match a pattern, without hidden and git-ignored ones. To search in files use `grep`.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &GlobArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![directory(context, args.path.as_deref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: GlobArgs) -> Result<GlobOutput, ToolError> {
+        run(call.context, args).await
+    }
+}
+
+/// Answers which files match.
+///
+/// # Errors
+/// A pattern that is not valid, is absolute or has `..`; a directory that is missing, none, or outside.
+pub async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput, ToolError> {
+    let query = GlobQuery {
+        under: directory(context, args.path.as_deref())?,
+        hidden: args.hidden.unwrap_or(false),
+        no_ignore: args.no_ignore.unwrap_or(false),
+        order: match args.sort {
+            None | Some(Sort::Path) => GlobOrder::Path,
+            Some(Sort::Newest) => GlobOrder::Newest,
+        },
+        max: at_most(args.limit, DEFAULT, MOST),
+        until: Until::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+        pattern: args.pattern.clone(),
+    };
+    let _ends_with_us = query.until.end_on_drop();
+    let found = context.in_background(move |workspace| workspace.glob(&query)).await?;
+    let found = found.map_err(from_select_error)?;
+    let mut notes = Vec::new();
+    if found.cut_short {
+        notes.push("not everything was looked at in the time there is; there may be other files".to_owned());
+    }
+    if found.paths.is_empty() && !args.pattern.contains('/') {
+        let pattern = &args.pattern;
+        notes.push(format!("`{pattern}` looks in one directory only; `**/{pattern}` looks in all below it"));
+    }
+    Ok(GlobOutput {
+        matches: found.paths.iter().map(|path| path.display()).collect(),
+        has_more: found.has_more || found.cut_short,
+        notes,
+    })
+}
+
+/// A selection that cannot be made, in a tool's words.
+pub(super) fn from_select_error(error: SelectError) -> ToolError {
+    match error {
+        SelectError::Place(error) => from_read_error(error),
+        SelectError::Outside { .. } => ToolError::new(ErrorCode::OutsideWorkspace, error.to_string()),
+        other => ToolError::new(ErrorCode::InvalidArgs, other.to_string()),
+    }
+}

@@ -1,0 +1,359 @@
+//! `grep`: lines that match a pattern, and what a running language server says of them.
+
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::glob::from_select_error;
+use super::list::{at_most, directory};
+use super::marks::{self, Mark, Marked};
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::Subjects;
+use crate::workspace::{
+    CaseMode, GrepError, GrepPattern, GrepQuery, GrepResult, GrepWanted, LineMatch, PatternError, Selection,
+    Until, WorkspacePath,
+};
+
+/// Matches in one answer, unless said otherwise, and at most.
+const DEFAULT: usize = 200;
+const MOST: usize = 5_000;
+
+/// Lines of context around a match, at most.
+const MOST_CONTEXT: usize = 50;
+
+/// How long it may take.
+const TIME: Duration = Duration::from_secs(10);
+
+/// What a match costs in an answer beside its texts, in bytes.
+const FRAME: usize = 48;
+
+/// The arguments of `grep`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct GrepArgs {
+    /// Regular expression (Rust syntax, linear time: no look-around, no back-references).
+    pub pattern: String,
+    /// A file or directory; the whole workspace where it is left out.
+    pub path: Option<String>,
+    /// At most so many matches, or files (200, up to 5000).
+    pub max_matches: Option<i64>,
+    /// Only these files, as in `.gitignore`: `*.ts`, `src/**`; `!*.min.js` leaves out.
+    pub glob: Option<Words>,
+    /// Only these kinds of files, by ripgrep's names: `rust`, `py`; `!json` leaves out.
+    #[serde(rename = "type")]
+    pub file_type: Option<Words>,
+    /// Lines shown before and after each match.
+    pub context: Option<i64>,
+    /// Lines before, instead.
+    pub before: Option<i64>,
+    /// Lines after, instead.
+    pub after: Option<i64>,
+    /// `sensitive` (default), `ignore`, or `smart`: ignore unless the pattern has capitals.
+    pub case: Option<Case>,
+    /// The pattern is plain text.
+    pub fixed_strings: Option<bool>,
+    /// Only whole words.
+    pub whole_word: Option<bool>,
+    /// Matches may span lines; `(?s)` lets `.` match line breaks.
+    pub multiline: Option<bool>,
+    /// The lines that do not match.
+    pub invert: Option<bool>,
+    /// `content` (default), `files_with_matches`, or `count` per file.
+    pub output_mode: Option<OutputMode>,
+    /// Also hidden files.
+    pub hidden: Option<bool>,
+    /// Also git-ignored files.
+    pub no_ignore: Option<bool>,
+    /// false: do not ask language servers about a name.
+    pub semantic: Option<bool>,
+}
+
+/// One word or several.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Words {
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+/// Whether upper and lower case differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
+pub enum Case {
+    Sensitive,
+    Ignore,
+    Smart,
+}
+
+/// What is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
+pub enum OutputMode {
+    #[default]
+    Content,
+    FilesWithMatches,
+    Count,
+}
+
+/// The answer of `grep`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct GrepOutput {
+    /// How many matches (lines; with `files_with_matches`, files) this answer has.
+    pub count: usize,
+    /// The matching lines, by path and line.
+    pub matches: Vec<GrepMatch>,
+    /// With `files_with_matches`: the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<String>>,
+    /// With `count`: the files, and how many lines match in each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Vec<FileCount>>,
+    /// Whether there are more than this answer has.
+    pub has_more: bool,
+    /// The language servers that the marks are of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marked_by: Vec<String>,
+    /// What else is worth knowing: what was not searched, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A line that matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GrepMatch {
+    /// Relative to the workspace.
+    pub path: String,
+    /// 1-based, as `read` counts.
+    pub line: u32,
+    /// Where in the line the match begins, 1-based, in characters.
+    pub column: u32,
+    /// The last line, where the match spans several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<u32>,
+    /// The line, cut with `…` where it is very long.
+    pub text: String,
+    /// The lines right before it; none is given twice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
+    /// The lines right after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// What a language server says of a name: `confirmed` it is a symbol's, `text` it is none's (a comment, a string, part
+    /// of another name), `added` a use of the same symbol that the pattern does not match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
+}
+
+/// How many lines match in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileCount {
+    /// Relative to the workspace.
+    pub path: String,
+    /// Matching lines.
+    pub count: usize,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Grep;
+
+impl Tool for Grep {
+    type Args = GrepArgs;
+    type Output = GrepOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "grep",
+            "Search in files",
+            "Lines that match a regular expression, as ripgrep finds them: git-ignored, hidden and binary files are left out. \
+             Where a language server runs and the pattern is a name, each hit is marked `confirmed`, `text` or `added`. \
+             For every use of one symbol prefer `lsp_references`. `line` is 1-based: subtract 1 for lsp_* tools.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &GrepArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![directory(context, args.path.as_deref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: GrepArgs) -> Result<GrepOutput, ToolError> {
+        run(call.context, args, Some(call.context.config.settings.limits.answer_bytes)).await
+    }
+}
+
+/// Answers which lines match, in about `budget` bytes.
+///
+/// # Errors
+/// A pattern, glob or type that is not valid; a path that is missing or outside.
+pub async fn run(context: &Context, args: GrepArgs, budget: Option<usize>) -> Result<GrepOutput, ToolError> {
+    let query = query(context, &args)?;
+    let _ends_with_us = query.until.end_on_drop();
+    let asked = query.clone();
+    let result = context.in_background(move |workspace| workspace.grep(&asked)).await?;
+    let result = result.map_err(|error| from_grep_error(error, &query))?;
+    let mut notes = notes(&result);
+    let mut output = GrepOutput { has_more: result.has_more || result.timed_out, ..GrepOutput::default() };
+    match args.output_mode.unwrap_or_default() {
+        OutputMode::Content => {
+            let found = result.files.into_iter();
+            let found =
+                found.flat_map(|file| file.lines.into_iter().map(move |line| (file.path.clone(), line)));
+            let mut marked = Marked::unmarked(found);
+            if args.semantic.unwrap_or(true) {
+                marks::mark(context, &query, &mut marked, &mut notes).await?;
+            }
+            output.marked_by = std::mem::take(&mut marked.by);
+            output.matches =
+                marked.matches.into_iter().map(|one| shown(one.path, one.line, one.mark)).collect();
+            output.count = output.matches.len();
+        }
+        OutputMode::FilesWithMatches => {
+            output.count = result.files.len();
+            output.files = Some(result.files.iter().map(|file| file.path.display()).collect());
+        }
+        OutputMode::Count => {
+            output.count = result.files.iter().map(|file| file.count).sum();
+            let counted = result.files.iter();
+            let counted = counted.map(|file| FileCount { path: file.path.display(), count: file.count });
+            output.counts = Some(counted.collect());
+        }
+    }
+    output.notes = notes;
+    if let Some(budget) = budget {
+        output.fit(budget);
+    }
+    Ok(output)
+}
+
+fn query(context: &Context, args: &GrepArgs) -> Result<GrepQuery, ToolError> {
+    let lines = |given: Option<i64>| {
+        given.or(args.context).and_then(|lines| usize::try_from(lines).ok()).unwrap_or(0).min(MOST_CONTEXT)
+    };
+    Ok(GrepQuery {
+        pattern: GrepPattern {
+            text: args.pattern.clone(),
+            fixed: args.fixed_strings.unwrap_or(false),
+            case: match args.case {
+                None | Some(Case::Sensitive) => CaseMode::Sensitive,
+                Some(Case::Ignore) => CaseMode::Insensitive,
+                Some(Case::Smart) => CaseMode::Smart,
+            },
+            whole_word: args.whole_word.unwrap_or(false),
+            multiline: args.multiline.unwrap_or(false),
+            invert: args.invert.unwrap_or(false),
+        },
+        under: directory(context, args.path.as_deref())?,
+        select: Selection {
+            globs: words(args.glob.as_ref()),
+            types: words(args.file_type.as_ref()),
+            hidden: args.hidden.unwrap_or(false),
+            no_ignore: args.no_ignore.unwrap_or(false),
+        },
+        wanted: match args.output_mode.unwrap_or_default() {
+            OutputMode::Content => GrepWanted::Lines { before: lines(args.before), after: lines(args.after) },
+            OutputMode::FilesWithMatches => GrepWanted::Files,
+            OutputMode::Count => GrepWanted::Counts,
+        },
+        max: at_most(args.max_matches, DEFAULT, MOST),
+        until: Until::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+    })
+}
+
+fn words(given: Option<&Words>) -> Vec<String> {
+    let given = match given {
+        None => Vec::new(),
+        Some(Words::One(word)) => vec![word.clone()],
+        Some(Words::Several(words)) => words.clone(),
+    };
+    given.into_iter().filter(|word| !word.is_empty()).collect()
+}
+
+fn shown(path: WorkspacePath, line: LineMatch, mark: Option<Mark>) -> GrepMatch {
+    GrepMatch {
+        path: path.display(),
+        line: line.start.line + 1,
+        column: line.start.character + 1,
+        end_line: (line.end_line > line.start.line).then_some(line.end_line + 1),
+        text: line.text,
+        before: line.before,
+        after: line.after,
+        mark,
+    }
+}
+
+/// What was not searched, and why.
+fn notes(result: &GrepResult) -> Vec<String> {
+    let mut notes = Vec::new();
+    if result.timed_out {
+        let searched = result.searched;
+        notes.push(format!(
+            "the time was up after {searched} files; there may be more, also before these: narrow it with path, glob or type"
+        ));
+    }
+    if result.unsearchable > 0 {
+        notes.push(format!(
+            "{} files could not be searched: too long to hold, or not readable",
+            result.unsearchable
+        ));
+    }
+    notes
+}
+
+impl GrepOutput {
+    /// Leaves out what is beyond `budget` bytes, from the end.
+    fn fit(&mut self, budget: usize) {
+        let total =
+            (self.matches.len(), self.files.as_ref().map(Vec::len), self.counts.as_ref().map(Vec::len));
+        truncate(&mut self.matches, budget, |one| {
+            let context = one.before.iter().chain(&one.after).map(|line| line.len() + 3).sum::<usize>();
+            one.path.len() + one.text.len() + context + FRAME
+        });
+        self.files.iter_mut().for_each(|files| truncate(files, budget, |file| file.len() + 3));
+        self.counts.iter_mut().for_each(|counts| truncate(counts, budget, |one| one.path.len() + FRAME));
+        let left =
+            (self.matches.len(), self.files.as_ref().map(Vec::len), self.counts.as_ref().map(Vec::len));
+        if left == total {
+            return;
+        }
+        self.has_more = true;
+        self.notes.push("cut at the size an answer may have; narrow it with path, glob or type".to_owned());
+        self.count = match (&self.files, &self.counts) {
+            (Some(files), _) => files.len(),
+            (_, Some(counts)) => counts.iter().map(|one| one.count).sum(),
+            _ => self.matches.len(),
+        };
+    }
+}
+
+/// Keeps as many of `items` as fit into `budget` bytes; one at least.
+fn truncate<T>(items: &mut Vec<T>, budget: usize, size: impl Fn(&T) -> usize) {
+    let mut used = 0;
+    let fits = |item: &T| {
+        used += size(item);
+        used <= budget
+    };
+    let kept = items.iter().map(fits).take_while(|fits| *fits).count();
+    items.truncate(kept.max(1));
+}
+
+fn from_grep_error(error: GrepError, query: &GrepQuery) -> ToolError {
+    let error = match error {
+        GrepError::Select(error) => return from_select_error(error),
+        GrepError::Pattern(error) => error,
+    };
+    let told = ToolError::new(ErrorCode::InvalidArgs, error.to_string());
+    match error {
+        PatternError::Syntax { .. } => {
+            told.with_hint("escape what is meant literally with `\\`, or set `fixed_strings`")
+        }
+        PatternError::LineBreak { .. } => told.with_hint("set `multiline`"),
+        PatternError::TooLarge { .. } => told.with_hint("use smaller repetitions"),
+        PatternError::Unusable { .. } if !query.pattern.fixed => told.with_hint("or set `fixed_strings`"),
+        PatternError::Unusable { .. } | PatternError::Empty => told,
+    }
+}

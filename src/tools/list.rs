@@ -1,0 +1,166 @@
+//! `list`: what is in a directory.
+
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::{Context, from_read_error};
+use super::error::ToolError;
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::Subjects;
+use crate::workspace::{Entry, EntryKind, LinkTarget, ListQuery, Until, WorkspacePath};
+
+/// Entries in one answer, unless said otherwise, and at most.
+const DEFAULT: usize = 200;
+const MOST: usize = 5_000;
+
+/// How long it may take.
+const TIME: Duration = Duration::from_secs(5);
+
+/// The arguments of `list`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct ListArgs {
+    /// The directory; the workspace's root where it is left out.
+    pub path: Option<String>,
+    /// Also everything below, without hidden and git-ignored files.
+    pub recursive: Option<bool>,
+    /// At most so many entries (200, up to 5000).
+    pub limit: Option<i64>,
+}
+
+/// The answer of `list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ListOutput {
+    /// The directory, relative to the workspace; `.` for the root.
+    pub path: String,
+    /// Its entries, by path.
+    pub items: Vec<ListItem>,
+    /// Whether `items` leaves some out.
+    pub has_more: bool,
+    /// What else is worth knowing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ListItem {
+    /// Its own name; below the directory, where everything below is listed, still only the last one.
+    pub name: String,
+    /// Relative to the workspace.
+    pub path: String,
+    /// A directory, or a link to one in the workspace.
+    pub is_dir: bool,
+    /// Bytes in a regular file; 0 for anything else.
+    pub size_bytes: u64,
+    /// `symlink`, or what else it is that is neither a file nor a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Where a link leads: a path in the workspace, `(outside)` or `(nothing)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// The name has characters that cannot be shown, here written as `\n`, `\u{202e}` or, for a byte that is not UTF-8,
+    /// `\xff`; a backslash as `\\`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub escaped: bool,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct List;
+
+impl Tool for List {
+    type Args = ListArgs;
+    type Output = ListOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "list",
+            "List a directory",
+            "The entries of a directory, hidden ones included, sorted by name. To find files by name use `glob`.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &ListArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![directory(context, args.path.as_deref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: ListArgs) -> Result<ListOutput, ToolError> {
+        run(call.context, args).await
+    }
+}
+
+/// Answers what is in a directory.
+///
+/// # Errors
+/// A directory that is missing, none, or outside.
+pub async fn run(context: &Context, args: ListArgs) -> Result<ListOutput, ToolError> {
+    let under = directory(context, args.path.as_deref())?;
+    let query = ListQuery {
+        under: under.clone(),
+        recursive: args.recursive.unwrap_or(false),
+        max: at_most(args.limit, DEFAULT, MOST),
+        until: Until::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+    };
+    let _ends_with_us = query.until.end_on_drop();
+    let listing = context.in_background(move |workspace| workspace.list(&query)).await?;
+    let listing = listing.map_err(from_read_error)?;
+    let mut notes = Vec::new();
+    if listing.timed_out {
+        notes.push("the time was up before everything was looked at; there may be more entries".to_owned());
+    }
+    Ok(ListOutput {
+        path: under.display(),
+        items: listing.entries.iter().map(item).collect(),
+        has_more: listing.has_more || listing.timed_out,
+        notes,
+    })
+}
+
+/// The directory that is meant; the root where none is given.
+pub(super) fn directory(context: &Context, given: Option<&str>) -> Result<WorkspacePath, ToolError> {
+    match given.filter(|path| !path.is_empty()) {
+        Some(path) => context.path(path.as_ref()),
+        None => Ok(WorkspacePath::root()),
+    }
+}
+
+/// A number of things to answer: the default where none, or none above zero, is given; never more than `most`.
+pub(super) fn at_most(given: Option<i64>, default: usize, most: usize) -> usize {
+    given
+        .and_then(|given| usize::try_from(given).ok())
+        .filter(|given| *given > 0)
+        .map_or(default, |given| given.min(most))
+}
+
+fn item(entry: &Entry) -> ListItem {
+    let shown = entry.path.display();
+    let name = shown.rsplit('/').next().unwrap_or(&shown).to_owned();
+    let (kind, target) = match &entry.kind {
+        EntryKind::File | EntryKind::Directory => (None, None),
+        EntryKind::Special(what) => (Some((*what).to_owned()), None),
+        EntryKind::Symlink(target) => (Some("symlink".to_owned()), Some(shown_target(target))),
+    };
+    let is_dir = matches!(
+        entry.kind,
+        EntryKind::Directory | EntryKind::Symlink(LinkTarget::Inside { is_dir: true, .. })
+    );
+    ListItem {
+        name,
+        path: shown,
+        is_dir,
+        size_bytes: entry.size,
+        kind,
+        target,
+        escaped: entry.path.is_escaped(),
+    }
+}
+
+fn shown_target(target: &LinkTarget) -> String {
+    match target {
+        LinkTarget::Inside { path, .. } => path.display(),
+        LinkTarget::Outside => "(outside)".to_owned(),
+        LinkTarget::Nothing => "(nothing)".to_owned(),
+    }
+}

@@ -1,0 +1,273 @@
+//! What running language servers say of the places where a name was found: a use of a symbol, or mere text; and the uses
+//! that text does not show. No server is started for it, and the wait is bounded.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tokio::time::Instant;
+
+use super::context::{Context, Subject};
+use super::error::{ErrorCode, ToolError};
+use crate::lsp::model::{FileRef, Location};
+use crate::lsp::operations::Navigation;
+use crate::lsp::session::Session;
+use crate::text::{Position, identifiers_in, is_identifier_char};
+use crate::workspace::{CaseMode, GrepQuery, LineMatch, LineMatcher, WorkspacePath};
+
+/// How long servers are waited for once the text has been searched.
+const WAIT: Duration = Duration::from_millis(400);
+
+/// How many places are asked about: one for each symbol of the name, and one for each mention that is none.
+const MOST_ASKED: usize = 64;
+
+/// What a server says of a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// A symbol's name, or a use of it.
+    Confirmed,
+    /// No symbol: a comment, a string, a part of another name.
+    Text,
+    /// A use of a symbol with that name in a line that the pattern does not match.
+    Added,
+}
+
+/// Matches with their marks.
+#[derive(Debug, Default)]
+pub struct Marked {
+    /// By path and line.
+    pub matches: Vec<MarkedMatch>,
+    /// The servers that were asked.
+    pub by: Vec<String>,
+}
+
+/// A match with its mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkedMatch {
+    /// The file.
+    pub path: WorkspacePath,
+    /// The line.
+    pub line: LineMatch,
+    /// What a server says of it; none where none was asked, or had no time to answer.
+    pub mark: Option<Mark>,
+}
+
+impl Marked {
+    /// Of which no server has been asked yet.
+    pub fn unmarked(found: impl IntoIterator<Item = (WorkspacePath, LineMatch)>) -> Self {
+        let matches = found.into_iter().map(|(path, line)| MarkedMatch { path, line, mark: None }).collect();
+        Self { matches, by: Vec::new() }
+    }
+}
+
+/// Where an occurrence begins.
+type Spot = (WorkspacePath, Position);
+
+/// Asks the servers that run, where the pattern is a name.
+///
+/// # Errors
+/// None that the search with the same query did not have.
+pub async fn mark(
+    context: &Context,
+    query: &GrepQuery,
+    marked: &mut Marked,
+    notes: &mut Vec<String>,
+) -> Result<(), ToolError> {
+    if !is_name(query) {
+        return Ok(());
+    }
+    let sessions = sessions(context, &marked.matches);
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    let deadline = Instant::now() + WAIT;
+    let name = &Name::of(query);
+    let mut uses = Uses::default();
+    if tokio::time::timeout_at(deadline, context.manager.refresh()).await.is_ok() {
+        uses.ask(&sessions, &marked.matches, name, deadline).await;
+    }
+    for one in &mut marked.matches {
+        if sessions.contains_key(&one.path) {
+            one.mark = uses.judge(&one.path, &one.line, name);
+        }
+    }
+    let added = uses.added(context, query, &marked.matches)?;
+    marked.matches.extend(added);
+    marked.matches.sort_by(|a, b| (&a.path, a.line.start).cmp(&(&b.path, b.line.start)));
+    let names: BTreeSet<&str> = sessions.values().map(|session| session.server()).collect();
+    marked.by = names.into_iter().map(str::to_owned).collect();
+    if marked.matches.iter().any(|one| one.mark.is_none() && sessions.contains_key(&one.path)) {
+        notes.push(
+            "the language server did not get to all matches in time; those without a mark are not judged"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Whether the pattern is one name, and lines that have it are wanted.
+fn is_name(query: &GrepQuery) -> bool {
+    let pattern = &query.pattern;
+    let is_plain = |character: char| is_identifier_char(character) && (pattern.fixed || character != '$');
+    !pattern.invert
+        && !pattern.multiline
+        && pattern.text.chars().all(is_plain)
+        && pattern.text.starts_with(|first: char| !first.is_numeric())
+}
+
+/// The running, ready sessions that navigate in the files of `matches`.
+fn sessions(context: &Context, matches: &[MarkedMatch]) -> HashMap<WorkspacePath, Arc<Session>> {
+    let mut sessions = HashMap::new();
+    let mut previous: Option<&WorkspacePath> = None;
+    for one in matches {
+        if previous.replace(&one.path) == Some(&one.path) {
+            continue;
+        }
+        let name = one.path.file_name().unwrap_or_default();
+        let language = context.catalogue().language_of(name, None).map(str::to_owned);
+        let subject = Subject { path: one.path.clone(), language };
+        let servers = context.servers_for(&subject, |features| features.navigation);
+        let running = servers.iter().find_map(|(server, _)| context.manager.running(server, &one.path));
+        let method = Navigation::References.method();
+        if let Some(session) =
+            running.filter(|session| session.working().is_none() && session.offers_anywhere(method))
+        {
+            sessions.insert(one.path.clone(), session);
+        }
+    }
+    sessions
+}
+
+/// What servers said.
+#[derive(Default)]
+struct Uses {
+    /// Uses of symbols, with their lines.
+    known: BTreeMap<Spot, Option<String>>,
+    /// Occurrences that are none.
+    others: BTreeSet<Spot>,
+}
+
+impl Uses {
+    /// Asks about one occurrence after the other, leaving out those that an answer has named already.
+    async fn ask(
+        &mut self,
+        sessions: &HashMap<WorkspacePath, Arc<Session>>,
+        matches: &[MarkedMatch],
+        name: &Name,
+        deadline: Instant,
+    ) {
+        let mut asked = 0;
+        for one in matches {
+            let Some(session) = sessions.get(&one.path).filter(|_| !is_cut(&one.line)) else { continue };
+            for position in name.occurrences(&one.line.text, one.line.start.line) {
+                let spot = (one.path.clone(), position);
+                if self.known.contains_key(&spot) {
+                    continue;
+                }
+                if asked == MOST_ASKED || Instant::now() >= deadline {
+                    return;
+                }
+                asked += 1;
+                let answer = session.navigate(Navigation::References, &one.path, position, deadline).await;
+                match answer {
+                    Ok(answer) if answer.working.is_none() => self.note(spot, answer.value),
+                    // An answer from an index that moves says nothing of what it leaves out.
+                    Ok(_) => return,
+                    Err(error) => {
+                        tracing::debug!(server = session.server(), "no marks: {error}");
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes an answer about `spot`. One that does not name the very place is about something else.
+    fn note(&mut self, spot: Spot, answer: Vec<Location>) {
+        let inside = answer.into_iter().filter_map(|location| match location.file {
+            FileRef::Inside(path) => Some(((path, location.range.start), location.text)),
+            FileRef::Outside(_) | FileRef::Virtual(_) => None,
+        });
+        let found: Vec<(Spot, Option<String>)> = inside.collect();
+        if found.iter().any(|(place, _)| *place == spot) {
+            self.known.extend(found);
+        } else {
+            self.others.insert(spot);
+        }
+    }
+
+    /// What is known of a match: of several names in one line, one that is a symbol's decides.
+    fn judge(&self, path: &WorkspacePath, line: &LineMatch, name: &Name) -> Option<Mark> {
+        let occurrences = name.occurrences(&line.text, line.start.line);
+        let spots: Vec<Spot> = occurrences.map(|position| (path.clone(), position)).collect();
+        if is_cut(line) {
+            return None;
+        }
+        if spots.iter().any(|spot| self.known.contains_key(spot)) {
+            return Some(Mark::Confirmed);
+        }
+        spots.iter().all(|spot| self.others.contains(spot)).then_some(Mark::Text)
+    }
+
+    /// Uses in lines that the pattern does not match, as far as they lie where was searched.
+    fn added(
+        &self,
+        context: &Context,
+        query: &GrepQuery,
+        matches: &[MarkedMatch],
+    ) -> Result<Vec<MarkedMatch>, ToolError> {
+        let invalid =
+            |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::InvalidArgs, error.to_string());
+        let matcher = LineMatcher::new(&query.pattern).map_err(|error| invalid(&error))?;
+        let is_selected = query.select.matcher(&context.workspace).map_err(|error| invalid(&error))?;
+        let mut lines: BTreeSet<(&WorkspacePath, u32)> =
+            matches.iter().map(|one| (&one.path, one.line.start.line)).collect();
+        let mut added = Vec::new();
+        for ((path, start), text) in &self.known {
+            let Some(text) = text.as_ref().filter(|text| !matcher.is_match(text)) else { continue };
+            let is_below = path.as_path().starts_with(query.under.as_path());
+            if is_below && is_selected(path) && lines.insert((path, start.line)) {
+                let line = LineMatch::whole(*start, text.trim_end());
+                added.push(MarkedMatch { path: path.clone(), line, mark: Some(Mark::Added) });
+            }
+        }
+        Ok(added)
+    }
+}
+
+/// The name that is looked for.
+struct Name {
+    name: String,
+    ignores_case: bool,
+}
+
+impl Name {
+    fn of(query: &GrepQuery) -> Self {
+        let pattern = &query.pattern;
+        let ignores_case = match pattern.case {
+            CaseMode::Sensitive => false,
+            CaseMode::Insensitive => true,
+            CaseMode::Smart => !pattern.text.chars().any(char::is_uppercase),
+        };
+        let name = if ignores_case { pattern.text.to_lowercase() } else { pattern.text.clone() };
+        Self { name, ignores_case }
+    }
+
+    /// Where it stands, not as a part of another name, in the 0-based `line`.
+    fn occurrences(&self, text: &str, line: u32) -> impl Iterator<Item = Position> {
+        let found = identifiers_in(text, line).into_iter();
+        found.filter(|one| self.is(&one.name)).map(|one| one.range.start)
+    }
+
+    fn is(&self, other: &str) -> bool {
+        if self.ignores_case { other.to_lowercase() == self.name } else { other == self.name }
+    }
+}
+
+/// Whether places in the text as it is shown are not places in the line.
+fn is_cut(line: &LineMatch) -> bool {
+    line.text.starts_with('…') || line.text.ends_with('…')
+}

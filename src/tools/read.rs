@@ -1,0 +1,282 @@
+//! `read`: some lines of a file, its outline, or what it is where it is no text.
+
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::{Context, from_read_error};
+use super::error::{ErrorCode, ToolError};
+use super::fallback;
+use super::file_kind::{FileKind, HEAD, file_kind};
+use super::list::at_most;
+use super::notebook;
+use super::tool::{Call, Card, Tool};
+use crate::lsp::model::Symbol;
+use crate::policy::request::Subjects;
+use crate::text::hidden_characters;
+use crate::workspace::{Page, PageQuery, Until, Workspace, WorkspacePath};
+
+/// Lines in one answer, unless said otherwise, and at most.
+const DEFAULT: usize = 50;
+const MOST: usize = 200;
+
+/// Bytes of one line that are shown.
+const LONGEST_LINE: usize = 2_000;
+
+/// Of the bytes that an answer may have, these are for all but the content.
+const FRAME: usize = 1_000;
+
+/// How long it may take.
+const TIME: Duration = Duration::from_secs(5);
+
+/// So many hidden characters are named one by one.
+const NAMED: usize = 5;
+
+/// The arguments of `read`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct ReadArgs {
+    /// The file.
+    pub path: String,
+    /// First line, 1-based (1).
+    pub offset: Option<i64>,
+    /// Lines (50, up to 200).
+    pub limit: Option<i64>,
+    /// Put its number and a tab before each line.
+    pub line_numbers: Option<bool>,
+    /// The file's definitions with their lines; no content, unless offset or limit is given too.
+    pub outline: Option<bool>,
+}
+
+/// The answer of `read`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReadOutput {
+    /// The file, relative to the workspace.
+    pub path: String,
+    /// The lines as they are, with their line breaks.
+    pub content: String,
+    /// First line of `content`, 1-based; 0 where there is none.
+    pub start_line: u64,
+    /// Last line of `content`, 1-based; 0 where there is none.
+    pub end_line: u64,
+    /// Whether the file goes on behind `content`.
+    pub has_more: bool,
+    /// How many lines the file has; left out where it is too large to count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_lines: Option<u64>,
+    /// `image` or `notebook`, where `content` is not the file's own text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// One definition a line: `first-last kind name`, 1-based lines, indented by what it lies in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outline: Option<String>,
+    /// What else is worth knowing: lines that were cut, hidden characters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Read;
+
+impl Tool for Read {
+    type Args = ReadArgs;
+    type Output = ReadOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "read",
+            "Read a file",
+            "Lines of a text file. Of a large file look at `outline` first. Notebooks come as text, images as format and size.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &ReadArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: ReadArgs) -> Result<ReadOutput, ToolError> {
+        run(call.context, args).await
+    }
+}
+
+/// Answers some lines of a file.
+///
+/// # Errors
+/// A file that is missing, outside, no regular file, or no text.
+pub async fn run(context: &Context, args: ReadArgs) -> Result<ReadOutput, ToolError> {
+    let path = context.path(args.path.as_ref())?;
+    let wants_outline = args.outline.unwrap_or(false);
+    let mut output = if wants_outline && args.offset.is_none() && args.limit.is_none() {
+        context.workspace.stamp(&path).map_err(from_read_error)?;
+        ReadOutput::empty(&path)
+    } else {
+        content(context, &path, &args).await?
+    };
+    if wants_outline {
+        let subject = context.subject(path)?;
+        let (symbols, notes) = fallback::outline(context, &subject).await?;
+        output.outline =
+            Some(outline(&symbols, context.config.settings.limits.answer_bytes, &mut output.notes));
+        output.notes.extend(notes);
+    }
+    Ok(output)
+}
+
+impl ReadOutput {
+    fn empty(path: &WorkspacePath) -> Self {
+        Self {
+            path: path.display(),
+            content: String::new(),
+            start_line: 0,
+            end_line: 0,
+            has_more: false,
+            total_lines: None,
+            kind: None,
+            outline: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+async fn content(context: &Context, path: &WorkspacePath, args: &ReadArgs) -> Result<ReadOutput, ToolError> {
+    let limits = &context.config.settings.limits;
+    let max_bytes = limits.answer_bytes.saturating_sub(FRAME).max(FRAME);
+    let query = PageQuery {
+        first: args.offset.and_then(|offset| u64::try_from(offset).ok()).unwrap_or(1).max(1) - 1,
+        max_lines: at_most(args.limit, DEFAULT, MOST),
+        max_bytes,
+        longest_line: LONGEST_LINE.min(max_bytes),
+        until: Until::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+    };
+    let _ends_with_us = query.until.end_on_drop();
+    let (numbered, largest, file) = (args.line_numbers.unwrap_or(false), limits.max_file_bytes, path.clone());
+    let read = move |workspace: &Workspace| read_as_it_is(workspace, &file, &query, numbered, largest);
+    context.in_background(read).await?
+}
+
+/// The page, of what the file is taken for.
+fn read_as_it_is(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    query: &PageQuery,
+    numbered: bool,
+    largest: u64,
+) -> Result<ReadOutput, ToolError> {
+    if path.extension() == Some("ipynb") {
+        let file = workspace.read_text_up_to(path, largest).map_err(from_read_error)?;
+        if let Some(text) = notebook::as_text(&file.text) {
+            let page = Page::of_text(&text, query, &|| path.display()).map_err(from_read_error)?;
+            let mut output = of_page(path, page, query, numbered);
+            output.kind = Some("notebook".to_owned());
+            output.notes.push(
+                "lines are of the cells as text, not of the file; search in the file for what to edit"
+                    .to_owned(),
+            );
+            return Ok(output);
+        }
+    }
+    match workspace.read_page(path, query) {
+        Ok((page, _)) => Ok(of_page(path, page, query, numbered)),
+        Err(error) => {
+            let error = from_read_error(error);
+            if error.code == ErrorCode::NotText { no_text(workspace, path, error) } else { Err(error) }
+        }
+    }
+}
+
+/// What a file that is no text is: an image has a size to tell, anything else a name at most.
+fn no_text(workspace: &Workspace, path: &WorkspacePath, error: ToolError) -> Result<ReadOutput, ToolError> {
+    let Ok((head, stamp)) = workspace.read_head(path, HEAD) else { return Err(error) };
+    match file_kind(&head) {
+        Some(FileKind::Image(format, size)) => {
+            let size = size.map_or_else(String::new, |(width, height)| format!(" {width}x{height}"));
+            let content = format!("{format}{size}, {} bytes", stamp.size);
+            Ok(ReadOutput { content, kind: Some("image".to_owned()), ..ReadOutput::empty(path) })
+        }
+        Some(FileKind::Other(what)) => Err(error.with_hint(format!("it is {what}"))),
+        None => Err(error),
+    }
+}
+
+fn of_page(path: &WorkspacePath, page: Page, query: &PageQuery, numbered: bool) -> ReadOutput {
+    let first = query.first + 1;
+    let last = query.first + page.lines as u64;
+    let mut output = ReadOutput::empty(path);
+    output.total_lines = page.total_lines;
+    output.has_more = page.has_more;
+    if page.lines > 0 {
+        (output.start_line, output.end_line) = (first, last);
+    } else if let Some(total) = page.total_lines.filter(|total| *total > 0) {
+        output.notes.push(format!("the file ends at line {total}"));
+    }
+    if page.ended_early && page.has_more {
+        output.notes.push(format!(
+            "the page ended at line {last} because of its size; go on with offset {}",
+            last + 1
+        ));
+    }
+    for cut in &page.cut {
+        let (line, bytes) = (cut.line + 1, cut.bytes);
+        output.notes.push(format!("line {line} has {bytes} bytes or more; only its beginning is shown"));
+    }
+    output.notes.extend(hidden_note(&page.text, first));
+    output.content = if numbered { with_numbers(&page.text, first) } else { page.text };
+    output
+}
+
+fn with_numbers(text: &str, first: u64) -> String {
+    // Lines end at CR too, as they were counted.
+    let lines = text.split_inclusive(['\n', '\r']);
+    let (mut number, mut numbered, mut after_return) = (first, String::with_capacity(text.len() * 2), false);
+    for line in lines {
+        if !(after_return && line == "\n") {
+            numbered.push_str(&format!("{number}\t"));
+            number += 1;
+        }
+        after_return = line.ends_with('\r');
+        numbered.push_str(line);
+    }
+    numbered
+}
+
+/// What `text`, which begins at the 1-based line `first`, has in it that is not seen.
+fn hidden_note(text: &str, first: u64) -> Option<String> {
+    let mut hidden = hidden_characters(text).peekable();
+    hidden.peek()?;
+    let mut named = Vec::new();
+    let mut count = 0;
+    for one in hidden {
+        count += 1;
+        if named.len() < NAMED {
+            let (line, column) = (u64::from(one.line) + first, one.column + 1);
+            named.push(format!("U+{:04X} {} at {line}:{column}", one.character as u32, one.what));
+        }
+    }
+    let more = if count > named.len() { ", …" } else { "" };
+    Some(format!("hidden characters: {count} ({}{more})", named.join(", ")))
+}
+
+/// The definitions as lines, as many as `most` bytes take.
+fn outline(symbols: &[Symbol], most: usize, notes: &mut Vec<String>) -> String {
+    let mut text = String::new();
+    push_outline(symbols, 0, &mut text);
+    if text.len() > most {
+        let end = text[..text.floor_char_boundary(most)].rfind('\n').map_or(0, |end| end + 1);
+        text.truncate(end);
+        notes.push(
+            "the outline is longer than an answer may be; lsp_symbols with `query` finds the rest".to_owned(),
+        );
+    }
+    text
+}
+
+fn push_outline(symbols: &[Symbol], depth: usize, text: &mut String) {
+    for symbol in symbols {
+        let (first, last) = (symbol.range.start.line + 1, symbol.range.end.line + 1);
+        let lines = if first == last { first.to_string() } else { format!("{first}-{last}") };
+        let indent = "  ".repeat(depth);
+        text.push_str(&format!("{indent}{lines} {} {}\n", symbol.kind.name(), symbol.name));
+        push_outline(&symbol.children, depth + 1, text);
+    }
+}

@@ -1,0 +1,134 @@
+//! Files by the pattern of their paths.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::select::{SelectError, Selection, check_glob, glob_problem};
+use super::{ReadError, Until, Workspace, WorkspacePath};
+
+/// When the newest files are wanted, this many are compared at most.
+const MOST_COMPARED: usize = 200_000;
+
+/// Which files are wanted.
+#[derive(Debug, Clone)]
+pub struct GlobQuery {
+    /// As a shell has it, relative to `under`: `*` and `?` stay within one name, `**` stands for any number of directories,
+    /// `{a,b}` for one of them, `[a-z]` for one character. A directory that its fixed beginning names is looked into even
+    /// if it is hidden or ignored.
+    pub pattern: String,
+    /// The directory to look in.
+    pub under: WorkspacePath,
+    /// Also hidden files and what lies in hidden directories.
+    pub hidden: bool,
+    /// Also what ignore files exclude, and directories like `node_modules`.
+    pub no_ignore: bool,
+    /// In which order; also which ones, where there are more than `max`.
+    pub order: GlobOrder,
+    /// At most so many.
+    pub max: usize,
+    /// When it ends even so.
+    pub until: Until,
+}
+
+/// In which order paths come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GlobOrder {
+    /// By path, name by name.
+    #[default]
+    Path,
+    /// Those whose content changed last come first; by path where that is at the same moment.
+    Newest,
+}
+
+/// The files that match.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GlobResult {
+    /// Regular files, relative to the workspace's root.
+    pub paths: Vec<WorkspacePath>,
+    /// There are more than asked for.
+    pub has_more: bool,
+    /// The deadline, or the number of files to compare, ended the walk; there may be others.
+    pub cut_short: bool,
+}
+
+impl Workspace {
+    /// The regular files whose paths match; links are not followed.
+    ///
+    /// # Errors
+    /// [`SelectError`] where the pattern is not valid, is absolute or has `..`, or the place is missing or outside.
+    pub fn glob(&self, query: &GlobQuery) -> Result<GlobResult, SelectError> {
+        let matcher = compile(&query.pattern)?;
+        self.stat_directory(&query.under)?;
+        let fixed = fixed_beginning(&query.pattern);
+        let from = query.under.join(&fixed).map_err(|_| outside(&query.pattern))?;
+        let select = Selection { hidden: query.hidden, no_ignore: query.no_ignore, ..Selection::default() };
+        let selected = match select.below(self, &from) {
+            Err(SelectError::Place(ReadError::NotFound { .. })) => return Ok(GlobResult::default()),
+            other => other?,
+        };
+        let mut walk = selected.walk;
+        walk.sort_by_file_name(|a, b| a.cmp(b));
+        let most = match query.order {
+            GlobOrder::Path => query.max.saturating_add(1),
+            GlobOrder::Newest => MOST_COMPARED,
+        };
+        let mut result = GlobResult::default();
+        for entry in walk.build() {
+            if query.until.is_over() || result.paths.len() >= most {
+                result.cut_short = true;
+                break;
+            }
+            // What cannot be listed (permissions, or gone since) has no files for anyone.
+            let Ok(entry) = entry else { continue };
+            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+                continue;
+            }
+            let Some(path) = selected.start.path_of(entry.path()) else { continue };
+            let below = path.as_path().strip_prefix(query.under.as_path()).unwrap_or(path.as_path());
+            if matcher.is_match(below) {
+                result.paths.push(path);
+            }
+        }
+        if query.order == GlobOrder::Newest {
+            self.sort_newest_first(&mut result.paths);
+        }
+        result.has_more = result.paths.len() > query.max;
+        result.cut_short &= !(query.order == GlobOrder::Path && result.has_more);
+        result.paths.truncate(query.max);
+        Ok(result)
+    }
+
+    fn sort_newest_first(&self, paths: &mut [WorkspacePath]) {
+        let changed = |path: &WorkspacePath| self.stamp(path).map_or(i64::MIN, |stamp| stamp.mtime_ns);
+        paths.sort_by_cached_key(|path| (std::cmp::Reverse(changed(path)), path.clone()));
+    }
+}
+
+fn outside(pattern: &str) -> SelectError {
+    SelectError::Outside { glob: pattern.to_owned() }
+}
+
+fn compile(pattern: &str) -> Result<GlobMatcher, SelectError> {
+    check_glob(pattern)?;
+    if Path::new(pattern).has_root() {
+        return Err(outside(pattern));
+    }
+    let bad =
+        |problem: &str| SelectError::BadGlob { glob: pattern.to_owned(), problem: glob_problem(problem) };
+    // A leading `./` means the directory itself, which paths do not spell.
+    let spelled = pattern.trim_start_matches("./");
+    let glob = GlobBuilder::new(spelled).literal_separator(true).backslash_escape(true).build();
+    glob.map(|glob| glob.compile_matcher()).map_err(|error| bad(&error.to_string()))
+}
+
+/// The names at the beginning of `pattern` that stand for nothing but themselves.
+fn fixed_beginning(pattern: &str) -> String {
+    let is_fixed = |name: &&str| !name.contains(['*', '?', '[', ']', '{', '}', '\\']);
+    // An alternative may hold a slash, so what lies in braces is no name of its own.
+    let names: Vec<&str> = pattern.split('/').take_while(is_fixed).collect();
+    names.join("/")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,247 @@
+//! Lines that match a pattern, in the files of the workspace: what a person would use ripgrep for, with its engine.
+//!
+//! [`search`](super::search) finds every occurrence, for those who work with positions; this finds lines, with context, for
+//! those who read.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ignore::{DirEntry, WalkState};
+
+use super::excerpt::{WHOLE_LINE, cut};
+use super::first::First;
+use super::select::{SelectError, Selected, Selection};
+use super::walk::{Start, threads};
+use super::{Until, Workspace, WorkspacePath};
+use crate::text::Position;
+
+mod file;
+mod pattern;
+
+pub use pattern::{CaseMode, GrepPattern, LineMatcher, PatternError};
+
+/// What to look for, where, and what to say of it.
+#[derive(Debug, Clone)]
+pub struct GrepQuery {
+    /// What makes a line match.
+    pub pattern: GrepPattern,
+    /// The directory to search in, or the one file; the root for everything.
+    pub under: WorkspacePath,
+    /// Which files there.
+    pub select: Selection,
+    /// What is wanted of them.
+    pub wanted: GrepWanted,
+    /// At most so many matches, or files where files are asked for: the first ones by path and line.
+    pub max: usize,
+    /// When it ends even so, also in the middle of a file.
+    pub until: Until,
+}
+
+/// What is wanted of the files in which something matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrepWanted {
+    /// The lines, each with so many around it.
+    Lines {
+        /// Lines before each match.
+        before: usize,
+        /// Lines after each match.
+        after: usize,
+    },
+    /// The names of the files only; each is read up to its first match.
+    Files,
+    /// How many matching lines each file has.
+    Counts,
+}
+
+/// A line that matches; several where the match, or touching ones, reach over line ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineMatch {
+    /// Where the first occurrence begins: 0-based line, 0-based character in Unicode scalar values. The line's start where
+    /// lines are wanted that do not match.
+    pub start: Position,
+    /// The last line, 0-based.
+    pub end_line: u32,
+    /// The line without its line break; lines between them keep theirs. Cut around the occurrence, with `…`, where it is
+    /// very long.
+    pub text: String,
+    /// The lines before it that were asked for and stand at no earlier match.
+    pub before: Vec<String>,
+    /// The lines after it up to the next match.
+    pub after: Vec<String>,
+}
+
+impl LineMatch {
+    /// The line `text` of which something at `start` is meant; cut around it where it is very long.
+    pub fn whole(start: Position, text: &str) -> Self {
+        let at = text.char_indices().nth(start.character as usize).map_or(text.len(), |(at, _)| at);
+        let text = cut(text.as_bytes(), at, WHOLE_LINE);
+        Self { start, end_line: start.line, text, before: Vec::new(), after: Vec::new() }
+    }
+}
+
+/// What matches in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileMatches {
+    /// Which.
+    pub path: WorkspacePath,
+    /// How many lines match; those looked at, where names only are wanted or a limit was reached.
+    pub count: usize,
+    /// The lines, by position; empty where they are not wanted.
+    pub lines: Vec<LineMatch>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GrepResult {
+    /// By path; none without matches.
+    pub files: Vec<FileMatches>,
+    /// There are more than asked for.
+    pub has_more: bool,
+    /// The deadline ended the search; there may be more, also before those found.
+    pub timed_out: bool,
+    /// How many files were searched.
+    pub searched: usize,
+    /// How many were passed over because a NUL byte shows that they are not text; of the files without a match, those
+    /// are not counted that are small.
+    pub binary: usize,
+    /// How many could not be searched: a line (or, over line ends, the file) is too long to hold, or reading failed.
+    pub unsearchable: usize,
+}
+
+/// Why a search could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum GrepError {
+    /// The pattern is not usable.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// The files cannot be chosen.
+    #[error(transparent)]
+    Select(#[from] SelectError),
+}
+
+impl Workspace {
+    /// The lines that match, in parallel. Binary files are passed over; links are not followed.
+    ///
+    /// # Errors
+    /// [`GrepError`] where the pattern, a glob, a type or the place is not usable.
+    pub fn grep(&self, query: &GrepQuery) -> Result<GrepResult, GrepError> {
+        let matcher = LineMatcher::new(&query.pattern)?;
+        let Selected { start, mut walk } = query.select.below(self, &query.under)?;
+        let grep = Grep {
+            workspace: self,
+            query,
+            start,
+            found: Mutex::new(First::new(query.max.saturating_add(1))),
+            is_full: AtomicBool::new(false),
+            timed_out: AtomicBool::new(false),
+            searched: AtomicUsize::new(0),
+            binary: AtomicUsize::new(0),
+            unsearchable: AtomicUsize::new(0),
+        };
+        walk.threads(threads()).build_parallel().run(|| {
+            let mut files = file::Files::new(matcher.clone(), query);
+            let grep = &grep;
+            Box::new(move |entry| grep.visit(entry, &mut files))
+        });
+        Ok(grep.finish())
+    }
+}
+
+/// One search while it runs, shared by its threads.
+struct Grep<'a> {
+    workspace: &'a Workspace,
+    query: &'a GrepQuery,
+    start: Start,
+    found: Mutex<First<FileMatches>>,
+    /// As many were found as are wanted; only then is it worth asking whether a file is beyond them.
+    is_full: AtomicBool,
+    timed_out: AtomicBool,
+    searched: AtomicUsize,
+    binary: AtomicUsize,
+    unsearchable: AtomicUsize,
+}
+
+impl Grep<'_> {
+    fn found(&self) -> std::sync::MutexGuard<'_, First<FileMatches>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn visit(&self, entry: Result<DirEntry, ignore::Error>, files: &mut file::Files) -> WalkState {
+        if self.timed_out.load(Ordering::Relaxed) || self.query.until.is_over() {
+            self.timed_out.store(true, Ordering::Relaxed);
+            return WalkState::Quit;
+        }
+        let Ok(entry) = entry else { return WalkState::Continue };
+        if self.is_full.load(Ordering::Relaxed) && self.found().is_beyond(entry.path()) {
+            return WalkState::Skip;
+        }
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            self.search(entry.path(), files);
+        }
+        WalkState::Continue
+    }
+
+    fn search(&self, absolute: &std::path::Path, files: &mut file::Files) {
+        let Some(relative) = self.start.relative(absolute) else { return };
+        // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
+        let Ok((file, stamp)) = self.workspace.open_regular(&relative) else { return };
+        let outcome = files.search(&file, stamp.size);
+        let counter = match outcome.ending {
+            file::Ending::Whole => &self.searched,
+            file::Ending::Binary => &self.binary,
+            file::Ending::Unsearchable => &self.unsearchable,
+            file::Ending::Late => {
+                self.timed_out.store(true, Ordering::Relaxed);
+                &self.searched
+            }
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        if outcome.count == 0 {
+            return;
+        }
+        let weight = match self.query.wanted {
+            GrepWanted::Lines { .. } => outcome.count,
+            GrepWanted::Files | GrepWanted::Counts => 1,
+        };
+        let path = WorkspacePath::new(relative.into_owned());
+        let mut found = self.found();
+        found.add(absolute, weight, FileMatches { path, count: outcome.count, lines: outcome.lines });
+        if found.is_full() {
+            self.is_full.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn finish(self) -> GrepResult {
+        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (mut files, mut left, mut has_more) = (Vec::new(), self.query.max, false);
+        for mut file in found.into_items() {
+            if left == 0 {
+                has_more = true;
+                break;
+            }
+            if matches!(self.query.wanted, GrepWanted::Lines { .. }) {
+                has_more = file.lines.len() > left;
+                file.lines.truncate(left);
+                file.count = file.lines.len();
+                left -= file.count;
+            } else {
+                left -= 1;
+            }
+            files.push(file);
+            if has_more {
+                break;
+            }
+        }
+        GrepResult {
+            files,
+            has_more,
+            timed_out: self.timed_out.into_inner(),
+            searched: self.searched.into_inner(),
+            binary: self.binary.into_inner(),
+            unsearchable: self.unsearchable.into_inner(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

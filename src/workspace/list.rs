@@ -1,0 +1,192 @@
+//! What is in a directory.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{AtFlags, Dir, FileType, fstat, statat};
+use rustix::io::Errno;
+
+use super::read::{from_errno, special_kind};
+use super::select::{SelectError, Selection};
+use super::{ReadError, Until, Workspace, WorkspacePath};
+
+/// Which entries are wanted.
+#[derive(Debug, Clone)]
+pub struct ListQuery {
+    /// The directory.
+    pub under: WorkspacePath,
+    /// Also what lies below its directories: as git sees the tree, without hidden and ignored files. Otherwise everything
+    /// directly in it.
+    pub recursive: bool,
+    /// At most so many: the first ones by path.
+    pub max: usize,
+    /// When it ends even so.
+    pub until: Until,
+}
+
+/// Something in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it is.
+    pub path: WorkspacePath,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Bytes in a regular file; 0 for anything else.
+    pub size: u64,
+}
+
+/// What an entry of a directory is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink(LinkTarget),
+    /// A named pipe, socket or device, with its article.
+    Special(&'static str),
+}
+
+/// Where a symbolic link leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkTarget {
+    /// To something in the workspace.
+    Inside {
+        /// Where that is, without links.
+        path: WorkspacePath,
+        /// Whether it is a directory.
+        is_dir: bool,
+    },
+    /// Out of the workspace.
+    Outside,
+    /// To nothing, or in a circle.
+    Nothing,
+}
+
+/// The entries of a directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Sorted by path.
+    pub entries: Vec<Entry>,
+    /// There are more than asked for.
+    pub has_more: bool,
+    /// The deadline came first; there may be others.
+    pub timed_out: bool,
+}
+
+impl Workspace {
+    /// What is in a directory. Links are told, not followed, apart from `under` itself.
+    ///
+    /// # Errors
+    /// [`ReadError`] where it is missing, no directory, or leads out.
+    pub fn list(&self, query: &ListQuery) -> Result<Listing, ReadError> {
+        if query.recursive { self.list_below(query) } else { self.list_directly(query) }
+    }
+
+    fn list_directly(&self, query: &ListQuery) -> Result<Listing, ReadError> {
+        let under = &query.under;
+        let failed = |errno| from_errno(under.display(), errno);
+        self.stat_directory(under)?;
+        let directory = self.jail().open(under.as_path()).map_err(failed)?;
+        let mut listing = Listing::default();
+        let mut names: Vec<OsString> = Vec::new();
+        for entry in Dir::read_from(&directory).map_err(failed)? {
+            if names.len().is_multiple_of(1024) && query.until.is_over() {
+                listing.timed_out = true;
+                break;
+            }
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                names.push(OsStr::from_bytes(name).to_owned());
+            }
+        }
+        names.sort_unstable();
+        listing.has_more = names.len() > query.max;
+        for name in names.into_iter().take(query.max) {
+            let path = WorkspacePath::new(under.as_path().join(&name));
+            // What is gone since it was read is not there any more.
+            listing.entries.extend(self.entry(&directory, &name, path));
+        }
+        Ok(listing)
+    }
+
+    fn list_below(&self, query: &ListQuery) -> Result<Listing, ReadError> {
+        self.stat_directory(&query.under)?;
+        let selected = match Selection::default().below(self, &query.under) {
+            Ok(selected) => selected,
+            Err(SelectError::Place(error)) => return Err(error),
+            // Without globs and types there is nothing else to be wrong.
+            Err(other) => {
+                let source = std::io::Error::other(other.to_string());
+                return Err(ReadError::Io { path: query.under.display(), source });
+            }
+        };
+        let mut walk = selected.walk;
+        walk.sort_by_file_name(|a, b| a.cmp(b));
+        let mut listing = Listing::default();
+        for entry in walk.build() {
+            if query.until.is_over() {
+                listing.timed_out = true;
+                break;
+            }
+            let Ok(entry) = entry else { continue };
+            let Some(path) = selected.start.path_of(entry.path()) else { continue };
+            if path == query.under {
+                continue;
+            }
+            if listing.entries.len() >= query.max {
+                listing.has_more = true;
+                break;
+            }
+            let (Some(folder), Some(name)) = (path.parent(), path.as_path().file_name()) else { continue };
+            let Ok(directory) = self.jail().locate(folder.as_path()) else { continue };
+            let name = name.to_owned();
+            listing.entries.extend(self.entry(&directory, &name, path));
+        }
+        Ok(listing)
+    }
+
+    /// What is called `name` in `directory`; `None` where nothing is.
+    fn entry(&self, directory: &OwnedFd, name: &OsStr, path: WorkspacePath) -> Option<Entry> {
+        let stat = statat(directory.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        // Sizes are never negative.
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        let (kind, size) = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => (EntryKind::File, size),
+            FileType::Directory => (EntryKind::Directory, 0),
+            FileType::Symlink => (EntryKind::Symlink(self.target_of(&path)), 0),
+            other => (EntryKind::Special(special_kind(other)), 0),
+        };
+        Some(Entry { path, kind, size })
+    }
+
+    fn target_of(&self, link: &WorkspacePath) -> LinkTarget {
+        let handle = match self.jail().locate(link.as_path()) {
+            Ok(handle) => handle,
+            Err(Errno::XDEV) => return LinkTarget::Outside,
+            Err(_) => return LinkTarget::Nothing,
+        };
+        let is_dir =
+            fstat(&handle).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+        let canonical = std::fs::canonicalize(self.absolute(link));
+        let inside = canonical.ok().and_then(|target| self.inside(&target));
+        inside.map_or(LinkTarget::Nothing, |path| LinkTarget::Inside { path, is_dir })
+    }
+
+    /// Fails unless `path` is a directory inside the workspace.
+    pub(super) fn stat_directory(&self, path: &WorkspacePath) -> Result<(), ReadError> {
+        let failed = |errno| from_errno(path.display(), errno);
+        let handle = self.jail().locate(path.as_path()).map_err(failed)?;
+        let stat = fstat(&handle).map_err(failed)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => Ok(()),
+            _ => Err(ReadError::NotADirectory { path: path.display() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

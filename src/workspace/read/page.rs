@@ -1,0 +1,272 @@
+//! Reading some lines of a file, however large it is, without holding more of it than is asked for.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use super::{READ_ATTEMPTS, ReadError, Stamp, decode, stamp_of_regular};
+use crate::workspace::{Until, Workspace, WorkspacePath};
+
+/// How much is read at once, in bytes.
+const CHUNK: usize = 64 * 1024;
+/// Files up to this size, in bytes, are read to their end, so that it is known how many lines they have.
+const COUNTED: u64 = 32 << 20;
+/// The end of a line that is cut is looked for in so many bytes behind the cut.
+const SOUGHT: u64 = 64 << 20;
+
+/// Which lines of a file, and how much of them.
+#[derive(Debug, Clone)]
+pub struct PageQuery {
+    /// 0-based number of the first line.
+    pub first: u64,
+    /// At most so many lines; at least one.
+    pub max_lines: usize,
+    /// No further line begins once the page would have more bytes than this.
+    pub max_bytes: usize,
+    /// Of a longer line, only so many bytes are kept.
+    pub longest_line: usize,
+    /// When it ends even so.
+    pub until: Until,
+}
+
+/// Some lines of a file as they were at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The lines with their line breaks as in the file, without a byte order mark; `…` where one was cut.
+    pub text: String,
+    /// How many lines these are.
+    pub lines: usize,
+    /// There is more of the file behind them.
+    pub has_more: bool,
+    /// The page ended before it had as many lines as were wanted because of its size or the deadline.
+    pub ended_early: bool,
+    /// How many lines the file has; `None` where it was not read to its end. A line break at the end begins no line.
+    pub total_lines: Option<u64>,
+    /// The lines that were cut, and how many bytes each has; at least so many where the end was not looked for.
+    pub cut: Vec<CutLine>,
+}
+
+/// A line that is too long to be given whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CutLine {
+    /// 0-based.
+    pub line: u64,
+    /// Its length in bytes, without its line break.
+    pub bytes: u64,
+}
+
+impl Workspace {
+    /// Some lines of the file at `path`, and its state. Lines end at LF, CRLF or CR, as everywhere.
+    ///
+    /// # Errors
+    /// [`ReadError`]; only what was read is known to be text. [`ReadError::Late`] where the deadline came before the first
+    /// line did.
+    pub fn read_page(&self, path: &WorkspacePath, query: &PageQuery) -> Result<(Page, Stamp), ReadError> {
+        for _ in 0..READ_ATTEMPTS {
+            // Asked before it is opened: opening a device can wake it.
+            self.stamp(path)?;
+            let (file, before) = self.open_regular(path.as_path())?;
+            let mut pager = Pager::new(query, before.size <= COUNTED);
+            pager.read(&file, path)?;
+            let after = stamp_of_regular(&file, || path.display())?;
+            // A log that only grows still holds what was read.
+            if before == after || (before.inode == after.inode && after.size > before.size) {
+                return Ok((pager.finish(&|| path.display())?, before));
+            }
+        }
+        Err(ReadError::Changing { path: path.display() })
+    }
+
+    /// The first bytes of the regular file at `path`, at most `most`, and its stamp: to tell what kind of file it is.
+    ///
+    /// # Errors
+    /// [`ReadError`] where it is missing, leads out, or is no regular file.
+    pub fn read_head(&self, path: &WorkspacePath, most: usize) -> Result<(Vec<u8>, Stamp), ReadError> {
+        self.stamp(path)?;
+        let (file, stamp) = self.open_regular(path.as_path())?;
+        let mut head = Vec::new();
+        let failed = |source| ReadError::Io { path: path.display(), source };
+        file.take(most as u64).read_to_end(&mut head).map_err(failed)?;
+        Ok((head, stamp))
+    }
+}
+
+impl Page {
+    /// Some lines of a text that lies in no file as it is; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// None that a text which is UTF-8 could cause.
+    pub fn of_text(text: &str, query: &PageQuery, name: &dyn Fn() -> String) -> Result<Self, ReadError> {
+        let mut pager = Pager::new(query, true);
+        pager.take(text.as_bytes());
+        pager.end();
+        pager.finish(name)
+    }
+}
+
+/// Goes through a file and keeps the lines that are wanted.
+struct Pager<'q> {
+    query: &'q PageQuery,
+    /// The file is read on when the page is full, to count its lines.
+    counts: bool,
+    text: Vec<u8>,
+    lines: usize,
+    cut: Vec<CutLine>,
+    /// 0-based number of the line that is being read.
+    line: u64,
+    /// What is kept of it, and its length so far.
+    kept: Vec<u8>,
+    length: u64,
+    is_full: bool,
+    has_more: bool,
+    ended_early: bool,
+    at_end: bool,
+    late: bool,
+}
+
+impl<'q> Pager<'q> {
+    fn new(query: &'q PageQuery, counts: bool) -> Self {
+        Self {
+            query,
+            counts,
+            text: Vec::new(),
+            lines: 0,
+            cut: Vec::new(),
+            line: 0,
+            kept: Vec::new(),
+            length: 0,
+            is_full: false,
+            has_more: false,
+            ended_early: false,
+            at_end: false,
+            late: false,
+        }
+    }
+
+    /// Reads until the page is full and nothing more is to be known, or the file or the time is at its end.
+    fn read(&mut self, mut file: &File, path: &WorkspacePath) -> Result<(), ReadError> {
+        let mut buffer = vec![0; CHUNK];
+        let (mut held, mut offset) = (0, 0_u64);
+        while !self.is_done() {
+            if self.query.until.is_over() {
+                self.late = true;
+                return Ok(());
+            }
+            let read = match file.read(&mut buffer[held..]) {
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(source) => return Err(ReadError::Io { path: path.display(), source }),
+            };
+            let chunk = &buffer[..held + read];
+            decode::check_chunk(chunk, offset, &|| path.display())?;
+            let skipped = if offset == 0 { decode::mark_length(chunk) } else { 0 };
+            // A carriage return at the very end may have its line feed in the next piece.
+            let is_open = read > 0 && chunk.last() == Some(&b'\r');
+            let whole = chunk.len() - usize::from(is_open);
+            self.take(&chunk[skipped.min(whole)..whole]);
+            offset += whole as u64;
+            if is_open {
+                buffer[0] = b'\r';
+            }
+            held = usize::from(is_open);
+            if read == 0 {
+                self.end();
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        (self.is_full && self.has_more && !self.counts)
+            || (!self.is_full && self.is_wanted() && self.length > self.query.longest_line as u64 + SOUGHT)
+    }
+
+    fn is_wanted(&self) -> bool {
+        !self.is_full && self.line >= self.query.first
+    }
+
+    fn take(&mut self, mut rest: &[u8]) {
+        while !rest.is_empty() {
+            self.has_more |= self.is_full;
+            let end = memchr::memchr2(b'\n', b'\r', rest);
+            let content = &rest[..end.unwrap_or(rest.len())];
+            self.length += content.len() as u64;
+            if self.is_wanted() {
+                let room = self.query.longest_line.saturating_sub(self.kept.len());
+                self.kept.extend_from_slice(&content[..content.len().min(room)]);
+            }
+            let Some(end) = end else { return };
+            let is_pair = rest[end] == b'\r' && rest.get(end + 1) == Some(&b'\n');
+            let next = end + 1 + usize::from(is_pair);
+            self.end_line(&rest[end..next]);
+            rest = &rest[next..];
+        }
+    }
+
+    /// The line that is being read is over; `line_break` ends it.
+    fn end_line(&mut self, line_break: &[u8]) {
+        if self.is_wanted() {
+            let is_cut = self.length > self.kept.len() as u64;
+            if self.lines > 0 && self.text.len() + self.kept.len() + line_break.len() > self.query.max_bytes {
+                (self.is_full, self.has_more, self.ended_early) = (true, true, true);
+            } else {
+                self.text.append(&mut self.kept);
+                if is_cut {
+                    cut_at_character(&mut self.text);
+                    self.cut.push(CutLine { line: self.line, bytes: self.length });
+                }
+                self.text.extend_from_slice(line_break);
+                self.lines += 1;
+                self.is_full = self.lines >= self.query.max_lines;
+            }
+        }
+        self.kept.clear();
+        self.line += 1;
+        self.length = 0;
+    }
+
+    /// The file is over.
+    fn end(&mut self) {
+        if self.length > 0 {
+            self.end_line(b"");
+        }
+        self.at_end = true;
+    }
+
+    fn finish(mut self, name: &dyn Fn() -> String) -> Result<Page, ReadError> {
+        if self.late && self.lines == 0 && self.line < self.query.first {
+            return Err(ReadError::Late { path: name(), line: self.line + 1 });
+        }
+        if !self.at_end && !self.is_full {
+            // In the middle of a line, at the deadline or behind so much of it that its end was not looked for.
+            (self.has_more, self.ended_early) = (true, true);
+            if self.is_wanted() && self.length > 0 {
+                self.end_line(b"");
+            }
+        }
+        let text = decode::decode_page(self.text, self.query.first, name)?;
+        Ok(Page {
+            text,
+            lines: self.lines,
+            has_more: self.has_more,
+            ended_early: self.ended_early,
+            total_lines: self.at_end.then_some(self.line),
+            cut: self.cut,
+        })
+    }
+}
+
+/// Takes away a character of which not all bytes are there, and says with `…` that something is missing.
+fn cut_at_character(text: &mut Vec<u8>) {
+    let is_start = |byte: &u8| *byte & 0xC0 != 0x80;
+    let tail = text.len().saturating_sub(4);
+    if let Some(start) = text[tail..].iter().rposition(is_start).map(|index| tail + index)
+        && std::str::from_utf8(&text[start..]).is_err_and(|error| error.error_len().is_none())
+    {
+        text.truncate(start);
+    }
+    text.extend_from_slice("…".as_bytes());
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Reading a file piece by piece while it is searched, until a deadline, and keeping count of what the searcher does not.
+
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::{self, Read};
+
+use crate::workspace::Until;
+
+/// The file, and what was learnt of it while it was read.
+pub(in crate::workspace) struct Source<'f> {
+    file: &'f File,
+    until: &'f Until,
+    timed_out: Cell<bool>,
+    /// Offsets of carriage returns without a line feed after them: line breaks that the searcher does not count.
+    returns: RefCell<Vec<u64>>,
+}
+
+impl<'f> Source<'f> {
+    /// Nothing of `file` has been read yet.
+    pub(in crate::workspace) fn new(file: &'f File, until: &'f Until) -> Self {
+        Self { file, until, timed_out: Cell::new(false), returns: RefCell::default() }
+    }
+
+    /// Whether the deadline ended the reading.
+    pub(in crate::workspace) fn timed_out(&self) -> bool {
+        self.timed_out.get()
+    }
+
+    /// Ends the reading if the deadline has passed.
+    pub(in crate::workspace) fn check_deadline(&self) {
+        if self.until.is_over() {
+            self.timed_out.set(true);
+        }
+    }
+
+    /// How many carriage returns without a line feed were read before `offset`; the byte order mark does not count.
+    pub(in crate::workspace) fn lone_returns(&self, offset: u64) -> u64 {
+        self.returns.borrow().partition_point(|at| *at < offset) as u64
+    }
+}
+
+/// Reads the file without its byte order mark, until the deadline.
+pub(in crate::workspace) struct Watched<'a> {
+    source: &'a Source<'a>,
+    at: u64,
+    /// The last byte read was a carriage return.
+    after_return: bool,
+    begun: bool,
+}
+
+impl<'a> Watched<'a> {
+    /// Begins with the first byte.
+    pub(in crate::workspace) fn new(source: &'a Source<'a>) -> Self {
+        Self { source, at: 0, after_return: false, begun: false }
+    }
+
+    fn note_returns(&mut self, chunk: &[u8]) {
+        let Some(last) = chunk.last() else { return };
+        let mut returns = self.source.returns.borrow_mut();
+        if self.after_return && chunk[0] != b'\n' {
+            returns.push(self.at - 1);
+        }
+        self.after_return = *last == b'\r';
+        let is_lone = |index: &usize| chunk.get(index + 1).is_some_and(|next| *next != b'\n');
+        returns.extend(memchr::memchr_iter(b'\r', chunk).filter(is_lone).map(|index| self.at + index as u64));
+    }
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.source.check_deadline();
+        if self.source.timed_out() {
+            return Ok(0);
+        }
+        let mut file = self.source.file;
+        let mut read = file.read(buffer)?;
+        if !self.begun {
+            self.begun = true;
+            if buffer[..read].starts_with(b"\xef\xbb\xbf") {
+                buffer.copy_within(3..read, 0);
+                read -= 3;
+                if read == 0 {
+                    return self.read(buffer);
+                }
+            }
+        }
+        self.note_returns(&buffer[..read]);
+        self.at += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,185 @@
+//! Which files a question is about: by name, by kind, and what ignore files say.
+
+use ignore::WalkBuilder;
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{Types, TypesBuilder};
+
+use super::rules::{Sight, walker_seeing};
+use super::walk::Start;
+use super::{ReadError, Workspace, WorkspacePath};
+use crate::text::nearest;
+
+/// The longest glob, in bytes, and the most of them: what is made of a glob is many times its size.
+const LONGEST_GLOB: usize = 1_000;
+const MOST_GLOBS: usize = 100;
+
+/// Which files below a place are meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Globs as in a `.gitignore` at the workspace's root, apart from `!`, which leaves files out: `*.rs` is wherever it is,
+    /// `src/**` below `src`. With one that leaves nothing out, only files that match one. A file that matches counts also
+    /// where ignore files exclude it.
+    pub globs: Vec<String>,
+    /// ripgrep's names for kinds of files: `rust`, `py`; with `!` before it, all but these.
+    pub types: Vec<String>,
+    /// Also hidden files: those whose name, or a directory's on the way, begins with a dot. Never what version control
+    /// keeps for itself (`.git`).
+    pub hidden: bool,
+    /// Also what ignore files exclude, and directories like `node_modules`.
+    pub no_ignore: bool,
+}
+
+/// Why a selection cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SelectError {
+    /// A glob is wrong.
+    #[error("the glob `{glob}` is not valid: {problem}")]
+    BadGlob {
+        /// As given.
+        glob: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A glob could match nothing in the workspace.
+    #[error("the glob `{glob}` leads out of the workspace; globs are relative to its root and have no `..`")]
+    Outside {
+        /// As given.
+        glob: String,
+    },
+    /// No kind of files is called that.
+    #[error("no file type is called `{given}`{}", nearest.as_ref().map_or_else(String::new, |name| format!("; the nearest is `{name}`")))]
+    UnknownType {
+        /// As given.
+        given: String,
+        /// The name that is spelled most like it.
+        nearest: Option<String>,
+    },
+    /// There is no such place.
+    #[error(transparent)]
+    Place(#[from] ReadError),
+}
+
+/// A selection, ready to walk: a place, and what is wanted below it.
+pub(super) struct Selected {
+    pub(super) start: Start,
+    pub(super) walk: WalkBuilder,
+}
+
+impl Selection {
+    /// # Errors
+    /// [`SelectError`].
+    pub(super) fn below(
+        &self,
+        workspace: &Workspace,
+        under: &WorkspacePath,
+    ) -> Result<Selected, SelectError> {
+        let overrides = self.overrides(workspace)?;
+        let types = self.types()?;
+        let start = Start::new(workspace, under)?;
+        let sight = Sight { hidden: self.hidden, ignored: self.no_ignore };
+        let mut walk = walker_seeing(workspace, &start.directory, sight);
+        walk.overrides(overrides).types(types);
+        Ok(Selected { start, walk })
+    }
+
+    /// Whether globs and types want the file at `path`; what ignore files say does not count here.
+    ///
+    /// # Errors
+    /// [`SelectError`] where a glob or a type is not valid.
+    pub fn matcher(
+        &self,
+        workspace: &Workspace,
+    ) -> Result<impl Fn(&WorkspacePath) -> bool + use<>, SelectError> {
+        let (overrides, types) = (self.overrides(workspace)?, self.types()?);
+        let root = workspace.root().to_owned();
+        Ok(move |path: &WorkspacePath| {
+            let absolute = root.join(path.as_path());
+            !overrides.matched(&absolute, false).is_ignore() && !types.matched(&absolute, false).is_ignore()
+        })
+    }
+
+    fn overrides(&self, workspace: &Workspace) -> Result<Override, SelectError> {
+        let bad = |glob: &str, problem: String| SelectError::BadGlob { glob: glob.to_owned(), problem };
+        if let Some(glob) = self.globs.get(MOST_GLOBS) {
+            return Err(bad(glob, format!("there are more than {MOST_GLOBS} globs; give fewer")));
+        }
+        let mut builder = OverrideBuilder::new(workspace.root());
+        for glob in &self.globs {
+            check_glob(glob)?;
+            builder.add(glob).map_err(|error| bad(glob, glob_problem(&error.to_string())))?;
+        }
+        builder.build().map_err(|error| bad(&self.globs.join(" "), glob_problem(&error.to_string())))
+    }
+
+    fn types(&self) -> Result<Types, SelectError> {
+        if self.types.is_empty() {
+            return Ok(Types::empty());
+        }
+        let mut builder = TypesBuilder::new();
+        builder.add_defaults();
+        for given in &self.types {
+            let (name, is_negated) =
+                given.strip_prefix('!').map_or((given.as_str(), false), |name| (name, true));
+            let name = canonical_type(name);
+            if !builder.definitions().iter().any(|known| known.name() == name) {
+                return Err(unknown_type(&builder, given, &name));
+            }
+            if is_negated {
+                builder.negate(&name)
+            } else {
+                builder.select(&name)
+            };
+        }
+        // Every name was looked up above, so what is left to go wrong is a fault in the built-in globs.
+        builder
+            .build()
+            .map_err(|error| SelectError::BadGlob { glob: self.types.join(" "), problem: error.to_string() })
+    }
+}
+
+/// The names of languages that ripgrep knows by another one.
+fn canonical_type(name: &str) -> String {
+    let lower = name.to_lowercase();
+    match lower.as_str() {
+        "c++" => "cpp".to_owned(),
+        "c#" => "csharp".to_owned(),
+        "shell" | "bash" => "sh".to_owned(),
+        "tsx" => "ts".to_owned(),
+        "jsx" | "javascript" => "js".to_owned(),
+        "rs" => "rust".to_owned(),
+        "rb" => "ruby".to_owned(),
+        "golang" => "go".to_owned(),
+        _ => lower,
+    }
+}
+
+fn unknown_type(builder: &TypesBuilder, given: &str, name: &str) -> SelectError {
+    let definitions = builder.definitions();
+    let nearest = nearest(name, definitions.iter().map(|known| known.name())).map(str::to_owned);
+    SelectError::UnknownType { given: given.to_owned(), nearest }
+}
+
+/// Refuses what can match nothing, or costs too much.
+pub(super) fn check_glob(glob: &str) -> Result<(), SelectError> {
+    let bad =
+        |problem: &str| Err(SelectError::BadGlob { glob: glob.to_owned(), problem: problem.to_owned() });
+    let body = glob.strip_prefix('!').unwrap_or(glob);
+    if body.is_empty() {
+        return bad("it is empty; give for example `**/*.rs`");
+    }
+    if glob.len() > LONGEST_GLOB {
+        return bad(&format!("it is longer than {LONGEST_GLOB} bytes"));
+    }
+    if glob.contains('\0') {
+        return bad("it contains a NUL character, which no path can");
+    }
+    if body.split('/').any(|part| part == "..") {
+        return Err(SelectError::Outside { glob: glob.to_owned() });
+    }
+    Ok(())
+}
+
+/// What the glob crate says, without its own quotation of the glob.
+pub(super) fn glob_problem(message: &str) -> String {
+    message.rsplit_once("': ").map_or(message, |(_, problem)| problem).to_owned()
+}

@@ -1,0 +1,40 @@
+//! When work ends that is not done: at its deadline, or when nobody wants it any more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// How long work may go on. Clones share the end.
+#[derive(Debug, Clone)]
+pub struct Until {
+    deadline: Instant,
+    given_up: Arc<AtomicBool>,
+}
+
+/// Ends the work when it is dropped.
+#[derive(Debug)]
+pub struct GiveUp(Arc<AtomicBool>);
+
+impl Until {
+    /// Not beyond `deadline`.
+    pub fn new(deadline: Instant) -> Self {
+        Self { deadline, given_up: Arc::default() }
+    }
+
+    /// Whether it must end.
+    pub fn is_over(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+    }
+
+    /// Something whose drop ends the work, for whoever waits for it: what runs on another thread does not notice that a
+    /// future is gone.
+    pub fn end_on_drop(&self) -> GiveUp {
+        GiveUp(Arc::clone(&self.given_up))
+    }
+}
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
