@@ -32,5 +32,7 @@ pub use folders::{Folders, FoldersError};
 pub use launch::LaunchFields;
 pub use layer::{Layer, Origin};
 pub use load::{Config, Flags};
-pub use settings::{Deadlines, Limits, LogSettings, ServerSettings, Settings};
+pub use settings::{
+    Deadlines, FetchSettings, LibraryDocsSettings, Limits, LogSettings, ServerSettings, Settings,
+};
 pub use trust::{Trust, TrustError, TrustState, Trusted};

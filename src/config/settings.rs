@@ -24,6 +24,10 @@ use super::schema::Shape::{Choice, Number, Record, Texts, TextsTable};
 use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
+mod web;
+
+pub use web::{FetchSettings, LibraryDocsSettings};
+
 const MOST_MS: u64 = 3_600_000;
 const A_DEADLINE: super::schema::Shape = Number(1, MOST_MS);
 
@@ -33,6 +37,8 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("servers", Record(SERVERS)),
     plain("limits", Record(LIMITS)),
     plain("log", Record(LOG)),
+    plain("fetch", Record(web::FETCH)),
+    plain("library-docs", Record(web::LIBRARY_DOCS)),
     launch("disabled", Texts),
     launch("prefer", TextsTable),
 ];
@@ -79,6 +85,10 @@ pub struct Settings {
     pub limits: Limits,
     /// What is logged.
     pub log: LogSettings,
+    /// What `fetch_web_page` may ask.
+    pub fetch: FetchSettings,
+    /// Whom the tools of library documentation ask.
+    pub library_docs: LibraryDocsSettings,
     /// Keys of servers that never run.
     pub disabled: Vec<String>,
     /// By language, the keys of the servers that run instead of the catalogue's default, the navigating one first.

@@ -3,8 +3,8 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    glob, grep, list, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_servers,
-    lsp_signature, lsp_symbols, read,
+    fetch_web_page, glob, grep, list, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover,
+    lsp_navigate, lsp_servers, lsp_signature, lsp_symbols, read,
 };
 
 /// All of them.
@@ -27,5 +27,6 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_signature::LspSignature)?;
     tools.add(lsp_completion::LspCompletion)?;
     tools.add(lsp_servers::LspServers)?;
+    tools.add(fetch_web_page::FetchWebPage)?;
     Ok(tools)
 }
