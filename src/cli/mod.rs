@@ -8,6 +8,7 @@
 //! logs) goes to stderr → `exit` turns the answer into the process's status.
 
 pub mod address;
+pub mod approval;
 pub mod args;
 mod commands;
 mod console;

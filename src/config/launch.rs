@@ -19,7 +19,9 @@ use super::words::CATALOGUE;
 pub struct LaunchFields {
     pub(super) fields: BTreeMap<String, String>,
     pub(super) programs: BTreeMap<String, String>,
+    pub(super) tools: BTreeMap<String, String>,
     shown: Vec<(String, String)>,
+    words: Vec<String>,
 }
 
 impl LaunchFields {
@@ -39,7 +41,7 @@ impl LaunchFields {
 
     /// Whether the project says nothing of running programs.
     pub fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.programs.is_empty()
+        self.fields.is_empty() && self.programs.is_empty() && self.tools.is_empty()
     }
 
     /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program
@@ -60,6 +62,25 @@ impl LaunchFields {
         Ok(())
     }
 
+    /// Adds a tool that the project drops in: `pin` is all that decides what it does, in words that its owner can read.
+    pub fn add_tool(&mut self, name: &str, pin: &str) {
+        self.tools.insert(name.to_owned(), hash_text(pin));
+        self.shown.push((printable(&format!("the tool `{name}`")), printable(pin)));
+    }
+
+    /// The SHA-256 of a file of the project, in hexadecimal digits.
+    ///
+    /// # Errors
+    /// When it cannot be read, or lies outside.
+    pub fn content_of(project: &Path, file: &Path) -> Result<String, TrustError> {
+        hash_file(project, file).map(|(_, hash)| hash)
+    }
+
+    /// The words of the commands of hooks and runners: a file of the project among them would run, or be read by what runs.
+    pub fn command_words(&self) -> &[String] {
+        &self.words
+    }
+
     fn collect(&mut self, layer: &Layer, words: &'static [Field]) -> Result<(), ConfigError> {
         let mut table = layer.read(words)?;
         for (path, value) in take_launch_fields(&mut table, words) {
@@ -68,8 +89,20 @@ impl LaunchFields {
             let text = value.to_string();
             self.fields.insert(name.clone(), hexadecimal(Sha256::digest(&text).as_slice()));
             self.shown.push((printable(&name), printable(&text)));
+            if matches!(path.first().map(String::as_str), Some("hooks" | "agents")) {
+                collect_texts(&value, &mut self.words);
+            }
         }
         Ok(())
+    }
+}
+
+fn collect_texts(value: &toml::Value, texts: &mut Vec<String>) {
+    match value {
+        toml::Value::String(text) => texts.push(text.clone()),
+        toml::Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        toml::Value::Table(table) => table.iter().for_each(|(_, value)| collect_texts(value, texts)),
+        _ => {}
     }
 }
 
@@ -96,6 +129,11 @@ pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, Strin
         }
     }
     Ok((name.to_owned(), hexadecimal(hasher.finalize().as_slice())))
+}
+
+/// The SHA-256 of a text, in hexadecimal digits.
+pub(super) fn hash_text(text: &str) -> String {
+    hexadecimal(Sha256::digest(text).as_slice())
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -9,6 +9,7 @@
 //! whole is read into the types of [`spec`]. What an untrusted project says about running programs is taken out of its
 //! layer before the merge, and named in [`Loaded::left_out`].
 
+mod access;
 mod catalogue;
 mod detect;
 mod error;
@@ -24,6 +25,7 @@ pub mod spec;
 mod trust;
 mod words;
 
+pub use access::{Access, AccessLayer, Agent, Hook, HookLists, Permissions, Profile};
 pub use catalogue::{Catalogue, Loaded};
 pub use detect::{Presence, PresentLanguage, present_languages};
 pub use error::{ConfigError, Problem};
@@ -33,6 +35,7 @@ pub use launch::LaunchFields;
 pub use layer::{Layer, Origin};
 pub use load::{Config, Flags};
 pub use settings::{
-    Deadlines, FetchSettings, LibraryDocsSettings, Limits, LogSettings, ServerSettings, Settings,
+    AuditSettings, Deadlines, FetchSettings, LibraryDocsSettings, Limits, LogSettings, ServerSettings,
+    Settings,
 };
 pub use trust::{Trust, TrustError, TrustState, Trusted};

@@ -17,10 +17,11 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 use toml::Table;
 
+use super::access::{ACCESS, AccessLayer};
 use super::catalogue::{Catalogue, located};
 use super::error::{ConfigError, Problem};
 use super::layer::{Layer, Origin, merge};
-use super::schema::Shape::{Choice, Number, Record, Texts, TextsTable};
+use super::schema::Shape::{Choice, Flag, Number, Record, Texts, TextsTable};
 use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
@@ -41,7 +42,13 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("library-docs", Record(web::LIBRARY_DOCS)),
     launch("disabled", Texts),
     launch("prefer", TextsTable),
+    launch("audit", Record(AUDIT)),
+    plain(ACCESS[0].key, ACCESS[0].shape),
+    launch(ACCESS[1].key, ACCESS[1].shape),
+    plain(ACCESS[2].key, ACCESS[2].shape),
 ];
+
+const AUDIT: &[Field] = &[plain("enabled", Flag), plain("max-bytes", Number(10_000, 1 << 32))];
 
 const DEADLINES: &[Field] = &[
     plain("hover", A_DEADLINE),
@@ -56,6 +63,7 @@ const DEADLINES: &[Field] = &[
     plain("edit", A_DEADLINE),
     plain("start", A_DEADLINE),
     plain("stop", A_DEADLINE),
+    plain("tool", A_DEADLINE),
 ];
 
 const SERVERS: &[Field] = &[
@@ -93,6 +101,11 @@ pub struct Settings {
     pub disabled: Vec<String>,
     /// By language, the keys of the servers that run instead of the catalogue's default, the navigating one first.
     pub prefer: BTreeMap<String, Vec<String>>,
+    /// The record of calls.
+    pub audit: AuditSettings,
+    /// What each file says about who may call what, from the weakest layer to the strongest.
+    #[serde(skip)]
+    pub access: Vec<AccessLayer>,
 }
 
 /// How long each kind of request may take, from the caller's question to the answer.
@@ -135,6 +148,9 @@ pub struct Deadlines {
     /// `shutdown` and `exit`, after which a server is killed (3 s).
     #[serde(deserialize_with = "milliseconds")]
     pub stop: Duration,
+    /// Any call of a tool, whatever it does (30 min).
+    #[serde(deserialize_with = "milliseconds")]
+    pub tool: Duration,
 }
 
 impl Default for Deadlines {
@@ -153,6 +169,7 @@ impl Default for Deadlines {
             edit: seconds(20),
             start: seconds(45),
             stop: seconds(3),
+            tool: seconds(1_800),
         }
     }
 }
@@ -222,6 +239,22 @@ impl Default for LogSettings {
     }
 }
 
+/// The record of calls.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct AuditSettings {
+    /// Whether it is kept (it is).
+    pub enabled: bool,
+    /// The size in bytes at which the file is put aside, replacing the one put aside before (8 MiB).
+    pub max_bytes: u64,
+}
+
+impl Default for AuditSettings {
+    fn default() -> Self {
+        Self { enabled: true, max_bytes: 8 << 20 }
+    }
+}
+
 fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
@@ -233,18 +266,20 @@ impl Settings {
     /// # Errors
     /// [`ConfigError::Invalid`] with every unknown key, wrong type, and server or language that is not in `catalogue`.
     pub fn load(layers: &[Layer], catalogue: &Catalogue) -> Result<(Self, Vec<String>), ConfigError> {
-        let (mut merged, mut left_out) = (Table::new(), Vec::new());
+        let (mut merged, mut left_out, mut access) = (Table::new(), Vec::new(), Vec::new());
         for layer in layers {
             let mut table = layer.read(SETTINGS)?;
             if layer.origin == (Origin::Project { trusted: false }) {
                 left_out.extend(leave_out(&mut table, SETTINGS, &layer.file));
             }
+            access.push(AccessLayer::take(layer, &mut table)?);
             merge(&mut merged, table);
         }
-        let settings: Self = merged.try_into().map_err(|error: toml::de::Error| {
+        let mut settings: Self = merged.try_into().map_err(|error: toml::de::Error| {
             let file = layers.last().map_or_else(String::new, |layer| layer.file.clone());
             ConfigError::Invalid(vec![Problem::new(&file, 1, error.message())])
         })?;
+        settings.access = access;
         let problems = settings.unknown_names(layers, catalogue);
         if problems.is_empty() { Ok((settings, left_out)) } else { Err(ConfigError::Invalid(problems)) }
     }

@@ -130,6 +130,9 @@ struct Record {
     fields: BTreeMap<String, String>,
     /// Program, relative to the project → SHA-256 of its content.
     programs: BTreeMap<String, String>,
+    /// Dropped-in tool → SHA-256 of what it needs trust for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    tools: BTreeMap<String, String>,
 }
 
 impl Trust {
@@ -183,14 +186,36 @@ impl Trust {
         Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
     }
 
+    /// Whether a tool that the project drops in may run: only where its owner trusted the project when the tool was this one
+    /// (`pin`: all that decides what it does, as in [`LaunchFields::add_tool`]). Other tools of the project do not matter.
+    ///
+    /// # Errors
+    /// When the store or the project's folder cannot be read.
+    pub fn tool_state(&self, project: &Path, tool: &str, pin: &str) -> Result<TrustState, TrustError> {
+        let (key, device, inode) = identity(project)?;
+        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(TrustState::Untrusted) };
+        let hash = super::launch::hash_text(pin);
+        let what = format!("the tool `{tool}`");
+        let mut what = difference(record.tools.get(tool), Some(&hash), &what).into_iter().collect::<Vec<_>>();
+        if (record.device, record.inode) != (device, inode) {
+            what.push(format!("the folder `{key}` was replaced by another"));
+        }
+        Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
+    }
+
     /// Trusts `project` with exactly these launch fields and programs, in place of what it was trusted with before.
     ///
     /// # Errors
     /// When the store cannot be read or written; it is then as it was.
     pub fn grant(&self, project: &Path, fields: &LaunchFields) -> Result<(), TrustError> {
         let (key, device, inode) = identity(project)?;
-        let record =
-            Record { device, inode, fields: fields.fields.clone(), programs: fields.programs.clone() };
+        let record = Record {
+            device,
+            inode,
+            fields: fields.fields.clone(),
+            programs: fields.programs.clone(),
+            tools: fields.tools.clone(),
+        };
         self.change(|store| {
             store.projects.insert(key, record);
         })

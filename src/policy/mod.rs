@@ -1,11 +1,29 @@
-//! May this call run: effects, rules, approval, hooks, the record of what was called.
+//! May this call run: rules, agents, hooks, approval, the record of what was called.
 //!
-//! What lives here: what a call asks for ([`request`]), and who is asked when the rules leave it open ([`approval`]). May
-//! use `config`, `workspace` and `text`; knows no tool: a tool says what it touches, this room says whether it may.
+//! What lives here: what a call asks for ([`request`]), what its caller brings along ([`caller`]), one rule ([`rule`]) with
+//! its patterns for names ([`name`]), paths ([`path`]), hosts ([`host`]) and shell commands ([`command`], read with a
+//! grammar by [`shell`]), all rules together ([`rules`]), who is asked when they leave it open ([`approval`]) and what
+//! was agreed to for a session ([`grants`]), programs that look on ([`hooks`]), and the record ([`audit`]). May use
+//! `lsp::process` (hooks are run as servers are, under a supervisor) and everything below; knows no tool: a tool says what
+//! it touches, this room says whether it may.
 //!
-//! How data passes: a [`request::Request`] comes in with the tool's name, effect, paths and commands; a
-//! [`request::Decision`] goes out, and where that is `Ask`, an [`approval::Approver`] turns it into yes or no.
+//! How data passes: a [`request::Request`] comes in with the tool's name, effect, paths, commands and addresses; a
+//! [`request::Decision`] goes out, and where that is `ask`, an [`approval::Approver`] turns it into yes or no. The order
+//! is fixed: what is not offered is denied; a `deny` rule beats an `ask` rule, which beats an `allow` rule, which beats the
+//! default of the effect. Whoever calls may narrow that, never widen it, with one exception: what someone typed at a
+//! shell needs no second yes.
 
 pub mod approval;
+pub mod audit;
+pub mod caller;
+pub mod command;
+pub mod grants;
+pub mod hooks;
+pub mod host;
+pub mod name;
+pub mod path;
 pub mod request;
+pub mod rule;
 pub mod rules;
+pub mod shell;
+pub mod shell_words;

@@ -20,6 +20,9 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// All of them, from the mildest.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Edit, Self::Execute, Self::Network];
+
     /// The word of settings and answers.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,19 +56,45 @@ pub struct Request<'a> {
     pub subjects: &'a Subjects,
 }
 
-/// What the rules say of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+/// What may become of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
     /// It runs.
     Allow,
     /// Someone has to say yes first.
-    Ask {
-        /// Why it is asked, in one sentence.
-        why: String,
-    },
+    Ask,
     /// It does not run.
-    Deny {
-        /// Which rule forbids it and how to change that, in one sentence.
-        why: String,
-    },
+    Deny,
+}
+
+impl Verdict {
+    /// The word of settings and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// What the rules say of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decision {
+    /// What becomes of it.
+    #[serde(rename = "decision")]
+    pub verdict: Verdict,
+    /// The rule that says so, as it is written; `None` where it is a default or a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Why, in one sentence without a full stop; of a denial, how to change that as well.
+    pub why: String,
+}
+
+impl Decision {
+    /// A decision that no rule made.
+    pub fn without_rule(verdict: Verdict, why: impl Into<String>) -> Self {
+        Self { verdict, rule: None, why: why.into() }
+    }
 }

@@ -1,23 +1,315 @@
-//! What the rules say of a call.
+//! All rules together, for each caller: what is offered, and what becomes of a call.
 
-use super::request::{Decision, Effect, Request};
+use std::collections::BTreeMap;
 
-/// The rules in force for one caller.
+use super::caller::{CallerAccess, Consent};
+use super::name::{self, NamePattern};
+use super::request::{Decision, Effect, Request, Verdict};
+use super::rule::{self, Rule};
+use crate::config::{AccessLayer, Agent, ConfigError, Origin, Problem, Profile};
+use crate::text::suggestion;
+
+/// The rules in force, and the agents that may have less.
 #[derive(Debug, Clone, Default)]
-pub struct Policy {}
+pub struct Policy {
+    profile: Profile,
+    scope: Scope,
+    allow: Vec<Rule>,
+    agents: BTreeMap<String, AgentRules>,
+}
+
+/// What narrows.
+#[derive(Debug, Clone, Default)]
+struct Scope {
+    /// Each list by itself must have the tool in it.
+    available: Vec<Names>,
+    excluded: Vec<Names>,
+    ask: Vec<Rule>,
+    deny: Vec<Rule>,
+}
+
+/// A list of tools' names, and whose it is.
+#[derive(Debug, Clone)]
+struct Names {
+    names: Vec<NamePattern>,
+    whose: String,
+}
+
+impl Names {
+    fn has(&self, tool: &str) -> bool {
+        self.names.iter().any(|name| name.matches(tool))
+    }
+}
+
+/// What is known of an agent.
+#[derive(Debug, Clone, Default)]
+pub struct AgentRules {
+    /// What it is for.
+    pub description: Option<String>,
+    /// The program that does a task as this agent, and its arguments.
+    pub runner: Option<Vec<String>>,
+    scope: Scope,
+}
 
 impl Policy {
+    /// The rules of all layers, given from the weakest to the strongest.
+    ///
+    /// # Errors
+    /// [`ConfigError::Invalid`] with every rule and name that cannot be read.
+    pub fn new(layers: &[AccessLayer]) -> Result<Self, ConfigError> {
+        let (mut policy, mut problems) = (Self::default(), Vec::new());
+        for layer in layers {
+            let mut reader = Reader { layer, problems: &mut problems };
+            let permissions = &layer.access.permissions;
+            policy.profile = permissions.profile.unwrap_or(policy.profile);
+            policy.allow.extend(reader.rules(&["permissions", "allow"], &permissions.allow, Verdict::Allow));
+            let lists = Lists {
+                available: (permissions.available.as_deref(), "available"),
+                excluded: &permissions.excluded,
+                ask: &permissions.ask,
+                deny: &permissions.deny,
+            };
+            reader.narrow(&mut policy.scope, &["permissions"], lists);
+            for (name, agent) in &layer.access.agents {
+                reader.agent(policy.agents.entry(name.clone()).or_default(), name, agent);
+            }
+        }
+        if problems.is_empty() { Ok(policy) } else { Err(ConfigError::Invalid(problems)) }
+    }
+
+    /// The agents by name.
+    pub fn agents(&self) -> &BTreeMap<String, AgentRules> {
+        &self.agents
+    }
+
+    /// The rules for a caller with `access`, on behalf of `agent`.
+    pub fn of<'a>(&'a self, access: &'a CallerAccess, agent: Option<&'a str>) -> CallerPolicy<'a> {
+        let agent = agent.map(|name| self.agents.get(name).ok_or_else(|| self.unknown(name)));
+        CallerPolicy { policy: self, access, agent: agent.transpose() }
+    }
+
+    fn unknown(&self, agent: &str) -> String {
+        let names: Vec<&str> = self.agents.keys().map(String::as_str).collect();
+        let near = suggestion(agent, &names);
+        format!(
+            "there is no agent `{}`{near}; agents stand in lsp-tools.toml as [agents.NAME]",
+            agent.escape_debug()
+        )
+    }
+}
+
+/// The rules for one caller.
+#[derive(Debug, Clone)]
+pub struct CallerPolicy<'a> {
+    policy: &'a Policy,
+    access: &'a CallerAccess,
+    /// An agent that is not known may do nothing.
+    agent: Result<Option<&'a AgentRules>, String>,
+}
+
+impl<'a> CallerPolicy<'a> {
     /// Whether a tool is offered at all.
-    pub fn offers(&self, _tool: &str, _effect: Effect) -> bool {
-        true
+    pub fn offers(&self, tool: &str, effect: Effect) -> bool {
+        self.not_offered(tool, effect).is_none()
+    }
+
+    /// Why a tool is not offered, in one sentence; `None` where it is.
+    pub fn not_offered(&self, tool: &str, effect: Effect) -> Option<Decision> {
+        let deny = |why: String| Some(Decision::without_rule(Verdict::Deny, why));
+        let scopes = match self.scopes() {
+            Ok(scopes) => scopes,
+            Err(why) => return deny(why),
+        };
+        let profile = self.access.profile.unwrap_or(self.policy.profile);
+        if !in_profile(profile, tool, effect) {
+            return deny(format!("{tool} is not in the profile `{}`", word_of(profile)));
+        }
+        if self
+            .access
+            .available
+            .as_ref()
+            .is_some_and(|names| !names.iter().any(|list| name::matches(list, tool)))
+        {
+            return deny(format!("{tool} is not among the tools that this caller chose"));
+        }
+        if self.access.excluded.iter().any(|list| name::matches(list, tool)) {
+            return deny(format!("{tool} was excluded by this caller"));
+        }
+        for scope in scopes {
+            if let Some(list) = scope.available.iter().find(|list| !list.has(tool)) {
+                return deny(format!("{tool} is not among the available tools of {}", list.whose));
+            }
+            if let Some(list) = scope.excluded.iter().find(|list| list.has(tool)) {
+                return deny(format!("{tool} is excluded by {}", list.whose));
+            }
+            if let Some(rule) = scope.deny.iter().find(|rule| rule.means_all_of(tool, effect)) {
+                return Some(denied_by(rule));
+            }
+        }
+        None
     }
 
     /// Whether a call may run.
     pub fn decide(&self, request: &Request<'_>) -> Decision {
-        match request.effect {
-            Effect::Read | Effect::Edit => Decision::Allow,
-            Effect::Execute => Decision::Ask { why: format!("{} runs a program", request.tool) },
-            Effect::Network => Decision::Ask { why: format!("{} speaks to another machine", request.tool) },
+        if let Some(denied) = self.not_offered(request.tool, request.effect) {
+            return denied;
+        }
+        let decision = self.decide_by_rules(request);
+        match (decision.verdict, self.access.consent) {
+            (Verdict::Ask, Consent::Typed) => Decision {
+                verdict: Verdict::Allow,
+                why: format!("{}, and it was typed by who would be asked", decision.why),
+                rule: decision.rule,
+            },
+            _ => decision,
+        }
+    }
+
+    fn decide_by_rules(&self, request: &Request<'_>) -> Decision {
+        let scopes = match self.scopes() {
+            Ok(scopes) => scopes,
+            Err(why) => return Decision::without_rule(Verdict::Deny, why),
+        };
+        let first = |list: fn(&'a Scope) -> &'a [Rule]| {
+            scopes.iter().flat_map(|scope| list(scope)).find(|rule| rule.touches(request))
+        };
+        if let Some(rule) = first(|scope| &scope.deny) {
+            return denied_by(rule);
+        }
+        if let Some(rule) = first(|scope| &scope.ask) {
+            let why = format!("the rule `{}` in {} wants someone to agree to it", rule.text, rule.whose);
+            return Decision { verdict: Verdict::Ask, rule: Some(rule.text.clone()), why };
+        }
+        match rule::allowed_by(&self.policy.allow, request) {
+            Ok(rules) => {
+                let named = |at: usize| self.policy.allow.get(at).map(|rule| rule.text.clone());
+                let rules: Vec<String> = rules.into_iter().filter_map(named).collect();
+                let rules = rules.join("`, `");
+                Decision { verdict: Verdict::Allow, why: format!("`{rules}` allows it"), rule: Some(rules) }
+            }
+            Err(why) => by_default(request, why),
+        }
+    }
+
+    fn scopes(&self) -> Result<Vec<&'a Scope>, String> {
+        let agent = self.agent.as_ref().map_err(Clone::clone)?;
+        Ok([Some(&self.policy.scope), agent.map(|agent| &agent.scope)].into_iter().flatten().collect())
+    }
+}
+
+fn denied_by(rule: &Rule) -> Decision {
+    let why = format!(
+        "the rule `{}` in {} forbids it; it can be changed under `deny` in lsp-tools.toml",
+        rule.text, rule.whose
+    );
+    Decision { verdict: Verdict::Deny, rule: Some(rule.text.clone()), why }
+}
+
+/// What becomes of a call that no rule speaks of; `why` no pattern allowed it.
+fn by_default(request: &Request<'_>, why: Option<String>) -> Decision {
+    let tool = request.tool;
+    let why = why.map(|why| format!(", and {why}")).unwrap_or_default();
+    match request.effect {
+        Effect::Read => Decision::without_rule(Verdict::Allow, "reading is allowed"),
+        Effect::Edit => Decision::without_rule(Verdict::Allow, "changing the workspace is allowed"),
+        Effect::Execute => Decision::without_rule(Verdict::Ask, format!("{tool} runs a program{why}")),
+        Effect::Network => {
+            Decision::without_rule(Verdict::Ask, format!("{tool} speaks to another machine{why}"))
         }
     }
 }
+
+fn in_profile(profile: Profile, tool: &str, effect: Effect) -> bool {
+    match profile {
+        Profile::All => true,
+        Profile::Edit => matches!(effect, Effect::Read | Effect::Edit),
+        Profile::ReadOnly => effect == Effect::Read,
+        Profile::Lsp => name::matches("lsp_*", tool),
+    }
+}
+
+fn word_of(profile: Profile) -> &'static str {
+    match profile {
+        Profile::All => "all",
+        Profile::Edit => "edit",
+        Profile::ReadOnly => "read-only",
+        Profile::Lsp => "lsp",
+    }
+}
+
+/// The lists of one table that narrow.
+struct Lists<'a> {
+    available: (Option<&'a [String]>, &'a str),
+    excluded: &'a [String],
+    ask: &'a [String],
+    deny: &'a [String],
+}
+
+/// Reads the rules of one layer.
+struct Reader<'a> {
+    layer: &'a AccessLayer,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn agent(&mut self, into: &mut AgentRules, name: &str, agent: &Agent) {
+        let lists = Lists {
+            available: (agent.tools.as_deref(), "tools"),
+            excluded: &agent.excluded,
+            ask: &agent.ask,
+            deny: &agent.deny,
+        };
+        self.narrow(&mut into.scope, &["agents", name], lists);
+        // A stranger's words do not stand in for the user's own.
+        let (ours, theirs) = (into.description.take(), agent.description.clone());
+        into.description = match self.layer.origin() {
+            Origin::Project { trusted: false } => ours.or(theirs),
+            _ => theirs.or(ours),
+        };
+        into.runner = agent.runner.clone().or(into.runner.take());
+    }
+
+    fn narrow(&mut self, scope: &mut Scope, table: &[&str], lists: Lists<'_>) {
+        let at = |key| table.iter().copied().chain([key]).collect::<Vec<_>>();
+        let (available, key) = lists.available;
+        scope.available.extend(available.map(|names| self.names(&at(key), names)));
+        if !lists.excluded.is_empty() {
+            scope.excluded.push(self.names(&at("excluded"), lists.excluded));
+        }
+        scope.ask.extend(self.rules(&at("ask"), lists.ask, Verdict::Ask));
+        scope.deny.extend(self.rules(&at("deny"), lists.deny, Verdict::Deny));
+    }
+
+    fn names(&mut self, path: &[&str], names: &[String]) -> Names {
+        let mut read = Vec::new();
+        for name in names {
+            match NamePattern::new(name) {
+                Some(name) => read.push(name),
+                None => {
+                    let message = format!("`{name}` is no tool's name, and has more than `*` beside one");
+                    self.problem(path, name, &message);
+                }
+            }
+        }
+        Names { names: read, whose: self.layer.whose().to_owned() }
+    }
+
+    fn rules(&mut self, path: &[&str], texts: &[String], verdict: Verdict) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        for text in texts {
+            match Rule::read(text, verdict, self.layer.whose()) {
+                Ok(rule) => rules.push(rule),
+                Err(message) => self.problem(path, text, &message),
+            }
+        }
+        rules
+    }
+
+    fn problem(&mut self, path: &[&str], item: &str, message: &str) {
+        let path: Vec<&str> = path.iter().copied().chain([item]).collect();
+        self.problems.push(self.layer.problem(&path, message));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
-//! The way of one call: name and arguments → tool → rules and approval → the tool's own code → one result.
+//! The way of one call: name and arguments → tool → rules and approval → hooks → the tool's own code, within its time → one
+//! result → hooks → the record.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -7,14 +9,13 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
-use crate::policy::approval::{Approval, ApprovalRequest, Approver};
-use crate::policy::request::{Decision, Request, Subjects};
+use super::approve::{Planned, Stopped, approval_request, denied};
+use super::record::Record;
+use crate::policy::approval::{ApprovalRequest, Approver};
+use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::result::{ResultType, ToolResult};
+use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, Definition};
-
-/// How long whoever is asked may take to answer.
-const ASKED: Duration = Duration::from_secs(300);
 
 /// One call as a door hands it in.
 pub struct CallRequest<'a> {
@@ -34,13 +35,16 @@ pub struct CallRequest<'a> {
 
 impl Runtime {
     /// The tools that `caller` may be offered, by name.
-    pub fn definitions(&self, caller: &Caller) -> Vec<&Definition> {
-        self.tools.definitions(|definition| {
-            self.policy(caller).offers(&definition.card.name, definition.card.effect)
-        })
+    pub fn definitions(&self, caller: &Caller) -> Vec<Definition> {
+        let policy = self.policy_of(caller);
+        let offered = |definition: &Definition| policy.offers(&definition.card.name, definition.card.effect);
+        self.offer().tools.definitions(offered).into_iter().cloned().collect()
     }
 
-    /// What someone would have to agree to before the call runs; `None` where the rules allow it.
+    /// What someone would have to agree to before the call runs; `None` where the rules allow it. Hooks are not asked.
+    ///
+    /// # Errors
+    /// `unknown_tool`, `invalid_args`, or `denied` where the rules forbid it.
     pub fn approval_request(
         &self,
         caller: &Caller,
@@ -48,121 +52,147 @@ impl Runtime {
         arguments: &Value,
     ) -> Result<Option<ApprovalRequest>, ToolError> {
         let tool = self.offered(caller, name)?;
-        let subjects = tool.subjects(&self.context, arguments)?;
-        match self.decide(caller, tool.as_ref(), &subjects) {
-            Decision::Allow => Ok(None),
-            Decision::Ask { why } => Ok(Some(approval_request(tool.definition(), &subjects, arguments, why))),
-            Decision::Deny { why } => Err(ToolError::new(ErrorCode::Denied, why)),
+        let tool = tool.as_ref();
+        let arguments = without_nulls(arguments.clone(), tool.definition());
+        let subjects = self.subjects(tool, &arguments)?;
+        let decision = self.decide(caller, tool, &subjects);
+        match decision.verdict {
+            Verdict::Allow => Ok(None),
+            Verdict::Ask => {
+                Ok(Some(approval_request(tool.definition(), &subjects, &arguments, decision.why)))
+            }
+            Verdict::Deny => Err(denied(&decision)),
         }
+    }
+
+    /// What the rules say of a call, and which one says it. Nothing is run and nobody is asked.
+    ///
+    /// # Errors
+    /// `unknown_tool` and `invalid_args`.
+    pub fn check_call(&self, caller: &Caller, name: &str, arguments: &Value) -> Result<Decision, ToolError> {
+        let tool = self.tool(name)?;
+        let tool = tool.as_ref();
+        let arguments = without_nulls(arguments.clone(), tool.definition());
+        Ok(self.decide(caller, tool, &self.subjects(tool, &arguments)?))
+    }
+
+    /// What the rules say of a shell command given to `bash`.
+    pub fn check_command(&self, caller: &Caller, command: &str) -> Decision {
+        let subjects = Subjects { commands: vec![command.to_owned()], ..Subjects::default() };
+        self.policy_of(caller).decide(&Request { tool: "bash", effect: Effect::Execute, subjects: &subjects })
     }
 
     /// Calls a tool by name. Every failure is a result as well: doors only translate.
     pub async fn call(&self, request: CallRequest<'_>) -> ToolResult {
         let cancelled = request.cancelled.clone();
-        let call = std::panic::AssertUnwindSafe(self.call_checked(request)).catch_unwind();
+        let mut record = Record::new(self.audit.as_ref(), request.caller, request.name, &request.arguments);
+        let call = std::panic::AssertUnwindSafe(self.call_checked(request, &mut record)).catch_unwind();
         let outcome = tokio::select! {
             outcome = call => outcome,
             () = cancelled.cancelled() => {
-                Ok(Err(ToolError::new(ErrorCode::Cancelled, "the call was cancelled by its caller")))
+                let error = ToolError::new(ErrorCode::Cancelled, "the call was cancelled by its caller");
+                Ok(Err(error.into()))
             }
         };
-        match outcome {
+        let result = match outcome {
+            Ok(Ok(result) | Err(Stopped::Refused(result))) => result,
+            Ok(Err(Stopped::Error(error))) => ToolResult::from_error(&error),
+            Err(panic) => panicked(panic.as_ref()),
+        };
+        record.ended(&result);
+        result
+    }
+
+    async fn call_checked(
+        &self,
+        request: CallRequest<'_>,
+        record: &mut Record<'_>,
+    ) -> Result<ToolResult, Stopped> {
+        let CallRequest { name, arguments, caller, approver, group, cancelled } = request;
+        let tool = self.offered(caller, name)?;
+        let tool = tool.as_ref();
+        let arguments = without_nulls(arguments, tool.definition());
+        let subjects = self.subjects(tool, &arguments)?;
+        let mut call = Planned { tool, caller, approver, arguments, subjects };
+        record.touches(tool.definition().card.effect, &call.subjects);
+        self.permit(&call, record).await?;
+        self.before(&mut call, record).await?;
+        let result = self.run(&call, group, &cancelled).await;
+        let result = result.unwrap_or_else(|error| ToolResult::from_error(&error));
+        Ok(self.after(&call, result, record).await)
+    }
+
+    /// The tool's own code, for as long as any tool may take.
+    async fn run(
+        &self,
+        planned: &Planned<'_>,
+        group: Option<&str>,
+        cancelled: &CancellationToken,
+    ) -> Result<ToolResult, ToolError> {
+        let limit = self.context.config.settings.deadlines.tool;
+        // Cancelled when this ends before its time or after it, so that nothing the tool started goes on.
+        let cancelled = cancelled.child_token();
+        let _ended = cancelled.clone().drop_guard();
+        let call = Call { context: &self.context, caller: planned.caller, group, cancelled };
+        let arguments = planned.arguments.clone();
+        let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
+        match tokio::time::timeout(limit, run).await {
             Ok(Ok(result)) => result,
-            Ok(Err(error)) => ToolResult::from_error(&error),
-            Err(panic) => {
-                let what = panic.downcast_ref::<&str>().map(|what| (*what).to_owned());
-                let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-                tracing::error!("a tool panicked: {what}");
-                let error = ToolError::new(
-                    ErrorCode::Internal,
-                    "the tool failed by a fault of its own; it is in the log",
-                );
-                ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
-            }
+            Ok(Err(panic)) => Ok(panicked(panic.as_ref())),
+            Err(_) => Err(out_of_time(&planned.definition().card.name, limit)),
         }
     }
 
-    async fn call_checked(&self, request: CallRequest<'_>) -> Result<ToolResult, ToolError> {
-        let tool = self.offered(request.caller, request.name)?;
-        let arguments = without_nulls(request.arguments, tool.definition());
-        let subjects = tool.subjects(&self.context, &arguments)?;
-        match self.decide(request.caller, tool.as_ref(), &subjects) {
-            Decision::Allow => {}
-            Decision::Deny { why } => return Err(ToolError::new(ErrorCode::Denied, why)),
-            Decision::Ask { why } => {
-                let asked = approval_request(tool.definition(), &subjects, &arguments, why);
-                if let Some(refused) = approve(request.approver, &asked).await? {
-                    return Ok(refused);
-                }
-            }
+    /// The tool called `name`. The folders of dropped-in tools are looked into only for a name that no built-in tool has.
+    fn tool(&self, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+        if let Ok(tool) = self.tools.get(name) {
+            return Ok(Arc::clone(tool));
         }
-        let call = Call {
-            context: &self.context,
-            caller: request.caller,
-            group: request.group,
-            cancelled: request.cancelled.clone(),
-        };
-        tool.run(call, arguments).await
+        self.offer().tools.get(name).map(Arc::clone)
     }
 
     /// The tool called `name`, if the caller may know of it.
-    fn offered(&self, caller: &Caller, name: &str) -> Result<&std::sync::Arc<dyn AnyTool>, ToolError> {
-        let tool = self.tools.get(name)?;
+    fn offered(&self, caller: &Caller, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+        let tool = self.tool(name)?;
         let card = &tool.definition().card;
-        if !self.policy(caller).offers(&card.name, card.effect) {
-            let what = format!("the tool {name} is switched off for this caller");
-            return Err(ToolError::new(ErrorCode::Denied, what));
+        match self.policy_of(caller).not_offered(&card.name, card.effect) {
+            Some(decision) => Err(denied(&decision)),
+            None => Ok(tool),
         }
-        Ok(tool)
+    }
+
+    /// What a call will touch; a path that leads elsewhere through links counts under both names.
+    pub(super) fn subjects(&self, tool: &dyn AnyTool, arguments: &Value) -> Result<Subjects, ToolError> {
+        let mut subjects = tool.subjects(&self.context, arguments)?;
+        let real = subjects.paths.iter().filter_map(|path| self.context.workspace.real(path));
+        for path in real.collect::<Vec<_>>() {
+            if !subjects.paths.contains(&path) {
+                subjects.paths.push(path);
+            }
+        }
+        Ok(subjects)
     }
 
     fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &Subjects) -> Decision {
         let card = &tool.definition().card;
-        self.policy(caller).decide(&Request { tool: &card.name, effect: card.effect, subjects })
+        self.policy_of(caller).decide(&Request { tool: &card.name, effect: card.effect, subjects })
     }
 }
 
-fn approval_request(
-    definition: &Definition,
-    subjects: &Subjects,
-    arguments: &Value,
-    why: String,
-) -> ApprovalRequest {
-    ApprovalRequest {
-        tool: definition.card.name.to_string(),
-        title: definition.card.title.to_string(),
-        effect: definition.card.effect,
-        why,
-        paths: subjects.paths.iter().map(|path| path.display()).collect(),
-        commands: subjects.commands.clone(),
-        urls: subjects.urls.clone(),
-        arguments: arguments.clone(),
-    }
+fn out_of_time(tool: &str, limit: Duration) -> ToolError {
+    let error = format!("{tool} was ended because it took longer than {} ms", limit.as_millis());
+    ToolError::new(ErrorCode::Timeout, error)
+        .with_hint("ask for less at once; `tool` under [deadlines] in lsp-tools.toml sets the limit")
 }
 
-/// Asks; the result of a refusal, or `None` for yes.
-async fn approve(approver: &dyn Approver, asked: &ApprovalRequest) -> Result<Option<ToolResult>, ToolError> {
-    let answer = tokio::time::timeout(ASKED, approver.ask(asked)).await;
-    let (why, hint) = match answer {
-        Ok(Approval::Once | Approval::ForSession) => return Ok(None),
-        Ok(Approval::Refused { why }) => {
-            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-            let error = ToolError::new(ErrorCode::Denied, format!("{} was refused{why}", asked.tool));
-            let kind = ResultType::Rejected;
-            return Ok(Some(ToolResult { kind, ..ToolResult::from_error(&error) }));
-        }
-        Ok(Approval::Nobody) => (format!("{} needs leave, and nobody is there to give it", asked.why), true),
-        Err(_) => (format!("{}, and nobody answered within {} s", asked.why, ASKED.as_secs()), false),
-    };
-    let error = ToolError::new(ErrorCode::Denied, why);
-    Err(if hint {
-        error.with_hint(format!(
-            "to allow it, put `allow = [\"{}\"]` under [permissions] in lsp-tools.toml",
-            asked.tool
-        ))
-    } else {
-        error
-    })
+/// The result of a tool that failed by a fault of its own.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
+    let what = panic.downcast_ref::<&str>().map(|what| (*what).to_owned());
+    let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    tracing::error!("a tool panicked: {what}");
+    let error =
+        ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log");
+    ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
 }
 
 /// Models write `null` for what they leave out.

@@ -1,9 +1,12 @@
 //! Workspace, language servers, policy and tools as one object: what every door opens.
 //!
-//! [`Runtime::call`] is the way of every call by name ([`call`]); the methods beside it are the same questions with types,
+//! [`Runtime::call`] is the way of every call by name ([`call`], with [`approve`], [`hooked`] and [`record`]); the methods beside it are the same questions with types,
 //! for embedders and for the command line.
 
+mod approve;
 pub mod call;
+mod hooked;
+mod record;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,13 +22,17 @@ use crate::lsp::operations::Navigation;
 use crate::lsp::process::Spawner;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::wire::Trace;
-use crate::policy::rules::Policy;
+use crate::policy::audit::Audit;
+use crate::policy::grants::Grants;
+use crate::policy::hooks::Hooks;
+use crate::policy::rules::{CallerPolicy, Policy};
 use crate::tools::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
     SignaturesOutput, SymbolsOutput,
 };
 use crate::tools::context::Context;
 use crate::tools::doctor::DoctorOutput;
+use crate::tools::drop_in::{DropIns, LeftOut, Offer};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::install::InstallOutput;
 use crate::tools::registry::Registry;
@@ -38,6 +45,7 @@ use crate::tools::{
     lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
+use crate::workspace::edit::{EditOptions, Edits};
 
 /// How a runtime is opened.
 #[derive(Debug, Default)]
@@ -66,7 +74,13 @@ pub struct RuntimeOptions {
 pub struct Runtime {
     context: Context,
     tools: Registry,
+    drop_ins: DropIns,
     policy: Policy,
+    hooks: Hooks,
+    grants: Grants,
+    audit: Option<Audit>,
+    /// Starts hooks, as it starts servers.
+    spawner: Spawner,
 }
 
 impl Runtime {
@@ -94,19 +108,26 @@ impl Runtime {
                 Some(Arc::new(opened.map_err(|error| ToolError::new(ErrorCode::InvalidArgs, what(error)))?))
             }
         };
+        let settings = &config.settings;
+        let policy = Policy::new(&settings.access).map_err(|error| invalid(&error))?;
+        let hooks = Hooks::new(&settings.access).map_err(|error| invalid(&error))?;
+        let audit = settings.audit.enabled.then(|| Audit::new(&folders.state, settings.audit.max_bytes));
+        let spawner = Spawner::new(options.supervisor);
         let manager = Manager::new(ManagerSetup {
             workspace: workspace.clone(),
             catalogue: Arc::new(config.catalogue.clone()),
             settings: Arc::new(config.settings.clone()),
             data: folders.data.clone(),
-            spawner: Spawner::new(options.supervisor),
+            spawner: spawner.clone(),
             trusted: config.trust.is_trusted(),
             trust: trust.clone(),
             trace,
             progress: options.progress.clone(),
         });
+        let edits = Edits::new(workspace.clone(), EditOptions::new(&folders.state));
         let context = Context {
             workspace,
+            edits,
             cwd: options.cwd,
             config,
             manager,
@@ -116,22 +137,49 @@ impl Runtime {
             install_missing: options.install_missing,
             progress: options.progress,
         };
-        Ok(Self { context, tools: built_in::registry()?, policy: Policy::default() })
+        let grants = Grants::default();
+        Ok(Self {
+            context,
+            tools: built_in::registry()?,
+            drop_ins: DropIns::default(),
+            policy,
+            hooks,
+            grants,
+            audit,
+            spawner,
+        })
     }
 
-    /// All tools.
-    pub fn tools(&self) -> &Registry {
-        &self.tools
+    /// All tools there are now: the built-in ones, the embedder's, and those dropped into a folder.
+    pub fn tools(&self) -> Registry {
+        self.offer().tools.clone()
+    }
+
+    /// Manifests of dropped-in tools that are no tools now, and why.
+    pub fn left_out_tools(&self) -> Vec<LeftOut> {
+        self.offer().left_out.clone()
+    }
+
+    /// All tools as the folders for dropped-in ones are now.
+    fn offer(&self) -> Arc<Offer> {
+        self.drop_ins.offer(&self.context, &self.tools)
     }
 
     /// Adds a tool of the embedder's own; it passes the same rules as all others.
     pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
-        self.tools.add(tool)
+        self.tools.add(tool)?;
+        self.drop_ins.forget();
+        Ok(())
+    }
+
+    /// The rules in force, and the agents that the settings know.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// The rules for `caller`.
-    fn policy(&self, _caller: &Caller) -> &Policy {
-        &self.policy
+    fn policy_of<'a>(&'a self, caller: &'a Caller) -> CallerPolicy<'a> {
+        self.policy.of(&caller.access, caller.agent.as_deref())
     }
 
     /// The workspace.

@@ -58,6 +58,22 @@ pub struct Baseline {
 }
 
 impl Baseline {
+    /// Whether there is somebody to ask about an edit of `paths`. Only a guess from their names: taking it tells.
+    pub fn may_be_taken<'a>(
+        context: &Context,
+        mut paths: impl Iterator<Item = &'a WorkspacePath>,
+        wish: Wish,
+    ) -> bool {
+        match wish {
+            Wish::Unwanted => false,
+            Wish::Wanted => true,
+            Wish::Unsaid => paths.any(|path| {
+                let subject = Subject { path: path.clone(), language: language_of(context, path, None) };
+                is_asked(context, &subject, wish)
+            }),
+        }
+    }
+
     /// Looks at what is there before `edits` are made. `None` where nobody wants to know, or nobody can tell.
     pub async fn take(context: &Context, edits: &[EditedText], wish: Wish) -> Option<Self> {
         if wish == Wish::Unwanted {

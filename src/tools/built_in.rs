@@ -3,8 +3,9 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    fetch_web_page, glob, grep, list, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover,
-    lsp_navigate, lsp_servers, lsp_signature, lsp_symbols, read,
+    delete, edit, fetch_web_page, get_library_docs, glob, grep, list, lsp_code_actions, lsp_completion,
+    lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_rename, lsp_servers,
+    lsp_signature, lsp_symbols, mkdir, move_file, patch, read, resolve_library_id, undo, write,
 };
 
 /// All of them.
@@ -28,5 +29,17 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_completion::LspCompletion)?;
     tools.add(lsp_servers::LspServers)?;
     tools.add(fetch_web_page::FetchWebPage)?;
+    tools.add(resolve_library_id::ResolveLibraryId)?;
+    tools.add(get_library_docs::GetLibraryDocs)?;
+    tools.add(lsp_rename::LspRename)?;
+    tools.add(lsp_code_actions::LspCodeActions)?;
+    tools.add(lsp_format::LspFormat)?;
+    tools.add(write::Write)?;
+    tools.add(edit::Edit)?;
+    tools.add(patch::PatchTool)?;
+    tools.add(move_file::Move)?;
+    tools.add(delete::Delete)?;
+    tools.add(mkdir::Mkdir)?;
+    tools.add(undo::Undo)?;
     Ok(tools)
 }

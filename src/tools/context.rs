@@ -18,6 +18,7 @@ use crate::lsp::manager::{Manager, Unavailable};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::Session;
 use crate::text::Buffer;
+use crate::workspace::edit::Edits;
 use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
 
 /// How long the look for languages may take.
@@ -34,6 +35,8 @@ pub struct Context {
     pub config: Arc<Config>,
     /// All language servers.
     pub manager: Manager,
+    /// The one way in which files are changed.
+    pub edits: Edits,
     /// Who allowed what.
     pub trust: Trust,
     /// The user's folders.
@@ -266,6 +269,19 @@ impl Context {
     pub fn install_command(&self, server: &str) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
         hints::advice(server, spec).install
+    }
+
+    /// The status of a server that does not offer `method`.
+    pub fn unsupported(
+        &self,
+        server: &str,
+        subject: &Subject,
+        method: &str,
+        started: Instant,
+    ) -> ServerStatus {
+        let mut status = self.status(server, subject, ServerState::Unsupported, started);
+        status.detail = Some(format!("{server} does not offer {method}"));
+        status
     }
 
     /// A status without further detail.

@@ -1,9 +1,9 @@
 //! Failures, as agents and people are told of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What kind of failure it is; the words of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
     /// No tool has that name.
@@ -18,6 +18,8 @@ pub enum ErrorCode {
     NotText,
     /// The file is larger than the limit.
     TooLarge,
+    /// A patch or an edit does not fit the file.
+    PatchMismatch,
     /// The file changed while it was being worked on.
     Conflict,
     /// Settings or missing trust forbid it.

@@ -14,6 +14,7 @@ use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::result::ToolResult;
 use super::schema::{Schema, input_schema, output_schema};
+use crate::policy::caller::CallerAccess;
 use crate::policy::request::{Effect, Subjects};
 
 /// What a model or a person is told of a tool before it is called.
@@ -74,13 +75,23 @@ impl Card {
 pub struct Caller {
     /// The session's name: letters, digits, `-`, `_` and `.`.
     pub session: String,
-    /// The agent on whose behalf it is called, where its tool scope differs from the session's.
+    /// The agent on whose behalf it is called; the settings must know it, and it can only have less than the session.
     pub agent: Option<String>,
+    /// What the caller chose of the tools, and whether it has consented by calling.
+    pub access: CallerAccess,
 }
 
 impl Default for Caller {
     fn default() -> Self {
-        Self { session: "default".to_owned(), agent: None }
+        Self { session: "default".to_owned(), agent: None, access: CallerAccess::default() }
+    }
+}
+
+impl Caller {
+    /// Whoever typed a tool's name at a shell, which is a yes to that call: where rules say `ask`, it runs. What they deny
+    /// stays denied.
+    pub fn at_shell() -> Self {
+        Self { session: "shell".to_owned(), agent: None, access: CallerAccess::typed() }
     }
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::context::Context;
+use super::drop_in;
 use super::error::{ErrorCode, ToolError};
 use crate::config::spec::Server;
 use crate::config::{LaunchFields, TrustError, TrustState};
@@ -75,11 +76,21 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
         }
     }
     let state = context.trust.is_trusted(root, &fields).map_err(|error| refused(&error))?;
-    let changed = match &state {
+    let mut changed = match &state {
         TrustState::Changed { what } => what.clone(),
         TrustState::Trusted | TrustState::Untrusted => Vec::new(),
     };
-    let trusted = items.is_empty() || state.is_trusted();
+    let mut trusted = items.is_empty() || state.is_trusted();
+    for (name, pin) in drop_in::pins(context) {
+        match context.trust.tool_state(root, &name, &pin).map_err(|error| refused(&error))? {
+            TrustState::Trusted => {}
+            TrustState::Untrusted => trusted = false,
+            TrustState::Changed { what } => {
+                trusted = false;
+                changed.extend(what);
+            }
+        }
+    }
     Ok(TrustOutput { ok: true, workspace: root.display().to_string(), items, trusted, changed, fingerprint })
 }
 
@@ -98,6 +109,12 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
             }
         }
     }
+    for file in named_files(context) {
+        fields.add_program(context.workspace.root(), &file)?;
+    }
+    for (name, pin) in drop_in::pins(context) {
+        fields.add_tool(&name, &pin);
+    }
     let mut items: Vec<TrustItem> =
         fields.shown().into_iter().map(|(name, value)| TrustItem { name, value }).collect();
     let runner = |key: &str| TrustItem {
@@ -106,6 +123,19 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
     };
     items.extend(runners.into_iter().map(runner));
     Ok((fields, items))
+}
+
+/// The files of the project that commands of hooks and runners name, be they the project's own or the user's.
+fn named_files(context: &Context) -> Vec<PathBuf> {
+    let layers = context.config.settings.access.iter().map(|layer| &layer.access);
+    let users = layers.flat_map(|access| {
+        let hooks = access.hooks.pre.iter().chain(&access.hooks.post).map(|hook| &hook.command);
+        hooks.chain(access.agents.values().filter_map(|agent| agent.runner.as_ref()))
+    });
+    let words = users.flatten().chain(context.config.launch.command_words());
+    let paths = words.map(|word| context.workspace.root().join(word));
+    let inside = |path: &PathBuf| path.is_file() && context.workspace.inside(path).is_some();
+    paths.filter(inside).collect()
 }
 
 /// The server's own program and the Python interpreter, where the project brings them.

@@ -16,7 +16,8 @@ pub(super) struct Jail {
 }
 
 /// What every opening for reading has: never blocks on a FIFO, never takes a terminal, never leaks into a child.
-const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub(super) const READ: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 impl Jail {
     /// The jail whose root is the canonical directory `root`.
@@ -38,6 +39,12 @@ impl Jail {
         }
         *self.fd.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         true
+    }
+
+    /// The root itself, to walk from name by name; the one that is there now, should it have been made again.
+    pub(super) fn directory(&self) -> Arc<OwnedFd> {
+        self.renew();
+        self.fd()
     }
 
     /// A handle of whatever is at `relative`, without opening it: its type and times can be asked, its content not.
@@ -96,12 +103,12 @@ pub(super) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
 }
 
 #[cfg(target_os = "linux")]
-fn location_flags() -> OFlags {
+pub(super) fn location_flags() -> OFlags {
     OFlags::PATH | OFlags::CLOEXEC
 }
 
 #[cfg(not(target_os = "linux"))]
-fn location_flags() -> OFlags {
+pub(super) fn location_flags() -> OFlags {
     READ
 }
 

@@ -1,7 +1,7 @@
 //! The only code that touches the user's files.
 //!
-//! What lives here: the workspace's root and the paths inside it, reading text, walking, searching, and noticing
-//! changes on disk. May use: `text`.
+//! What lives here: the workspace's root and the paths inside it, reading text, walking, searching, noticing changes on
+//! disk, and the one way of editing ([`edit`]). May use: `text`.
 //!
 //! How data passes: whatever a caller gives becomes a [`WorkspacePath`] first ([`Workspace::path`], lexical, no file
 //! is touched); only such a path can be opened, and every opening goes through one function that lets the kernel
@@ -9,6 +9,7 @@
 //! text with the [`Stamp`] it was read at, lists of paths, [`Hit`]s, or [`Changes`].
 
 mod changes;
+pub mod edit;
 mod excerpt;
 mod first;
 mod glob;
@@ -17,6 +18,7 @@ mod jail;
 mod list;
 mod path;
 mod read;
+mod real;
 mod root;
 mod rules;
 mod search;

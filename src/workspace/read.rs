@@ -175,7 +175,7 @@ pub enum ReadError {
 }
 
 impl Stamp {
-    fn of(stat: &Stat) -> Self {
+    pub(super) fn of(stat: &Stat) -> Self {
         // Field types differ between systems; sizes and inodes are never negative.
         #[allow(clippy::unnecessary_cast)] // a cast that one system needs is a no-op on another
         Self {

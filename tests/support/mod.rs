@@ -10,6 +10,7 @@
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 
+pub mod agent;
 mod fingerprint;
 mod log;
 mod processes;

@@ -12,9 +12,11 @@ mod hover;
 mod install;
 mod locations;
 mod man;
+mod policy;
 mod servers;
 mod signature;
 mod symbols;
+mod tools;
 mod trust;
 mod types;
 
@@ -88,6 +90,8 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
         Command::Doctor => doctor::run(door).await,
         Command::Install(arguments) => install::run(arguments, door).await,
         Command::Trust(arguments) => trust::run(&arguments, door).await,
+        Command::Policy(arguments) => policy::run(arguments, door),
+        Command::Tools(arguments) => tools::run(arguments, door).await,
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };
@@ -102,6 +106,8 @@ pub fn asks_about_code(command: &Command) -> bool {
             | Command::Doctor
             | Command::Install(_)
             | Command::Trust(_)
+            | Command::Policy(_)
+            | Command::Tools(_)
             | Command::Completions(_)
             | Command::Man(_)
     )

@@ -10,8 +10,10 @@ mod proposal;
 mod rename;
 mod text_edits;
 
-pub use actions::{Action, Actions};
+pub use actions::{Action, Actions, CODE_ACTION};
+pub use format::{FORMAT, FORMAT_RANGE};
 pub use proposal::{Proposal, ProposedFile};
+pub use rename::RENAME;
 
 use super::connection::RequestError;
 use super::session::AskError;

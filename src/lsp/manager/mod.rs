@@ -230,6 +230,13 @@ impl Manager {
         self.shared.running().iter().any(|session| session.has_open(path))
     }
 
+    /// Tells every running server that files were moved (old and new name), as far as it wants to hear of it.
+    pub fn files_moved(&self, moves: &[(WorkspacePath, WorkspacePath)]) {
+        for session in self.shared.running() {
+            session.did_rename(moves);
+        }
+    }
+
     /// Closes documents beyond the settings' limit, the least recently used first.
     pub async fn close_surplus_documents(&self) {
         for session in self.shared.running() {

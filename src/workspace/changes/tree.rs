@@ -13,6 +13,7 @@ use ignore::IncrementalIgnore;
 
 use super::kernel::{Event, Refused, Watches};
 use super::{ChangeKind, Changes, Limits, merge_all};
+use crate::workspace::edit::is_temporary;
 use crate::workspace::read::CLOCK_TICK;
 use crate::workspace::rules::{is_litter, watch_rules};
 use crate::workspace::{Workspace, WorkspacePath};
@@ -274,7 +275,7 @@ impl Tree {
     }
 
     fn is_ignored(&mut self, path: &Path, is_dir: bool) -> bool {
-        if is_dir && is_hidden(path) {
+        if (is_dir && is_hidden(path)) || is_temporary(path) {
             return true;
         }
         self.rules.as_mut().is_some_and(|rules| rules.matched(path, is_dir).is_ignore())

@@ -1,0 +1,130 @@
+//! Asking whoever sits at the terminal whether a call may run.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+
+use futures::future::BoxFuture;
+use tokio::sync::Mutex;
+
+use super::render::escape;
+use crate::policy::approval::{Approval, ApprovalRequest, Approver};
+
+/// Where the question is put, so that what is piped in and out is no part of it.
+const TERMINAL: &str = "/dev/tty";
+
+/// Whoever sits at the terminal.
+#[derive(Debug, Default)]
+pub struct TerminalApprover {
+    /// One question at a time.
+    asking: Mutex<()>,
+}
+
+impl TerminalApprover {
+    /// Only where stdin and stderr are a terminal: else nobody is sure to be there.
+    pub fn find() -> Option<Self> {
+        (io::stdin().is_terminal() && io::stderr().is_terminal()).then(Self::default)
+    }
+}
+
+impl Approver for TerminalApprover {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        Box::pin(async {
+            let _alone = self.asking.lock().await;
+            let question = question(request);
+            let answered = tokio::task::spawn_blocking(move || put(&question)).await;
+            match answered {
+                Ok(Ok(line)) => answer(&line),
+                Ok(Err(error)) => {
+                    tracing::warn!("nobody can be asked at {TERMINAL}: {error}");
+                    Approval::Nobody
+                }
+                Err(error) => {
+                    tracing::warn!("asking at {TERMINAL} failed: {error}");
+                    Approval::Nobody
+                }
+            }
+        })
+    }
+}
+
+fn put(question: &str) -> io::Result<String> {
+    let mut terminal = OpenOptions::new().read(true).write(true).open(TERMINAL)?;
+    terminal.write_all(question.as_bytes())?;
+    terminal.flush()?;
+    let mut line = String::new();
+    match BufReader::new(terminal).read_line(&mut line)? {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        _ => Ok(line),
+    }
+}
+
+/// What is asked: everything that the call would touch, one line each, every unsafe character by its number.
+fn question(request: &ApprovalRequest) -> String {
+    let mut text = format!("\n{} ({})\n", escape::line(&request.title), escape::line(&request.why));
+    for (what, list) in
+        [("run", &request.commands), ("fetch", &request.urls), (request.effect.as_str(), &request.paths)]
+    {
+        for item in list {
+            text.push_str(&format!("  {what}: {}\n", escape::line(item)));
+        }
+    }
+    if request.commands.is_empty() && request.urls.is_empty() && request.paths.is_empty() {
+        text.push_str(&format!("  {}\n", escape::line(&request.arguments.to_string())));
+    }
+    text.push_str("Allow this? [y]es, for this [s]ession, [N]o: ");
+    text
+}
+
+/// Anything but a clear yes is a no.
+fn answer(line: &str) -> Approval {
+    match line.trim().to_lowercase().as_str() {
+        "y" | "yes" => Approval::Once,
+        "s" | "session" => Approval::ForSession,
+        _ => Approval::Refused { why: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::request::Effect;
+    use serde_json::json;
+
+    fn request(command: &str) -> ApprovalRequest {
+        ApprovalRequest {
+            tool: "bash".into(),
+            title: "Shell command".into(),
+            effect: Effect::Execute,
+            why: "bash runs a program".into(),
+            paths: Vec::new(),
+            commands: if command.is_empty() { Vec::new() } else { vec![command.into()] },
+            urls: Vec::new(),
+            arguments: json!({"objective": "a\u{1b}[2K"}),
+        }
+    }
+
+    #[test]
+    fn nothing_hides_in_a_question() {
+        let text = question(&request("ls\r\u{1b}[2Krm -rf .\u{202e}\n[y]es"));
+        assert_eq!(
+            text,
+            "\nShell command (bash runs a program)\n  run: ls\\r\\u{1b}[2Krm -rf .\\u{202e}\\n[y]es\n\
+             Allow this? [y]es, for this [s]ession, [N]o: "
+        );
+        assert!(question(&request("")).contains("{\"objective\":\"a\\u001b[2K\"}"));
+    }
+
+    #[test]
+    fn only_a_clear_yes_is_one() {
+        for (line, expected) in [
+            ("y\n", Approval::Once),
+            (" YES \n", Approval::Once),
+            ("s\n", Approval::ForSession),
+            ("\n", Approval::Refused { why: None }),
+            ("yep\n", Approval::Refused { why: None }),
+            ("n\n", Approval::Refused { why: None }),
+        ] {
+            assert_eq!(answer(line), expected, "{line:?}");
+        }
+    }
+}

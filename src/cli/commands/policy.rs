@@ -1,0 +1,88 @@
+//! `policy`
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Door, Reply, told};
+use crate::cli::args::{Policy, PolicyCheck};
+use crate::cli::exit::Status;
+use crate::cli::render::escape;
+use crate::cli::render::look::{BOLD, GOOD, WARN};
+use crate::policy::request::{Decision, Verdict};
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::tool::Caller;
+
+/// What the rules say.
+#[derive(Debug, Serialize)]
+struct PolicyOutput {
+    /// Always true.
+    ok: bool,
+    #[serde(flatten)]
+    decision: Decision,
+}
+
+/// Says what would become of a call.
+pub fn run(arguments: Policy, door: Door<'_>) -> Result<Reply, ToolError> {
+    let Policy::Check(PolicyCheck { tool, arguments, agent, command }) = arguments;
+    let caller = Caller { agent, ..Caller::default() };
+    let decision = match (tool, command.as_slice()) {
+        (None, [_, ..]) => door.runtime.check_command(&caller, &joined(&command)),
+        (Some(tool), []) => door.runtime.check_call(&caller, &tool, &json(arguments.as_deref())?)?,
+        _ => {
+            let error = "say what to check: a tool with its arguments, or a command after `--`";
+            let hint = "lsp-tools policy check -- git status; lsp-tools policy check write '{\"path\":\"a\",\"content\":\"\"}'";
+            return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
+        }
+    };
+    let status = match decision.verdict {
+        Verdict::Allow => Status::Answered,
+        Verdict::Ask => Status::Unpleasant,
+        Verdict::Deny => Status::Denied,
+    };
+    let look = &door.console.out;
+    told(door, &PolicyOutput { ok: true, decision }, status, |PolicyOutput { decision, .. }| {
+        let style = match decision.verdict {
+            Verdict::Allow => GOOD,
+            Verdict::Ask => BOLD,
+            Verdict::Deny => WARN,
+        };
+        format!("{}: {}\n", look.paint(style, decision.verdict.as_str()), escape::line(&decision.why))
+    })
+}
+
+fn json(text: Option<&str>) -> Result<Value, ToolError> {
+    serde_json::from_str(text.unwrap_or("{}")).map_err(|error| {
+        ToolError::new(ErrorCode::InvalidArgs, format!("the arguments are not JSON: {error}"))
+            .with_hint("give one object in single quotes: '{\"path\": \"src/main.rs\"}'")
+    })
+}
+
+/// One word is a whole command line; several are the words of one command, as a shell has split them.
+fn joined(words: &[String]) -> String {
+    match words {
+        [line] => line.clone(),
+        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,+@%".contains(character);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_the_words_they_were() {
+        let joined_words =
+            |words: &[&str]| joined(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(joined_words(&["ls; rm x"]), "ls; rm x");
+        assert_eq!(joined_words(&["git", "commit", "-m", "it's; rm"]), "git commit -m 'it'\\''s; rm'");
+        assert_eq!(joined_words(&["ls", ""]), "ls ''");
+    }
+}

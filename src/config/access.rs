@@ -1,0 +1,209 @@
+//! What each settings file says about which tools may be called, by whom, and which hooks look on.
+//!
+//! ```toml
+//! [permissions]
+//! profile = "edit"               # lsp, read-only, edit, all
+//! allow = ["bash(git status)"]   # runs without asking
+//! ask = ["effect:edit(/docs)"]   # someone has to say yes
+//! deny = ["*(.env)"]             # never
+//! available = ["lsp_*", "read"]  # only these
+//! excluded = ["lsp_rename"]      # none of these
+//!
+//! [agents.reviewer]
+//! description = "Reads and comments"
+//! tools = ["read", "grep", "lsp_*"]
+//!
+//! [[hooks.pre]]
+//! command = ["my-check", "--strict"]
+//! tools = ["bash"]
+//! ```
+//!
+//! These tables are not merged key by key as the others: a list of rules in one file must not make away with the rules of
+//! another. Each layer keeps its own, and whoever reads them goes through all.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Table;
+
+use super::error::{ConfigError, Problem};
+use super::layer::{Layer, Origin};
+use super::schema::Shape::{Choice, Named, Number, Record, Records, Text, Texts};
+use super::schema::{Field, launch, plain};
+
+/// The tables of `lsp-tools.toml` that are kept layer by layer. What widens (an allowed call, a larger profile) or runs
+/// something (hooks, runners) is a launch field; what narrows counts from every project.
+pub(super) const ACCESS: &[Field] = &[
+    plain("permissions", Record(PERMISSIONS)),
+    launch("hooks", Record(HOOKS)),
+    plain("agents", Named(AGENT)),
+];
+
+const PERMISSIONS: &[Field] = &[
+    launch("profile", Choice(&["lsp", "read-only", "edit", "all"])),
+    launch("allow", Texts),
+    plain("ask", Texts),
+    plain("deny", Texts),
+    plain("available", Texts),
+    plain("excluded", Texts),
+];
+
+const HOOKS: &[Field] = &[plain("pre", Records(HOOK)), plain("post", Records(HOOK))];
+
+const HOOK: &[Field] =
+    &[plain("command", Texts), plain("tools", Texts), plain("timeout-ms", Number(1, 600_000))];
+
+const AGENT: &[Field] = &[
+    plain("description", Text),
+    plain("tools", Texts),
+    plain("excluded", Texts),
+    plain("ask", Texts),
+    plain("deny", Texts),
+    launch("runner", Texts),
+];
+
+/// What one settings file says about access.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Access {
+    /// Which tools there are and which calls may run.
+    pub permissions: Permissions,
+    /// Programs that look on.
+    pub hooks: HookLists,
+    /// Agents by name.
+    pub agents: BTreeMap<String, Agent>,
+}
+
+/// `[permissions]`: lists of rules.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Permissions {
+    /// Which tools are offered where a caller chooses no profile of its own.
+    pub profile: Option<Profile>,
+    /// Calls that run without asking.
+    pub allow: Vec<String>,
+    /// Calls that someone has to agree to.
+    pub ask: Vec<String>,
+    /// Calls that never run.
+    pub deny: Vec<String>,
+    /// Names of tools; none but these are offered.
+    pub available: Option<Vec<String>>,
+    /// Names of tools that are not offered.
+    pub excluded: Vec<String>,
+}
+
+/// A choice of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// The language tools, for hosts with file tools of their own.
+    Lsp,
+    /// What only reads the workspace.
+    ReadOnly,
+    /// What reads and changes the workspace; no programs, no network.
+    Edit,
+    /// Everything.
+    #[default]
+    All,
+}
+
+/// `[[hooks.pre]]` and `[[hooks.post]]`, in the order in which they run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct HookLists {
+    /// Before a call.
+    pub pre: Vec<Hook>,
+    /// After it.
+    pub post: Vec<Hook>,
+}
+
+/// A program that is told of a call and may object to it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Hook {
+    /// The program and its arguments; no shell is involved.
+    pub command: Vec<String>,
+    /// Names of the tools whose calls it sees; all where there are none.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// How long it may take, in milliseconds.
+    #[serde(default = "hook_timeout")]
+    timeout_ms: u64,
+}
+
+impl Hook {
+    /// How long it may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+}
+
+fn hook_timeout() -> u64 {
+    10_000
+}
+
+/// `[agents.NAME]`: what an agent may use. There is no list that widens.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Agent {
+    /// What it is for, for whoever chooses among agents.
+    pub description: Option<String>,
+    /// Names of tools; none but these are offered to it.
+    pub tools: Option<Vec<String>>,
+    /// Names of tools that are not offered to it.
+    pub excluded: Vec<String>,
+    /// Calls that someone has to agree to when it makes them.
+    pub ask: Vec<String>,
+    /// Calls that it may not make.
+    pub deny: Vec<String>,
+    /// The program that does a task as this agent, and its arguments.
+    pub runner: Option<Vec<String>>,
+}
+
+/// What one layer says about access, and where that stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessLayer {
+    layer: Layer,
+    /// What it says.
+    pub access: Access,
+}
+
+impl AccessLayer {
+    /// Takes what `table`, the checked text of `layer`, says about access out of it.
+    pub(super) fn take(layer: &Layer, table: &mut Table) -> Result<Self, ConfigError> {
+        let mut taken = Table::new();
+        for field in ACCESS {
+            if let Some(value) = table.remove(field.key) {
+                taken.insert(field.key.to_owned(), value);
+            }
+        }
+        let access: Access = taken.try_into().map_err(|error: toml::de::Error| {
+            ConfigError::Invalid(vec![Problem::new(&layer.file, 1, error.message())])
+        })?;
+        Ok(Self { layer: layer.clone(), access })
+    }
+
+    /// Whose it is.
+    pub fn origin(&self) -> Origin {
+        self.layer.origin
+    }
+
+    /// Whose it is in words that tell nothing of the machine.
+    pub fn whose(&self) -> &str {
+        match self.layer.origin {
+            Origin::BuiltIn => "the defaults",
+            Origin::User => "the user's settings",
+            Origin::Project { .. } => &self.layer.file,
+            Origin::Flags => "the command line",
+        }
+    }
+
+    /// A problem with what stands at `path` (`["permissions", "deny", "the rule"]`).
+    pub fn problem(&self, path: &[&str], message: &str) -> Problem {
+        Problem::new(&self.layer.file, self.layer.line_of(path).unwrap_or(1), message)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+use super::*;
+use crate::config::words::tests::words_of;
+use crate::config::{Catalogue, Settings};
+
+const FILE: &str = ".lsp-tools/lsp-tools.toml";
+
+fn load(origin: Origin, text: &str) -> Result<(Settings, Vec<String>), ConfigError> {
+    Settings::load(&[Layer::new(origin, FILE, text)], Catalogue::built_in())
+}
+
+const EVERYTHING: &str = "[permissions]\nprofile = 'all'\nallow = ['bash']\nask = ['write']\ndeny = ['x']\n\
+    available = ['read']\nexcluded = ['y']\n[[hooks.pre]]\ncommand = ['evil']\n[agents.a]\ndescription = 'd'\n\
+    tools = ['read']\nexcluded = ['e']\nask = ['f']\ndeny = ['g']\nrunner = ['evil']\n";
+
+#[test]
+fn an_untrusted_project_may_only_narrow() {
+    let (settings, left_out) = load(Origin::Project { trusted: false }, EVERYTHING).unwrap();
+    let access = &settings.access[0].access;
+    assert_eq!((access.permissions.profile, access.permissions.allow.len()), (None, 0));
+    assert_eq!(access.permissions.ask, ["write"]);
+    assert_eq!(access.permissions.deny, ["x"]);
+    assert_eq!(access.permissions.available, Some(vec!["read".to_owned()]));
+    assert_eq!(access.permissions.excluded, ["y"]);
+    assert_eq!(access.hooks, HookLists::default());
+    let agent = &access.agents["a"];
+    assert_eq!((agent.runner.clone(), agent.deny.len(), agent.ask.len()), (None, 1, 1));
+    let named: Vec<&str> = left_out.iter().filter_map(|line| line.split('`').nth(1)).collect();
+    assert_eq!(named, ["permissions.profile", "permissions.allow", "hooks", "agents.a.runner"]);
+}
+
+#[test]
+fn a_trusted_project_and_the_user_may_say_everything() {
+    for origin in [Origin::Project { trusted: true }, Origin::User, Origin::Flags] {
+        let (settings, left_out) = load(origin, EVERYTHING).unwrap();
+        let access = &settings.access[0].access;
+        assert_eq!((access.permissions.profile, left_out.len()), (Some(Profile::All), 0));
+        assert_eq!(access.permissions.allow, ["bash"]);
+        assert_eq!(access.hooks.pre[0].command, ["evil"]);
+        assert_eq!(access.hooks.pre[0].timeout(), Duration::from_secs(10));
+    }
+}
+
+#[test]
+fn a_list_of_one_layer_leaves_those_of_others_alone() {
+    let layers = [
+        Layer::new(Origin::User, "user", "permissions.deny = ['bash']"),
+        Layer::new(Origin::Project { trusted: true }, FILE, "permissions.deny = []"),
+    ];
+    let (settings, _) = Settings::load(&layers, Catalogue::built_in()).unwrap();
+    let denied: Vec<&[String]> =
+        settings.access.iter().map(|layer| layer.access.permissions.deny.as_slice()).collect();
+    assert_eq!(denied, [&["bash".to_owned()][..], &[]]);
+}
+
+#[test]
+fn every_slip_is_named_with_its_line() {
+    for (text, wanted) in [
+        (
+            "[permissions]\nallwo = []\n",
+            "line 2: unknown key `allwo` in [permissions]; did you mean `allow`?",
+        ),
+        ("[agents.a]\nallow = ['bash']\n", "line 2: unknown key `allow` in [agents.a]"),
+        ("[permissions]\nprofile = 'some'\n", "line 2: `profile` in [permissions] cannot be `some`"),
+        ("[[hooks.pre]]\ncommand = 'x'\n", "line 2: `command` in [hooks.pre] must be a list of strings"),
+        ("[[hooks.pre]]\ntools = ['x']\n", "missing field `command`"),
+    ] {
+        let error = load(Origin::User, text).expect_err(text).to_string();
+        assert!(error.contains(wanted), "{error}");
+    }
+}
+
+#[test]
+fn the_words_are_those_of_the_types() {
+    let keys = |fields: &[Field]| fields.iter().map(|field| field.key).collect::<Vec<_>>();
+    assert_eq!(words_of::<Access>(), keys(ACCESS));
+    assert_eq!(words_of::<Permissions>(), keys(PERMISSIONS));
+    assert_eq!(words_of::<HookLists>(), keys(HOOKS));
+    assert_eq!(words_of::<Hook>(), keys(HOOK));
+    assert_eq!(words_of::<Agent>(), keys(AGENT));
+}

@@ -1,0 +1,235 @@
+//! The record of calls: who called what, what was decided, what it touched, how it ended. One JSON object per line in
+//! `audit.jsonl` of the user's state folder; no contents, no arguments beside paths, commands and hosts.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+
+use super::request::{Effect, Verdict};
+
+const FILE: &str = "audit.jsonl";
+const ASIDE: &str = "audit.jsonl.1";
+const LOCK: &str = "audit.lock";
+
+/// The longest text of one entry, in characters.
+const LONGEST_TEXT: usize = 2_000;
+
+/// What is written of one call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// When it came in, in UTC.
+    pub time: String,
+    /// The caller's session.
+    pub session: String,
+    /// The agent on whose behalf it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The tool, as it was called.
+    pub tool: String,
+    /// What the tool does to the world; `None` where there is no such tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    /// What the rules said; `None` where it did not come to that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Verdict>,
+    /// The rule that said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// What whoever was asked said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approved>,
+    /// The hook that forbade it or failed, by its program's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hook: Option<String>,
+    /// Paths in the workspace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// Shell commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+    /// Hosts; what else is in an address may be secret.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// How long it took, with all waiting.
+    pub duration_ms: u64,
+    /// The size of the arguments as JSON.
+    pub bytes_in: usize,
+    /// The size of what the model reads.
+    pub bytes_out: usize,
+    /// `ok`, `failure`, or the code of the failure.
+    pub outcome: String,
+}
+
+/// What became of asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Approved {
+    /// Yes, this time.
+    Once,
+    /// Yes, for the session.
+    Session,
+    /// There was a yes for the session.
+    Before,
+    /// No.
+    Refused,
+    /// Nobody could be asked, or nobody answered in time.
+    Nobody,
+}
+
+/// The time now, as entries have it.
+pub fn now() -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = SystemTime.format_time(&mut Writer::new(&mut text));
+    text
+}
+
+/// At most so much of a text as an entry holds.
+pub fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_TEXT) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// The file that entries are added to. Several processes may add to it at once.
+#[derive(Debug)]
+pub struct Audit {
+    folder: PathBuf,
+    max_bytes: u64,
+    file: Mutex<Option<File>>,
+}
+
+impl Audit {
+    /// The record in `folder`, which is put aside as `audit.jsonl.1` when it has `max_bytes`. Nothing is made before the first
+    /// entry.
+    pub fn new(folder: &Path, max_bytes: u64) -> Self {
+        Self { folder: folder.to_owned(), max_bytes, file: Mutex::new(None) }
+    }
+
+    /// Adds an entry. What keeps it from being written goes to the log: a call is not failed for it.
+    pub fn add(&self, entry: &Entry) {
+        if let Err(error) = self.try_add(entry) {
+            tracing::error!("a call of {} is missing in {FILE}: {error}", entry.tool);
+        }
+    }
+
+    fn try_add(&self, entry: &Entry) -> io::Result<()> {
+        let mut line = serde_json::to_vec(entry)?;
+        line.push(b'\n');
+        let mut held = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match held.take() {
+            Some(file) if file.metadata()?.len() < self.max_bytes => file,
+            Some(full) => self.turn_over(&full)?,
+            None => self.open()?,
+        };
+        // In one piece, so that lines of several processes do not mix.
+        (&file).write_all(&line)?;
+        *held = Some(file);
+        Ok(())
+    }
+
+    fn open(&self) -> io::Result<File> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let file = private(OpenOptions::new().append(true).create(true), &self.folder.join(FILE))?;
+        if file.metadata()?.len() < self.max_bytes { Ok(file) } else { self.turn_over(&file) }
+    }
+
+    /// Puts `full` aside, unless another process has done that already, and opens a new file.
+    fn turn_over(&self, full: &File) -> io::Result<File> {
+        let lock =
+            private(OpenOptions::new().write(true).create(true).truncate(false), &self.folder.join(LOCK))?;
+        lock.lock()?;
+        let path = self.folder.join(FILE);
+        let ours = full.metadata()?.ino();
+        if fs::metadata(&path).is_ok_and(|metadata| metadata.ino() == ours) {
+            fs::rename(&path, self.folder.join(ASIDE))?;
+        }
+        private(OpenOptions::new().append(true).create(true), &path)
+    }
+}
+
+fn private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let no_links = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
+    options.mode(0o600).custom_flags(no_links).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn entry(tool: &str) -> Entry {
+        Entry {
+            time: now(),
+            session: "s".into(),
+            agent: None,
+            tool: tool.into(),
+            effect: Some(Effect::Read),
+            decision: Some(Verdict::Allow),
+            rule: None,
+            approval: None,
+            hook: None,
+            paths: vec!["a".into()],
+            commands: Vec::new(),
+            hosts: Vec::new(),
+            duration_ms: 1,
+            bytes_in: 2,
+            bytes_out: 3,
+            outcome: "ok".into(),
+        }
+    }
+
+    #[test]
+    fn an_entry_is_one_private_line() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("state");
+        let audit = Audit::new(&folder, 1 << 20);
+        audit.add(&entry("read"));
+        audit.add(&entry("a\nb"));
+        let text = fs::read_to_string(folder.join(FILE)).unwrap();
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 2);
+        assert_eq!((&lines[1]["tool"], &lines[0]["effect"]), (&"a\nb".into(), &"read".into()));
+        let time = lines[0]["time"].as_str().unwrap();
+        assert!(time.len() > 20 && time.ends_with('Z') && time.contains('T'), "{time}");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&folder), mode(&folder.join(FILE))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn two_writers_turn_over_once_and_lose_nothing_of_the_last_two_files() {
+        let temp = tempfile::tempdir().unwrap();
+        let size = serde_json::to_vec(&entry("read")).unwrap().len() as u64;
+        let (one, two) = (Audit::new(temp.path(), size * 4), Audit::new(temp.path(), size * 4));
+        for _ in 0..3 {
+            one.add(&entry("read"));
+            two.add(&entry("read"));
+        }
+        let lines = |name: &str| fs::read_to_string(temp.path().join(name)).unwrap().lines().count();
+        assert_eq!((lines(ASIDE), lines(FILE)), (4, 2));
+    }
+
+    #[test]
+    fn a_link_in_its_place_is_not_followed() {
+        let temp = tempfile::tempdir().unwrap();
+        let victim = temp.path().join("victim");
+        fs::write(&victim, "").unwrap();
+        std::os::unix::fs::symlink(&victim, temp.path().join(FILE)).unwrap();
+        Audit::new(temp.path(), 1 << 20).add(&entry("read"));
+        assert_eq!(fs::read_to_string(victim).unwrap(), "");
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(cut(&"ä".repeat(3_000)).chars().count(), LONGEST_TEXT + 1);
+        assert_eq!(cut("short"), "short");
+    }
+}

@@ -1,0 +1,34 @@
+//! What a caller brings along: its choice of tools, and whether it has consented already.
+
+use crate::config::Profile;
+
+/// What a caller may be offered, and what it has agreed to. The default leaves all to the settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallerAccess {
+    /// Instead of the settings' profile. A profile chooses what is offered; it forbids nothing that rules allow elsewhere.
+    pub profile: Option<Profile>,
+    /// Names of tools (`lsp_*`); none but these are offered.
+    pub available: Option<Vec<String>>,
+    /// Names of tools that are not offered; goes after `available`.
+    pub excluded: Vec<String>,
+    /// Whether calling is consenting.
+    pub consent: Consent,
+}
+
+/// Whether calling is consenting.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Consent {
+    /// Where rules say `ask`, someone has to be asked.
+    #[default]
+    Asked,
+    /// The call was typed by whoever would be asked: a person or script with a shell needs no tool of ours to run a
+    /// command. `ask` is `allow`; `deny` stays.
+    Typed,
+}
+
+impl CallerAccess {
+    /// For a tool that was typed at a shell.
+    pub fn typed() -> Self {
+        Self { consent: Consent::Typed, ..Self::default() }
+    }
+}

@@ -1,0 +1,241 @@
+//! Patterns for shell commands.
+
+use super::name;
+use super::shell::{Script, SimpleCommand};
+use super::shell_words::Word;
+
+/// What a shell takes for more than the name of a program, and what makes other words into commands: as no text of theirs
+/// says what will run, no pattern allows them.
+const NEVER_BY_PATTERN: &[&str] = &[
+    ".",
+    ":",
+    "[",
+    "[[",
+    "!",
+    "alias",
+    "ash",
+    "bash",
+    "bind",
+    "builtin",
+    "busybox",
+    "case",
+    "command",
+    "coproc",
+    "csh",
+    "dash",
+    "declare",
+    "do",
+    "doas",
+    "done",
+    "elif",
+    "else",
+    "enable",
+    "env",
+    "esac",
+    "eval",
+    "exec",
+    "export",
+    "fc",
+    "fi",
+    "fish",
+    "for",
+    "function",
+    "hash",
+    "if",
+    "in",
+    "ksh",
+    "let",
+    "local",
+    "mapfile",
+    "nohup",
+    "parallel",
+    "read",
+    "readarray",
+    "readonly",
+    "rsh",
+    "script",
+    "select",
+    "set",
+    "setsid",
+    "sh",
+    "shopt",
+    "source",
+    "ssh",
+    "su",
+    "sudo",
+    "tcsh",
+    "then",
+    "time",
+    "trap",
+    "typeset",
+    "unalias",
+    "unset",
+    "until",
+    "watch",
+    "while",
+    "xargs",
+    "zsh",
+];
+
+/// Programs that run what their arguments say.
+const RUNNERS: &[&str] = &[
+    "ash", "bash", "builtin", "busybox", "chroot", "chrt", "command", "coproc", "csh", "dash", "doas", "env",
+    "eval", "exec", "fakeroot", "find", "fish", "flock", "ionice", "ksh", "nice", "nohup", "nsenter",
+    "parallel", "rsh", "script", "setsid", "sh", "ssh", "stdbuf", "strace", "su", "sudo", "taskset", "tcsh",
+    "time", "timeout", "trap", "unshare", "watch", "xargs", "zsh",
+];
+
+/// Scripts within scripts within scripts are read to this depth.
+const DEEPEST: usize = 4;
+
+/// The words of one simple command: `git status`, `npm run *`, `cargo test **`.
+///
+/// In a word, `*` is any part of a name or path (not `/`, not `..`). A last word that is only `*` is any number of words
+/// that are no options; `**` is any number of words of any kind. Elsewhere a `*` by itself is one word. That is how a
+/// pattern allows; where it forbids, it means every command that has its words in their order, whatever else it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPattern {
+    words: Vec<String>,
+}
+
+impl CommandPattern {
+    /// Reads a pattern.
+    pub fn new(text: &str) -> Self {
+        Self { words: text.split_whitespace().map(str::to_owned).collect() }
+    }
+
+    /// Whether the pattern is exactly `command`, each word of which is certain.
+    fn allows(&self, command: &SimpleCommand) -> bool {
+        let Some(Word::Plain(name)) = command.words.first() else { return false };
+        if is_never_allowed(name) || name.starts_with(['~', '-']) || name.contains(char::is_whitespace) {
+            return false;
+        }
+        let Some((last, fixed)) = self.words.split_last() else { return false };
+        let (fixed, rest): (&[String], Option<fn(&Word) -> bool>) = match last.as_str() {
+            "*" => (fixed, Some(is_operand)),
+            "**" => (fixed, Some(is_certain)),
+            _ => (&self.words, None),
+        };
+        let Some((matched, more)) = command.words.split_at_checked(fixed.len()) else { return false };
+        fixed.iter().zip(matched).all(|(pattern, word)| allows_word(pattern, word))
+            && rest.map_or(more.is_empty(), |rest| more.iter().all(rest))
+    }
+
+    /// Whether `words` begin with the name that the pattern begins with, and have its other words after it in their order,
+    /// whatever stands between them: options do not hide a command.
+    fn forbids(&self, words: &[Option<&str>]) -> bool {
+        let Some((name, rest)) = self.words.split_first() else { return false };
+        let Some(Some(first)) = words.first() else { return false };
+        let base = first.rsplit('/').next().unwrap_or(first);
+        if !name::matches(name, first) && !name::matches(name, base) {
+            return false;
+        }
+        let mut given = words[1..].iter().flatten();
+        rest.iter().all(|pattern| is_any(pattern) || given.any(|word| name::matches(pattern, word)))
+    }
+}
+
+/// Which of `patterns` allow `text` together, by their places; or why none does.
+///
+/// # Errors
+/// Why the text is not allowed, as the end of a sentence.
+pub fn allowed_by(patterns: &[&CommandPattern], text: &str) -> Result<Vec<usize>, String> {
+    let script = Script::read(text);
+    if let Some(unknown) = script.unknown {
+        return Err(format!("there is {unknown} in it, so no pattern can allow it"));
+    }
+    let mut used = Vec::new();
+    for command in &script.commands {
+        match patterns.iter().position(|pattern| pattern.allows(command)) {
+            Some(at) if used.contains(&at) => {}
+            Some(at) => used.push(at),
+            None => return Err("not every command in it is allowed by a pattern".to_owned()),
+        }
+    }
+    Ok(used)
+}
+
+/// Whether `pattern` means any command in `text`, wherever it stands and however it is spelled.
+pub fn forbids(pattern: &CommandPattern, text: &str) -> bool {
+    forbids_script(pattern, text, 0)
+}
+
+fn forbids_script(pattern: &CommandPattern, text: &str, depth: usize) -> bool {
+    let script = Script::read(text);
+    let loose = script.loose.iter().any(|words| {
+        // Where a command begins is not known here.
+        let words: Vec<Option<&str>> = words.iter().map(|word| Some(word.as_str())).collect();
+        (0..words.len()).any(|at| pattern.forbids(&words[at..]))
+    });
+    loose || script.commands.iter().any(|command| forbids_command(pattern, command, depth))
+}
+
+fn forbids_command(pattern: &CommandPattern, command: &SimpleCommand, depth: usize) -> bool {
+    let words: Vec<Option<&str>> = command.words.iter().map(Word::text).collect();
+    if pattern.forbids(&words) {
+        return true;
+    }
+    let name = words.first().copied().flatten().unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or(name);
+    if !RUNNERS.contains(&name) || depth == DEEPEST {
+        return false;
+    }
+    let is_script = |word: &&str| word.contains(|character: char| !is_plain(character));
+    (1..words.len()).any(|at| pattern.forbids(&words[at..]))
+        || words[1..].iter().flatten().filter(|word| is_script(word)).any(|word| {
+            forbids_script(pattern, word, depth + 1)
+        })
+        // `eval` joins its words.
+        || forbids_script(pattern, &words[1..].iter().flatten().copied().collect::<Vec<_>>().join(" "), depth + 1)
+}
+
+/// Whether a character can stand in a word without a meaning of its own.
+fn is_plain(character: char) -> bool {
+    character.is_alphanumeric()
+        || matches!(character, '-' | '_' | '.' | '/' | '=' | ':' | ',' | '+' | '@' | '%')
+}
+
+fn is_never_allowed(name: &str) -> bool {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    base.is_empty() || NEVER_BY_PATTERN.contains(&base)
+}
+
+fn is_any(pattern: &str) -> bool {
+    matches!(pattern, "*" | "**")
+}
+
+fn is_operand(word: &Word) -> bool {
+    matches!(word, Word::Plain(text) | Word::Glob(text) if !text.starts_with('-'))
+}
+
+fn is_certain(word: &Word) -> bool {
+    matches!(word, Word::Plain(_) | Word::Glob(_))
+}
+
+fn allows_word(pattern: &str, word: &Word) -> bool {
+    match word {
+        _ if pattern == "*" => is_operand(word),
+        Word::Plain(text) if pattern.contains('*') => {
+            text.split('/').all(|name| name != "..") && part_matches(pattern, text)
+        }
+        Word::Plain(text) => pattern == text,
+        Word::Glob(_) | Word::Spelled(_) | Word::Unknown => false,
+    }
+}
+
+/// Whether `pattern` means `text`, where `*` is anything but `/`.
+fn part_matches(pattern: &str, text: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(start) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or_default();
+    let within = |skipped: &str| !skipped.contains('/');
+    for part in parts {
+        let Some(at) = text.find(part).filter(|at| within(&text[..*at])) else { return false };
+        text = &text[at + part.len()..];
+    }
+    text.strip_suffix(end).is_some_and(within)
+}
+
+#[cfg(test)]
+mod tests;

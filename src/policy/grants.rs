@@ -1,0 +1,124 @@
+//! What someone agreed to for the rest of a session.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+use url::Url;
+
+use super::request::{Request, Subjects};
+use crate::workspace::WorkspacePath;
+
+/// More than these are not remembered; it is asked again.
+const MOST: usize = 10_000;
+
+/// What was agreed to, by session.
+#[derive(Debug, Default)]
+pub struct Grants(Mutex<HashSet<Grant>>);
+
+/// What a yes for the session covers: the same session, agent and tool; exactly the same paths and commands, and any
+/// address of the same hosts. Where a call touches nothing that its tool can name, exactly the same arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Grant {
+    session: String,
+    agent: Option<String>,
+    tool: String,
+    paths: Vec<WorkspacePath>,
+    commands: Vec<String>,
+    hosts: Vec<String>,
+    arguments: Option<String>,
+}
+
+impl Grant {
+    /// What a yes to this call would cover.
+    pub fn of(session: &str, agent: Option<&str>, request: &Request<'_>, arguments: &Value) -> Self {
+        let Subjects { paths, commands, urls } = request.subjects;
+        let nothing = paths.is_empty() && commands.is_empty() && urls.is_empty();
+        Self {
+            session: session.to_owned(),
+            agent: agent.map(str::to_owned),
+            tool: request.tool.to_owned(),
+            paths: paths.clone(),
+            commands: commands.clone(),
+            hosts: urls.iter().map(|url| host(url)).collect(),
+            arguments: nothing.then(|| arguments.to_string()),
+        }
+    }
+}
+
+impl Grants {
+    /// Whether it was agreed to.
+    pub fn has(&self, grant: &Grant) -> bool {
+        self.lock().contains(grant)
+    }
+
+    /// Remembers it.
+    pub fn add(&self, grant: Grant) {
+        let mut grants = self.lock();
+        if grants.len() < MOST {
+            grants.insert(grant);
+        }
+    }
+
+    /// Forgets all that was agreed to in a session.
+    pub fn forget(&self, session: &str) {
+        self.lock().retain(|grant| grant.session != session);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<Grant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Scheme, host and port of an address; of what is none, all of it.
+pub fn host(address: &str) -> String {
+    match Url::parse(address) {
+        Ok(url) if url.has_host() => url.origin().ascii_serialization(),
+        _ => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::request::Effect;
+    use serde_json::json;
+
+    fn grant(session: &str, tool: &str, command: &str, url: &str) -> Grant {
+        let list = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
+        let subjects = Subjects { paths: Vec::new(), commands: list(command), urls: list(url) };
+        let request = Request { tool, effect: Effect::Execute, subjects: &subjects };
+        Grant::of(session, None, &request, &json!({"command": command}))
+    }
+
+    #[test]
+    fn a_yes_covers_the_same_subjects_and_no_others() {
+        let grants = Grants::default();
+        grants.add(grant("one", "bash", "ls", ""));
+        grants.add(grant("one", "fetch", "", "https://docs.rs/a"));
+        assert!(grants.has(&grant("one", "bash", "ls", "")));
+        assert!(grants.has(&grant("one", "fetch", "", "https://docs.rs/b")));
+        for other in [
+            grant("two", "bash", "ls", ""),
+            grant("one", "bash", "ls -la", ""),
+            grant("one", "task", "ls", ""),
+            grant("one", "fetch", "", "http://docs.rs/a"),
+            grant("one", "bash", "", ""),
+        ] {
+            assert!(!grants.has(&other), "{other:?}");
+        }
+        grants.forget("one");
+        assert!(!grants.has(&grant("one", "bash", "ls", "")));
+    }
+
+    #[test]
+    fn without_subjects_the_arguments_count() {
+        let subjects = Subjects::default();
+        let request = Request { tool: "task", effect: Effect::Execute, subjects: &subjects };
+        let grants = Grants::default();
+        grants.add(Grant::of("s", None, &request, &json!({"objective": "a"})));
+        assert!(grants.has(&Grant::of("s", None, &request, &json!({"objective": "a"}))));
+        assert!(!grants.has(&Grant::of("s", None, &request, &json!({"objective": "b"}))));
+        assert!(!grants.has(&Grant::of("s", Some("agent"), &request, &json!({"objective": "a"}))));
+    }
+}

@@ -1,0 +1,133 @@
+//! Patterns for paths of the workspace.
+
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::workspace::WorkspacePath;
+
+/// A glob as `.gitignore` has them: from the workspace's root where a `/` stands in it, else at any depth; `*` stays
+/// within one name, `**` does not; whatever lies beneath a path that matches, matches as well.
+#[derive(Debug, Clone)]
+pub struct PathPattern {
+    globs: GlobSet,
+    /// What stands before the first name that is no plain one.
+    fixed: PathBuf,
+    /// It begins at the root.
+    anchored: bool,
+}
+
+/// How letters are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Letters {
+    /// As they are.
+    Exact,
+    /// Upper and lower case are the same: a file system may think so too.
+    Folded,
+}
+
+impl PathPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn new(text: &str, letters: Letters) -> Result<Self, String> {
+        let anchored = text.trim_end_matches('/').contains('/');
+        let inner = text.trim_start_matches("./").trim_matches('/');
+        if inner.split('/').any(|name| name == "..") {
+            return Err("`..` leads nowhere in a pattern; give it from the workspace's root".to_owned());
+        }
+        let whole = matches!(inner, "" | ".");
+        let base = match (whole, anchored) {
+            (true, _) => "**".to_owned(),
+            (false, true) => inner.to_owned(),
+            (false, false) => format!("**/{inner}"),
+        };
+        let mut globs = GlobSetBuilder::new();
+        for text in [base.clone(), format!("{base}/**")] {
+            globs.add(glob(&text, letters)?);
+        }
+        let globs = globs.build().map_err(|error| error.to_string())?;
+        let plain = |name: &&str| !name.contains(['*', '?', '[', '{']);
+        let fixed = base.split('/').take_while(plain).collect();
+        Ok(Self { globs, fixed, anchored: anchored || whole })
+    }
+
+    /// Whether the pattern means `path`, or a folder that it lies in.
+    pub fn matches(&self, path: &WorkspacePath) -> bool {
+        self.globs.is_match(path.as_path())
+    }
+
+    /// Whether what the pattern means may lie beneath the folder `path`: whoever moves or deletes that, touches it.
+    pub fn may_lie_beneath(&self, path: &WorkspacePath) -> bool {
+        path.is_root() || (self.anchored && is_above(path.as_path(), &self.fixed))
+    }
+}
+
+fn is_above(folder: &Path, below: &Path) -> bool {
+    below.starts_with(folder)
+}
+
+fn glob(text: &str, letters: Letters) -> Result<Glob, String> {
+    let mut builder = GlobBuilder::new(text);
+    builder.literal_separator(true).case_insensitive(letters == Letters::Folded);
+    builder.build().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> WorkspacePath {
+        WorkspacePath::root().join(text).unwrap()
+    }
+
+    #[test]
+    fn patterns_mean_what_git_would_ignore() {
+        for (pattern, given, meant) in [
+            (".env", ".env", true),
+            (".env", "deep/er/.env", true),
+            (".env", ".env/inner", true),
+            (".env", ".envrc", false),
+            ("/.env", "deep/.env", false),
+            ("/.env", ".env", true),
+            ("src/**", "src/a/b.rs", true),
+            ("src/**", "other/src/a.rs", false),
+            ("src/*.rs", "src/a.rs", true),
+            ("src/*.rs", "src/deep/a.rs", false),
+            ("src", "src/deep/a.rs", true),
+            ("src/", "lib/src/a.rs", true),
+            ("./src/a", "src/a", true),
+            ("**/*.{key,pem}", "a/b.pem", true),
+            (".", "anything/at/all", true),
+            ("**", "anything", true),
+        ] {
+            let pattern_read = PathPattern::new(pattern, Letters::Exact).unwrap();
+            assert_eq!(pattern_read.matches(&path(given)), meant, "{pattern} {given}");
+        }
+    }
+
+    #[test]
+    fn letters_are_folded_where_that_is_safer() {
+        let exact = PathPattern::new(".env", Letters::Exact).unwrap();
+        let folded = PathPattern::new(".env", Letters::Folded).unwrap();
+        assert_eq!((exact.matches(&path(".ENV")), folded.matches(&path(".ENV"))), (false, true));
+    }
+
+    #[test]
+    fn a_folder_above_is_known() {
+        let pattern = PathPattern::new("src/secret/*.key", Letters::Folded).unwrap();
+        for (folder, above) in [("src", true), ("src/secret", true), ("lib", false), ("src/secretive", false)]
+        {
+            assert_eq!(pattern.may_lie_beneath(&path(folder)), above, "{folder}");
+        }
+        assert!(PathPattern::new(".env", Letters::Folded).unwrap().may_lie_beneath(&WorkspacePath::root()));
+    }
+
+    #[test]
+    fn what_leads_out_or_is_no_glob_is_refused() {
+        for text in ["../x", "a/../b", "a[", "a{b"] {
+            assert!(PathPattern::new(text, Letters::Exact).is_err(), "{text}");
+        }
+    }
+}

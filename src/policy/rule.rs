@@ -1,0 +1,159 @@
+//! One rule of an allow, ask or deny list.
+
+use super::command::{self, CommandPattern};
+use super::host::HostPattern;
+use super::name::NamePattern;
+use super::path::{Letters, PathPattern};
+use super::request::{Effect, Request, Subjects, Verdict};
+
+/// A rule: which tools it means, and what they touch.
+///
+/// `read`, `lsp_*`, `effect:edit` mean every call of those tools. `write(src/**)`, `*(.env)`, `bash(git status)`,
+/// `fetch_web_page(docs.rs)`, `effect:network(*.example)` mean the calls that touch such a path, run such a command or
+/// fetch from such a host.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// As it is written.
+    pub text: String,
+    /// Whose it is, in words that tell nothing of the machine.
+    pub whose: String,
+    tools: Tools,
+    subject: Option<Subject>,
+}
+
+#[derive(Debug, Clone)]
+enum Tools {
+    Named(NamePattern),
+    With(Effect),
+}
+
+/// The three readings of what stands in parentheses; which one counts depends on what a call touches.
+#[derive(Debug, Clone)]
+struct Subject {
+    path: PathPattern,
+    command: CommandPattern,
+    host: HostPattern,
+}
+
+impl Rule {
+    /// Reads a rule of the list for `verdict`.
+    ///
+    /// # Errors
+    /// What is wrong with it and what would be right, in words.
+    pub fn read(text: &str, verdict: Verdict, whose: &str) -> Result<Self, String> {
+        let (tools, subject) = match text.split_once('(') {
+            None => (text, None),
+            Some((tools, rest)) => {
+                let inner = rest
+                    .strip_suffix(')')
+                    .ok_or_else(|| format!("the rule `{text}` has no `)` at its end"))?;
+                (tools, Some(inner.trim()))
+            }
+        };
+        let letters = if verdict == Verdict::Allow { Letters::Exact } else { Letters::Folded };
+        let subject = subject
+            .map(|inner| subject_of(inner, letters).map_err(|why| format!("the rule `{text}`: {why}")));
+        Ok(Self {
+            text: text.to_owned(),
+            whose: whose.to_owned(),
+            tools: tools_of(tools).map_err(|why| format!("the rule `{text}`: {why}"))?,
+            subject: subject.transpose()?,
+        })
+    }
+
+    /// Whether every call of such a tool is meant.
+    pub fn means_all_of(&self, tool: &str, effect: Effect) -> bool {
+        self.subject.is_none() && self.means_tool(tool, effect)
+    }
+
+    /// Whether the call touches anything that the rule means, for rules that forbid or ask.
+    pub fn touches(&self, request: &Request<'_>) -> bool {
+        if !self.means_tool(request.tool, request.effect) {
+            return false;
+        }
+        let Some(subject) = &self.subject else { return true };
+        let Subjects { paths, commands, urls } = request.subjects;
+        let changes = request.effect != Effect::Read;
+        paths.iter().any(|path| subject.path.matches(path) || (changes && subject.path.may_lie_beneath(path)))
+            || commands.iter().any(|text| command::forbids(&subject.command, text))
+            || urls.iter().any(|url| subject.host.forbids(url))
+    }
+
+    /// Whether such a tool is meant, whatever it touches.
+    fn means_tool(&self, tool: &str, effect: Effect) -> bool {
+        match &self.tools {
+            Tools::Named(name) => name.matches(tool),
+            Tools::With(wanted) => *wanted == effect,
+        }
+    }
+}
+
+/// The rules of an allow list that together allow everything that the call touches, by their places; or why they do not.
+///
+/// # Errors
+/// Why, as the end of a sentence; `None` where no rule speaks of such a tool at all.
+pub fn allowed_by(rules: &[Rule], request: &Request<'_>) -> Result<Vec<usize>, Option<String>> {
+    let meant: Vec<(usize, &Rule)> =
+        rules.iter().enumerate().filter(|(_, rule)| rule.means_tool(request.tool, request.effect)).collect();
+    if let Some((at, _)) = meant.iter().find(|(_, rule)| rule.subject.is_none()) {
+        return Ok(vec![*at]);
+    }
+    let subjects: Vec<(usize, &Subject)> =
+        meant.iter().filter_map(|(at, rule)| rule.subject.as_ref().map(|subject| (*at, subject))).collect();
+    let Subjects { paths, commands, urls } = request.subjects;
+    if subjects.is_empty() || (paths.is_empty() && commands.is_empty() && urls.is_empty()) {
+        return Err(None);
+    }
+    let mut used = Vec::new();
+    let patterns: Vec<&CommandPattern> = subjects.iter().map(|(_, subject)| &subject.command).collect();
+    for text in commands {
+        let found = command::allowed_by(&patterns, text).map_err(Some)?;
+        used.extend(found.into_iter().map(|place| subjects[place].0));
+    }
+    for url in urls {
+        let found = subjects.iter().find(|(_, subject)| subject.host.allows(url));
+        used.push(found.ok_or_else(|| Some("no pattern allows its host".to_owned()))?.0);
+    }
+    // What a command runs on is in the command.
+    for path in paths.iter().filter(|_| commands.is_empty()) {
+        let found = subjects.iter().find(|(_, subject)| subject.path.matches(path));
+        used.push(found.ok_or_else(|| Some(format!("no pattern allows `{}`", path.display())))?.0);
+    }
+    used.sort_unstable();
+    used.dedup();
+    Ok(used)
+}
+
+fn tools_of(text: &str) -> Result<Tools, String> {
+    if let Some(word) = text.strip_prefix("effect:") {
+        let effect = Effect::ALL.into_iter().find(|effect| effect.as_str() == word);
+        return effect.map(Tools::With).ok_or_else(|| {
+            format!("there is no effect `{word}`; there are `read`, `edit`, `execute` and `network`")
+        });
+    }
+    NamePattern::new(text).map(Tools::Named).ok_or_else(|| {
+        format!("`{text}` is no tool's name; write `read`, `lsp_*`, `effect:edit` or one of them before `(`")
+    })
+}
+
+fn subject_of(inner: &str, letters: Letters) -> Result<Subject, String> {
+    if inner.is_empty() {
+        return Err("there is nothing between `(` and `)`; leave them out to mean every call".to_owned());
+    }
+    // A pattern with these in it would never match a command, and a deny rule that never matches is worse than none.
+    let odd = |character: char| character.is_control() || ";|&$<>`\"'\\()".contains(character);
+    if let Some(odd) = inner.chars().find(|character| odd(*character)) {
+        return Err(format!(
+            "`{}` cannot stand in a pattern, which is a path, a host, or the words of one command; write a rule for each command",
+            odd.escape_default()
+        ));
+    }
+    Ok(Subject {
+        path: PathPattern::new(inner, letters)?,
+        command: CommandPattern::new(inner),
+        host: HostPattern::new(inner),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+use super::*;
+use crate::workspace::WorkspacePath;
+
+fn subjects(paths: &[&str], commands: &[&str], urls: &[&str]) -> Subjects {
+    let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+    Subjects {
+        paths: paths.iter().map(|path| WorkspacePath::root().join(path).unwrap()).collect(),
+        commands: texts(commands),
+        urls: texts(urls),
+    }
+}
+
+fn allows(rules: &[&str], tool: &str, effect: Effect, subjects: &Subjects) -> bool {
+    let rules: Vec<Rule> =
+        rules.iter().map(|text| Rule::read(text, Verdict::Allow, "test").unwrap()).collect();
+    allowed_by(&rules, &Request { tool, effect, subjects }).is_ok()
+}
+
+fn touches(rule: &str, tool: &str, effect: Effect, subjects: &Subjects) -> bool {
+    Rule::read(rule, Verdict::Deny, "test").unwrap().touches(&Request { tool, effect, subjects })
+}
+
+#[test]
+fn a_rule_means_tools_by_name_or_effect() {
+    let none = Subjects::default();
+    assert!(allows(&["bash"], "bash", Effect::Execute, &none));
+    assert!(allows(&["lsp_*"], "lsp_rename", Effect::Edit, &none));
+    assert!(allows(&["effect:execute"], "task", Effect::Execute, &none));
+    assert!(!allows(&["effect:network"], "task", Effect::Execute, &none));
+    assert!(!allows(&["bash(ls)"], "bash", Effect::Execute, &none), "what is not named is not allowed");
+}
+
+#[test]
+fn everything_that_a_call_touches_must_be_allowed() {
+    let two = subjects(&["src/a", "docs/b"], &[], &[]);
+    assert!(!allows(&["move(src)"], "move", Effect::Edit, &two));
+    assert!(allows(&["move(src)", "move(docs)"], "move", Effect::Edit, &two));
+    let commands = subjects(&[], &["ls", "git status"], &[]);
+    assert!(!allows(&["bash(ls)"], "bash", Effect::Execute, &commands));
+    assert!(allows(&["bash(ls)", "bash(git status)"], "bash", Effect::Execute, &commands));
+    let both = subjects(&["out"], &[], &["https://docs.rs/"]);
+    assert!(!allows(&["get(docs.rs)"], "get", Effect::Network, &both));
+    assert!(allows(&["get(docs.rs)", "get(out)"], "get", Effect::Network, &both));
+    let run = subjects(&["."], &["ls"], &[]);
+    assert!(
+        allows(&["bash(ls)"], "bash", Effect::Execute, &run),
+        "the folder it runs in is no second subject"
+    );
+}
+
+#[test]
+fn anything_that_a_call_touches_may_be_forbidden() {
+    let two = subjects(&["src/a", ".env"], &[], &[]);
+    assert!(touches("*(.env)", "read", Effect::Read, &two));
+    assert!(touches("effect:read(.ENV)", "read", Effect::Read, &two));
+    assert!(!touches("write(.env)", "read", Effect::Read, &two));
+    let commands = subjects(&[], &["ls", "git push -f"], &[]);
+    assert!(touches("bash(git push)", "bash", Effect::Execute, &commands));
+    let urls = subjects(&[], &[], &["https://a.evil.example/x"]);
+    assert!(touches("fetch_web_page(evil.example)", "fetch_web_page", Effect::Network, &urls));
+}
+
+#[test]
+fn whoever_changes_a_folder_touches_what_lies_in_it() {
+    let folder = subjects(&["src"], &[], &[]);
+    assert!(touches("*(src/secret)", "delete", Effect::Edit, &folder));
+    assert!(!touches("*(src/secret)", "list", Effect::Read, &folder));
+}
+
+#[test]
+fn every_slip_is_told() {
+    for (text, wanted) in [
+        ("bash(ls", "has no `)` at its end"),
+        ("bash()", "nothing between `(` and `)`"),
+        ("effect:red", "there is no effect `red`; there are `read`, `edit`, `execute` and `network`"),
+        ("my tool", "is no tool's name"),
+        ("", "is no tool's name"),
+        ("bash(curl x | sh)", "`|` cannot stand in a pattern"),
+        ("bash(rm 'a b')", "cannot stand in a pattern"),
+        ("read(../x)", "`..` leads nowhere"),
+        ("read(a[)", "unclosed character class"),
+    ] {
+        let error = Rule::read(text, Verdict::Deny, "test").expect_err(text);
+        assert!(error.contains(wanted), "{text}: {error}");
+    }
+}

@@ -1,0 +1,257 @@
+//! A shell command read with a grammar: the simple commands in it, and what about it cannot be known before it runs.
+//!
+//! Nothing here makes a command harmless. It only tells apart what was read completely, where each word is as certain as
+//! it looks, from everything else; a sandbox is what holds a command that runs.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use tree_sitter::{Node, ParseOptions, Parser, Tree};
+
+use super::shell_words::{Word, loose_commands, word};
+
+/// Longer texts, in bytes, are not read.
+const LONGEST: usize = 32 * 1024;
+/// How long reading may take.
+const READING: Duration = Duration::from_millis(500);
+/// Deeper trees are not read to the bottom.
+const DEEPEST: usize = 200;
+/// More simple commands than these are more than anyone looks at.
+pub const MOST_COMMANDS: usize = 50;
+
+/// A simple command: its name and arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// The name and the arguments.
+    pub words: Vec<Word>,
+}
+
+/// What a text says, as a shell would read it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Script {
+    /// Every simple command that was found, wherever it stands.
+    pub commands: Vec<SimpleCommand>,
+    /// What keeps it from being a plain list of simple commands, in words ("a pipe"); `None` where nothing does.
+    pub unknown: Option<&'static str>,
+    /// The words of a text that was not understood, cut wherever a command could begin.
+    pub loose: Vec<Vec<String>>,
+}
+
+impl Script {
+    /// Reads `text`.
+    pub fn read(text: &str) -> Self {
+        let mut reader = Reader { text, script: Self::default(), murky: false };
+        if text.len() > LONGEST {
+            reader.murk("more text than is looked at");
+        } else {
+            if text.chars().any(|character| character.is_control() && character != '\t') {
+                reader.note("a line break or another control character");
+            }
+            if text.chars().any(|character| character.is_whitespace() && !character.is_ascii()) {
+                reader.note("a blank that shells do not agree on");
+            }
+            match parse(text) {
+                Some(tree) => reader.list(tree.root_node(), 0),
+                None => reader.murk("what takes too long to read"),
+            }
+        }
+        if reader.script.commands.len() > MOST_COMMANDS {
+            reader.note("more than 50 commands");
+        }
+        if reader.script.commands.is_empty() {
+            reader.note("no command");
+        }
+        if reader.murky {
+            reader.script.loose = loose_commands(text);
+        }
+        reader.script
+    }
+}
+
+fn parse(text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    let deadline = Instant::now() + READING;
+    let mut is_late = |_: &tree_sitter::ParseState| {
+        if Instant::now() >= deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut is_late);
+    let bytes = text.as_bytes();
+    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    script: Script,
+    /// The tree is not to be relied on for what must be denied either.
+    murky: bool,
+}
+
+impl Reader<'_> {
+    fn note(&mut self, what: &'static str) {
+        self.script.unknown.get_or_insert(what);
+    }
+
+    fn murk(&mut self, what: &'static str) {
+        self.note(what);
+        self.murky = true;
+    }
+
+    /// Simple commands, one after another.
+    fn list(&mut self, node: Node<'_>, depth: usize) {
+        if depth > DEEPEST {
+            return self.murk("too many things within one another");
+        }
+        if node.has_error() && depth == 0 {
+            self.murk("what is not a whole command");
+        }
+        self.check_gaps(node);
+        for child in children(node) {
+            match child.kind() {
+                ";" | "&&" | "||" => {}
+                "list" => self.list(child, depth + 1),
+                "command" => self.command(child, depth + 1),
+                "redirected_statement" => self.redirected(child, depth + 1),
+                _ => self.other(child, depth + 1),
+            }
+        }
+    }
+
+    /// A command with its streams sent elsewhere.
+    fn redirected(&mut self, node: Node<'_>, depth: usize) {
+        self.check_gaps(node);
+        for child in children(node) {
+            match child.kind() {
+                "command" => self.command(child, depth + 1),
+                "file_redirect" if self.goes_nowhere(child) => {}
+                _ => self.other(child, depth + 1),
+            }
+        }
+    }
+
+    /// `2>&1` and `>/dev/null` write no file.
+    fn goes_nowhere(&self, redirect: Node<'_>) -> bool {
+        let parts: Vec<(&str, &str)> =
+            children(redirect).map(|part| (part.kind(), self.slice(part))).collect();
+        let parts = match parts.split_first() {
+            Some((("file_descriptor", _), rest)) => rest,
+            _ => &parts,
+        };
+        matches!(parts, [(">" | ">>", _), ("word", "/dev/null")] | [(">&", _), ("number", "0" | "1" | "2")])
+    }
+
+    fn command(&mut self, node: Node<'_>, depth: usize) {
+        if depth > DEEPEST {
+            return self.murk("too many things within one another");
+        }
+        self.check_gaps(node);
+        let mut words = Vec::new();
+        for child in children(node) {
+            match child.kind() {
+                "variable_assignment" | "herestring_redirect" | "file_redirect" | "heredoc_redirect" => {
+                    self.other(child, depth + 1);
+                }
+                "command_name" => {
+                    let inner: Vec<Node<'_>> = children(child).collect();
+                    let [name] = inner[..] else {
+                        self.murk("a command without a name");
+                        continue;
+                    };
+                    words.push(self.word(name, depth + 1));
+                }
+                _ => words.push(self.word(child, depth + 1)),
+            }
+        }
+        if words.is_empty() {
+            self.note("a line without a command");
+        } else {
+            self.script.commands.push(SimpleCommand { words });
+        }
+    }
+
+    fn word(&mut self, node: Node<'_>, depth: usize) -> Word {
+        let word = word(node, self.text);
+        if matches!(word, Word::Unknown | Word::Spelled(_)) {
+            self.other(node, depth);
+        }
+        word
+    }
+
+    /// Everything else: no pattern allows it, and what is in it may be denied.
+    fn other(&mut self, node: Node<'_>, depth: usize) {
+        if depth > DEEPEST {
+            return self.murk("too many things within one another");
+        }
+        self.note(name_of(node.kind()));
+        match node.kind() {
+            "command" => return self.command(node, depth + 1),
+            "ERROR" => self.murky = true,
+            // The grammar gives these no name.
+            "declaration_command" | "unset_command" | "test_command" => {
+                let words = self.slice(node).split_whitespace();
+                let words = words.map(|word| Word::Spelled(word.to_owned())).collect();
+                self.script.commands.push(SimpleCommand { words });
+            }
+            // Its braces may make words that stand nowhere in the text.
+            "concatenation" => self.murky = true,
+            _ => {}
+        }
+        for child in children(node).filter(Node::is_named) {
+            self.other(child, depth + 1);
+        }
+    }
+
+    /// What lies between the parts of a node is blank; where the grammar skips more than that, it reads otherwise than
+    /// a shell does.
+    fn check_gaps(&mut self, node: Node<'_>) {
+        let mut at = node.start_byte();
+        for child in children(node) {
+            self.check_blank(at, child.start_byte());
+            at = child.end_byte();
+        }
+        self.check_blank(at, node.end_byte());
+        if node.parent().is_none() {
+            self.check_blank(0, node.start_byte());
+            self.check_blank(node.end_byte(), self.text.len());
+        }
+    }
+
+    fn check_blank(&mut self, from: usize, to: usize) {
+        let gap = self.text.get(from..to).unwrap_or_default();
+        // Line breaks have been noted as such.
+        if !gap.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')) {
+            self.murk("what is not a whole command");
+        }
+    }
+
+    fn slice(&self, node: Node<'_>) -> &str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+}
+
+fn children<'tree>(node: Node<'tree>) -> impl Iterator<Item = Node<'tree>> {
+    (0..node.child_count()).filter_map(move |at| node.child(u32::try_from(at).ok()?))
+}
+
+fn name_of(kind: &str) -> &'static str {
+    match kind {
+        "command_substitution" => "a command substitution",
+        "process_substitution" => "a process substitution",
+        "simple_expansion" | "expansion" | "arithmetic_expansion" => "an expansion",
+        "pipeline" | "|" | "|&" => "a pipe",
+        "&" => "a command in the background",
+        "file_redirect" => "a redirection",
+        "heredoc_redirect" | "herestring_redirect" => "a here-document",
+        "variable_assignment" | "variable_assignments" => "an assignment",
+        "function_definition" => "a function",
+        "subshell" => "a subshell",
+        "comment" => "a comment",
+        "declaration_command" | "unset_command" => "a change of variables",
+        "ansi_c_string" | "translated_string" | "concatenation" | "word" => "a word that is not plain",
+        "ERROR" => "what is not a whole command",
+        _ => "more than simple commands",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+use super::*;
+
+fn plain(words: &[&str]) -> SimpleCommand {
+    SimpleCommand { words: words.iter().map(|word| Word::Plain((*word).to_owned())).collect() }
+}
+
+#[test]
+fn a_list_of_simple_commands_is_read_completely() {
+    let script = Script::read("git commit -m 'a b' && ls \"c \\\"d\\\"\" e'f'g; ls 2>/dev/null");
+    assert_eq!(script.unknown, None);
+    assert_eq!(
+        script.commands,
+        [plain(&["git", "commit", "-m", "a b"]), plain(&["ls", "c \"d\"", "efg"]), plain(&["ls"])]
+    );
+    assert!(script.loose.is_empty());
+}
+
+#[test]
+fn each_word_is_as_certain_as_it_is() {
+    let script = Script::read("ls a*.rs *x r\\m $'\\x41b' $HOME \"$x\" {a,b} [x] ~/y 5");
+    let glob = |text: &str| Word::Glob(text.to_owned());
+    let spelled = |text: &str| Word::Spelled(text.to_owned());
+    let plain = |text: &str| Word::Plain(text.to_owned());
+    assert_eq!(
+        script.commands[0].words,
+        [
+            plain("ls"),
+            glob("a*.rs"),
+            Word::Unknown,
+            spelled("rm"),
+            spelled("Ab"),
+            Word::Unknown,
+            Word::Unknown,
+            Word::Unknown,
+            Word::Unknown,
+            plain("~/y"),
+            plain("5"),
+        ]
+    );
+    assert!(script.unknown.is_some());
+}
+
+#[test]
+fn blanks_in_quotes_stay() {
+    let script = Script::read("echo \"  two  \" '\ta'");
+    let texts: Vec<_> = script.commands[0].words.iter().filter_map(Word::text).collect();
+    assert_eq!(texts, ["echo", "  two  ", "\ta"]);
+}
+
+#[test]
+fn what_the_grammar_skips_is_noticed() {
+    // A no-break space is a letter to a shell.
+    for text in ["ls\u{a0}rm", "ls \u{3000}rm", "ls \\ rm", "ls\\\nrm"] {
+        let script = Script::read(text);
+        let certain = script.unknown.is_none();
+        let split =
+            script.commands.iter().any(|command| command.words.iter().any(|word| word.text() == Some("rm")));
+        assert!(!(certain && split), "{text:?} {script:?}");
+    }
+}
+
+#[test]
+fn more_commands_than_anyone_looks_at_are_unknown() {
+    assert_eq!(Script::read(&"ls;".repeat(MOST_COMMANDS)).unknown, None);
+    assert_eq!(Script::read(&"ls;".repeat(MOST_COMMANDS + 1)).unknown, Some("more than 50 commands"));
+}

@@ -1,0 +1,177 @@
+//! The words of shell commands, without their quotes.
+
+use tree_sitter::Node;
+
+/// A word, as far as it is known before the command runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// Exactly this.
+    Plain(String),
+    /// Names of files that match this; it begins with plain text.
+    Glob(String),
+    /// Exactly this, spelled so that it looks like something else (`r\m`, `$'\x72m'`).
+    Spelled(String),
+    /// Known only when the command runs.
+    Unknown,
+}
+
+impl Word {
+    /// Its text, as far as that is known.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Plain(text) | Self::Glob(text) | Self::Spelled(text) => Some(text),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// The word at `node` of `text`.
+pub(super) fn word(node: Node<'_>, text: &str) -> Word {
+    let raw = text.get(node.byte_range()).unwrap_or_default();
+    match node.kind() {
+        "word" => bare(raw),
+        "number" if node.child_count() == 0 => Word::Plain(raw.to_owned()),
+        "raw_string" => match raw.strip_prefix('\'').and_then(|raw| raw.strip_suffix('\'')) {
+            Some(inner) => Word::Plain(inner.to_owned()),
+            None => Word::Unknown,
+        },
+        "string" => quoted(node, raw),
+        "ansi_c_string" => match raw.strip_prefix("$'").and_then(|raw| raw.strip_suffix('\'')) {
+            Some(inner) => Word::Spelled(ansi_c(inner)),
+            None => Word::Unknown,
+        },
+        "concatenation" => joined(node, text),
+        _ => Word::Unknown,
+    }
+}
+
+/// Without quotes.
+fn bare(raw: &str) -> Word {
+    let mut out = String::with_capacity(raw.len());
+    let (mut escaped, mut glob) = (false, None);
+    let mut rest = raw.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '\\' => {
+                escaped = true;
+                out.extend(rest.next());
+                continue;
+            }
+            '*' | '?' | '[' if glob.is_none() => glob = Some(out.len()),
+            // The shell makes several words of these, or something else altogether.
+            '{' | '}' | '$' | '`' | '"' | '\'' | '(' | ')' | '<' | '>' | '|' | '&' | ';' => {
+                return Word::Unknown;
+            }
+            _ => {}
+        }
+        out.push(character);
+    }
+    match (escaped, glob) {
+        (true, None) => Word::Spelled(out),
+        (false, None) => Word::Plain(out),
+        // A file may have any name, also one that looks like an option.
+        (true, Some(_)) | (_, Some(0)) => Word::Unknown,
+        (false, Some(_)) => Word::Glob(out),
+    }
+}
+
+/// In double quotes.
+fn quoted(node: Node<'_>, raw: &str) -> Word {
+    let whole = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+    let mut cursor = node.walk();
+    let plain = node.named_children(&mut cursor).all(|part| part.kind() == "string_content");
+    let Some(inner) = whole.filter(|_| plain) else { return Word::Unknown };
+    let mut out = String::with_capacity(inner.len());
+    let mut rest = inner.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '\\' if rest.peek().is_some_and(|next| matches!(next, '\\' | '"' | '$' | '`')) => {
+                out.extend(rest.next());
+            }
+            '\\' if rest.peek() == Some(&'\n') => {
+                rest.next();
+            }
+            // Not escaped: an expansion that the grammar did not see as one.
+            '$' | '`' | '"' => return Word::Unknown,
+            other => out.push(other),
+        }
+    }
+    Word::Plain(out)
+}
+
+/// Several parts without a blank between them.
+fn joined(node: Node<'_>, text: &str) -> Word {
+    let mut out = String::new();
+    let (mut spelled, mut glob, mut at) = (false, false, node.start_byte());
+    let mut cursor = node.walk();
+    for part in node.children(&mut cursor) {
+        if part.start_byte() != at {
+            return Word::Unknown;
+        }
+        at = part.end_byte();
+        match word(part, text) {
+            Word::Plain(part) => out.push_str(&part),
+            Word::Glob(part) => {
+                glob = true;
+                out.push_str(&part);
+            }
+            Word::Spelled(part) => {
+                spelled = true;
+                out.push_str(&part);
+            }
+            Word::Unknown => return Word::Unknown,
+        }
+    }
+    match (spelled, glob) {
+        (false, false) => Word::Plain(out),
+        (true, false) => Word::Spelled(out),
+        (false, true) => Word::Glob(out),
+        (true, true) => Word::Unknown,
+    }
+}
+
+/// What stands in `$'…'`, as bash reads it.
+fn ansi_c(inner: &str) -> String {
+    let mut out = String::with_capacity(inner.len());
+    let mut rest = inner.chars().peekable();
+    while let Some(character) = rest.next() {
+        if character != '\\' {
+            out.push(character);
+            continue;
+        }
+        let Some(escape) = rest.next() else { break };
+        let (radix, most) = match escape {
+            'x' => (16, 2),
+            'u' => (16, 4),
+            'U' => (16, 8),
+            '0'..='7' => (8, 2),
+            'n' | 'r' | 't' | 'v' | 'f' => {
+                out.push(' ');
+                continue;
+            }
+            other => {
+                out.push(other);
+                continue;
+            }
+        };
+        let mut value = if radix == 8 { escape.to_digit(8).unwrap_or_default() } else { 0 };
+        for _ in 0..most {
+            let Some(digit) = rest.peek().and_then(|next| next.to_digit(radix)) else { break };
+            value = value.wrapping_mul(radix).wrapping_add(digit);
+            rest.next();
+        }
+        out.extend(char::from_u32(value));
+    }
+    out
+}
+
+/// The words of a text that no grammar understood, cut wherever a command could begin; for what must be denied only, since
+/// it takes quoted text for commands as well.
+pub(super) fn loose_commands(text: &str) -> Vec<Vec<String>> {
+    let plain: String = text.chars().filter(|character| !matches!(character, '\'' | '"' | '\\')).collect();
+    plain
+        .split([';', '|', '&', '\n', '\r', '(', ')', '{', '}', '<', '>', '`', '$'])
+        .map(|part| part.split([' ', '\t', ',']).filter(|word| !word.is_empty()).map(str::to_owned).collect())
+        .filter(|words: &Vec<String>| !words.is_empty())
+        .collect()
+}

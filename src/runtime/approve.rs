@@ -1,0 +1,165 @@
+//! From what the rules say to yes or no: a decision, and where it is `ask`, whoever can be asked.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Runtime;
+use super::record::Record;
+use crate::policy::approval::{Approval, ApprovalRequest, Approver};
+use crate::policy::audit::Approved;
+use crate::policy::caller::Consent;
+use crate::policy::grants::Grant;
+use crate::policy::request::{Decision, Request, Subjects, Verdict};
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::result::{ResultType, ToolResult};
+use crate::tools::tool::{AnyTool, Caller, Definition};
+
+/// How long whoever is asked may take to answer.
+const ASKED: Duration = Duration::from_secs(300);
+
+/// Why a call does not go on.
+pub(super) enum Stopped {
+    /// Rules, or nobody there to ask.
+    Error(ToolError),
+    /// Someone said no.
+    Refused(ToolResult),
+}
+
+impl From<ToolError> for Stopped {
+    fn from(error: ToolError) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// A call whose arguments fit, on its way to run.
+pub(super) struct Planned<'a> {
+    pub(super) tool: &'a dyn AnyTool,
+    pub(super) caller: &'a Caller,
+    pub(super) approver: &'a dyn Approver,
+    pub(super) arguments: Value,
+    pub(super) subjects: Subjects,
+}
+
+impl<'a> Planned<'a> {
+    pub(super) fn definition(&self) -> &Definition {
+        self.tool.definition()
+    }
+
+    pub(super) fn request(&self) -> Request<'_> {
+        let card = &self.definition().card;
+        Request { tool: &card.name, effect: card.effect, subjects: &self.subjects }
+    }
+
+    fn approval_request(&self, why: String) -> ApprovalRequest {
+        approval_request(self.definition(), &self.subjects, &self.arguments, why)
+    }
+}
+
+impl Runtime {
+    /// Goes on where the rules allow the call, or someone agrees to it.
+    pub(super) async fn permit(&self, call: &Planned<'_>, record: &mut Record<'_>) -> Result<(), Stopped> {
+        let decision = self.policy_of(call.caller).decide(&call.request());
+        record.decided(&decision);
+        match decision.verdict {
+            Verdict::Allow => Ok(()),
+            Verdict::Deny => Err(denied(&decision).into()),
+            Verdict::Ask => self.ask(call, decision.why, record).await,
+        }
+    }
+
+    /// Goes on where someone agreed to the call, now or before, or does.
+    pub(super) async fn ask(
+        &self,
+        call: &Planned<'_>,
+        why: String,
+        record: &mut Record<'_>,
+    ) -> Result<(), Stopped> {
+        if call.caller.access.consent == Consent::Typed {
+            return Ok(());
+        }
+        let caller = call.caller;
+        let grant = Grant::of(&caller.session, caller.agent.as_deref(), &call.request(), &call.arguments);
+        if self.grants.has(&grant) {
+            record.approved(Approved::Before);
+            return Ok(());
+        }
+        let asked = call.approval_request(why);
+        match tokio::time::timeout(ASKED, call.approver.ask(&asked)).await {
+            Ok(Approval::Once) => record.approved(Approved::Once),
+            Ok(Approval::ForSession) => {
+                record.approved(Approved::Session);
+                self.grants.add(grant);
+            }
+            Ok(Approval::Refused { why }) => {
+                record.approved(Approved::Refused);
+                return Err(Stopped::Refused(refused(&asked, why)));
+            }
+            Ok(Approval::Nobody) => {
+                record.approved(Approved::Nobody);
+                let error = format!("{}; that needs someone's leave, and nobody can be asked", asked.why);
+                let hint = format!(
+                    "to allow it, put `allow = [\"{}\"]` under [permissions] in lsp-tools.toml",
+                    rule_for(&asked)
+                );
+                return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint).into());
+            }
+            Err(_) => {
+                record.approved(Approved::Nobody);
+                let error =
+                    format!("{}; who was asked did not answer within {} s", asked.why, ASKED.as_secs());
+                return Err(ToolError::new(ErrorCode::Denied, error).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what was agreed to for a caller's session; for when that ends.
+    pub fn end_session(&self, session: &str) {
+        self.grants.forget(session);
+    }
+}
+
+/// The error of a denied call.
+pub(super) fn denied(decision: &Decision) -> ToolError {
+    ToolError::new(ErrorCode::Denied, decision.why.clone())
+}
+
+pub(super) fn approval_request(
+    definition: &Definition,
+    subjects: &Subjects,
+    arguments: &Value,
+    why: String,
+) -> ApprovalRequest {
+    ApprovalRequest {
+        tool: definition.card.name.to_string(),
+        title: definition.card.title.to_string(),
+        effect: definition.card.effect,
+        why,
+        paths: subjects.paths.iter().map(|path| path.display()).collect(),
+        commands: subjects.commands.clone(),
+        urls: subjects.urls.clone(),
+        arguments: arguments.clone(),
+    }
+}
+
+fn refused(asked: &ApprovalRequest, why: Option<String>) -> ToolResult {
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    let error = ToolError::new(ErrorCode::Denied, format!("{} was refused{why}", asked.tool));
+    ToolResult { kind: ResultType::Rejected, ..ToolResult::from_error(&error) }
+}
+
+/// A rule that would allow just this, where one can.
+fn rule_for(asked: &ApprovalRequest) -> String {
+    let plain = |text: &&String| {
+        !text.contains(|character: char| {
+            character.is_control() || ";|&$<>`\"'\\()*?[]{}#~=!".contains(character)
+        })
+    };
+    let inner = match (asked.commands.as_slice(), asked.urls.as_slice()) {
+        ([command], []) => Some(command).filter(plain).cloned(),
+        ([], [url]) => url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)),
+        _ => None,
+    };
+    inner.map_or_else(|| asked.tool.clone(), |inner| format!("{}({inner})", asked.tool))
+}

@@ -1,0 +1,108 @@
+//! The record of one call, filled while it goes its way and written when it ends, however it ends.
+
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::policy::audit::{Approved, Audit, Entry, cut, now};
+use crate::policy::grants::host;
+use crate::policy::request::{Decision, Effect, Subjects, Verdict};
+use crate::tools::result::ToolResult;
+use crate::tools::tool::Caller;
+
+/// The entry of one call; written when it is dropped.
+pub(super) struct Record<'a> {
+    audit: Option<&'a Audit>,
+    started: Instant,
+    entry: Entry,
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn new(audit: Option<&'a Audit>, caller: &Caller, tool: &str, arguments: &Value) -> Self {
+        let entry = Entry {
+            time: now(),
+            session: cut(&caller.session),
+            agent: caller.agent.as_deref().map(cut),
+            tool: cut(tool),
+            effect: None,
+            decision: None,
+            rule: None,
+            approval: None,
+            hook: None,
+            paths: Vec::new(),
+            commands: Vec::new(),
+            hosts: Vec::new(),
+            duration_ms: 0,
+            bytes_in: if audit.is_some() { size(arguments) } else { 0 },
+            bytes_out: 0,
+            // What stands there when nobody waited for the end.
+            outcome: "cancelled".to_owned(),
+        };
+        Self { audit, started: Instant::now(), entry }
+    }
+
+    pub(super) fn touches(&mut self, effect: Effect, subjects: &Subjects) {
+        self.entry.effect = Some(effect);
+        self.entry.paths = subjects.paths.iter().map(|path| cut(&path.display())).collect();
+        self.entry.commands = subjects.commands.iter().map(|command| cut(command)).collect();
+        self.entry.hosts = subjects.urls.iter().map(|url| cut(&host(url))).collect();
+    }
+
+    /// A later decision counts only where it is no milder: hooks and changed arguments bring new ones.
+    pub(super) fn decided(&mut self, decision: &Decision) {
+        if self.entry.decision.is_none_or(|before| before <= decision.verdict) {
+            self.entry.decision = Some(decision.verdict);
+            self.entry.rule = decision.rule.clone();
+        }
+    }
+
+    pub(super) fn approved(&mut self, approved: Approved) {
+        self.entry.approval = Some(approved);
+    }
+
+    pub(super) fn hook(&mut self, name: &str, verdict: Option<Verdict>) {
+        self.entry.hook = Some(cut(name));
+        if let Some(verdict) = verdict {
+            self.entry.decision = Some(verdict);
+        }
+    }
+
+    pub(super) fn ended(&mut self, result: &ToolResult) {
+        if self.audit.is_none() {
+            return;
+        }
+        self.entry.bytes_out = result.text.as_ref().map_or_else(|| size(&result.value), String::len);
+        let code = result.value.get("code").and_then(Value::as_str);
+        self.entry.outcome = match (result.ok(), code) {
+            (true, _) => "ok".to_owned(),
+            (false, Some(code)) => cut(code),
+            (false, None) => "failure".to_owned(),
+        };
+    }
+}
+
+impl Drop for Record<'_> {
+    fn drop(&mut self) {
+        let Some(audit) = self.audit else { return };
+        self.entry.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        audit.add(&self.entry);
+    }
+}
+
+/// The size of a value as JSON, without making the text.
+fn size(value: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // A `Value` can always be written, and counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}

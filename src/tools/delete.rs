@@ -1,0 +1,53 @@
+//! `delete`: a file or folder goes; `undo` brings it back.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::Context;
+use super::editing::{Manner, carry_out};
+use super::error::ToolError;
+use super::move_file::EditsOutput;
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::{Effect, Subjects};
+use crate::workspace::edit::{Expected, Plan};
+
+/// The arguments of `delete`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct DeleteArgs {
+    /// A file, a link or a folder.
+    pub path: String,
+    /// A folder with all that is in it.
+    pub recursive: Option<bool>,
+    /// Only tell what it would change and break.
+    pub dry_run: Option<bool>,
+    /// Tell what it breaks. Unset: if servers run already.
+    pub diagnostics: Option<bool>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Delete;
+
+impl Tool for Delete {
+    type Args = DeleteArgs;
+    type Output = EditsOutput;
+
+    fn card(&self) -> Card {
+        Card::new("delete", "Delete a file", "Deletes a file or folder. `undo` brings it back.", Effect::Edit)
+            .destructive()
+    }
+
+    fn subjects(&self, context: &Context, args: &DeleteArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: DeleteArgs) -> Result<EditsOutput, ToolError> {
+        let path = call.context.path(args.path.as_ref())?;
+        let mut plan = Plan::new("delete");
+        match args.recursive.unwrap_or(false) {
+            true => plan.delete_tree(&path),
+            false => plan.delete(&path, Expected::Any),
+        };
+        Ok(carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?.into())
+    }
+}

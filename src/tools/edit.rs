@@ -1,0 +1,87 @@
+//! `edit`: exact replacements in one file.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::Context;
+use super::editing::{Manner, carry_out, existing, put};
+use super::error::{ErrorCode, ToolError};
+use super::tool::{Call, Card, Tool};
+use super::write::EditOutput;
+use crate::policy::request::{Effect, Subjects};
+use crate::text::replace::{ReplaceError, Replacement, replace};
+use crate::workspace::edit::{LineEnds, Plan};
+
+/// The arguments of `edit`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct EditArgs {
+    /// The file.
+    pub path: String,
+    /// Made in order; all or none.
+    pub edits: Vec<OneEdit>,
+    /// Only tell what it would change and break.
+    pub dry_run: Option<bool>,
+    /// Tell what it breaks. Unset: if servers run already.
+    pub diagnostics: Option<bool>,
+}
+
+/// One replacement.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct OneEdit {
+    /// Exact text, with enough around it to be there once.
+    pub old: String,
+    /// What takes its place.
+    pub new: String,
+    /// Replace every occurrence.
+    pub all: Option<bool>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit;
+
+impl Tool for Edit {
+    type Args = EditArgs;
+    type Output = EditOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "edit",
+            "Edit a file",
+            "Replaces exact text in a file. A miss answers the nearest text. Answers a diff, and the diagnostics it \
+             added, in callers too.",
+            Effect::Edit,
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &EditArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: EditArgs) -> Result<EditOutput, ToolError> {
+        let path = call.context.path(args.path.as_ref())?;
+        let file = existing(call.context, &path)?.ok_or_else(|| {
+            let what = format!("there is no file {} to edit", path.display());
+            ToolError::new(ErrorCode::NotFound, what).with_hint("make it with `write`")
+        })?;
+        let replacements: Vec<Replacement> = args
+            .edits
+            .into_iter()
+            .map(|edit| Replacement { old: edit.old, new: edit.new, all: edit.all.unwrap_or(false) })
+            .collect();
+        let replaced =
+            replace(&file.text, &replacements).map_err(|error| refusal(&path.display(), &error))?;
+        let mut plan = Plan::new("edit");
+        put(&mut plan, &path, Some(&file), &replaced.text, LineEnds::AsGiven);
+        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
+        Ok(EditOutput::new(done, &path, &replaced.text))
+    }
+}
+
+fn refusal(path: &str, error: &ReplaceError) -> ToolError {
+    let code = match error {
+        ReplaceError::NotFound { .. } | ReplaceError::Several { .. } => ErrorCode::PatchMismatch,
+        _ => ErrorCode::InvalidArgs,
+    };
+    ToolError::new(code, format!("{path}: {error}; nothing was changed"))
+}

@@ -1,0 +1,260 @@
+//! `lsp_code_actions`: what servers offer to do at a place, and one of it done.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+use super::answer::ServerStatus;
+use super::context::{Context, Subject};
+use super::delta::DiagnosticsDelta;
+use super::editing::{FileResult, Manner, carry_out};
+use super::error::{ErrorCode, ToolError};
+use super::fallback;
+use super::proposals;
+use super::tool::{Call, Card, Tool};
+use crate::lsp::edits::{Action, CODE_ACTION, EditError};
+use crate::lsp::session::Session;
+use crate::lsp::view::View;
+use crate::policy::request::{Effect, Subjects};
+use crate::text::{Position, Range};
+use crate::workspace::WorkspacePath;
+use crate::workspace::edit::Plan;
+
+/// The arguments of `lsp_code_actions`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct CodeActionsArgs {
+    /// The file.
+    pub path: String,
+    /// 0-based line. Without it: the whole file.
+    pub line: Option<u32>,
+    /// 0-based column. Without it: the whole line.
+    pub character: Option<u32>,
+    /// Last 0-based line, where it is several.
+    pub end_line: Option<u32>,
+    /// Only these, as `quickfix`, `refactor`, `source.organizeImports`, `source.fixAll`.
+    pub kind: Option<String>,
+    /// The title of the one to do. Without it: list.
+    pub apply: Option<String>,
+    /// Only tell what `apply` would change and break.
+    pub dry_run: Option<bool>,
+    /// Tell what it breaks. Unset: if servers run already.
+    pub diagnostics: Option<bool>,
+}
+
+/// One thing that can be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ActionItem {
+    /// What it does; what `apply` takes.
+    pub title: String,
+    /// LSP's kind.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// The server's key.
+    pub server: String,
+    /// The server prefers it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub preferred: bool,
+    /// Why it cannot be done now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<String>,
+    /// The diagnostics that it cures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<String>,
+}
+
+/// What `lsp_code_actions` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CodeActionsOutput {
+    /// What can be done, where nothing was to be applied.
+    pub actions: Vec<ActionItem>,
+    /// What was changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<FileResult>,
+    /// What `undo` takes it back by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// What it broke and mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<DiagnosticsDelta>,
+    /// What else is worth knowing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspCodeActions;
+
+impl Tool for LspCodeActions {
+    type Args = CodeActionsArgs;
+    type Output = CodeActionsOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "lsp_code_actions",
+            "Code actions",
+            "Lists quick fixes and refactorings that servers offer for a line or file; does one of them by its title \
+             (`apply`).",
+            Effect::Edit,
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &CodeActionsArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: CodeActionsArgs) -> Result<CodeActionsOutput, ToolError> {
+        let context = call.context;
+        let subject = context.subject(context.path(args.path.as_ref())?)?;
+        let deadline = context.deadline(context.config.settings.deadlines.edit);
+        let offers = offers(context, &subject, &args, deadline).await?;
+        let Some(title) = &args.apply else {
+            let actions = offers.found.into_iter().map(|offer| item(&offer)).collect();
+            return Ok(CodeActionsOutput {
+                actions,
+                results: Vec::new(),
+                undo: None,
+                diagnostics: None,
+                notes: offers.notes,
+            });
+        };
+        let chosen = choose(offers.found, title)?;
+        let proposal = {
+            let entered = chosen.session.enter(&View::disk(), deadline).await;
+            let _viewing = entered.map_err(|error| proposals::from_server(error.into()))?;
+            chosen.session.action_edit(&chosen.action, deadline).await.map_err(proposals::from_server)?
+        };
+        let mut plan = Plan::new("lsp_code_actions");
+        proposals::add(context, &mut plan, &proposal)?;
+        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
+        let mut notes = offers.notes;
+        if done.files.is_empty() {
+            notes.push(format!("`{title}` changes nothing"));
+        }
+        Ok(CodeActionsOutput {
+            actions: Vec::new(),
+            results: done.files,
+            undo: done.undo,
+            diagnostics: done.diagnostics,
+            notes,
+        })
+    }
+}
+
+/// An action and the server that offers it.
+struct Offer {
+    session: Arc<Session>,
+    action: Action,
+}
+
+struct Offers {
+    found: Vec<Offer>,
+    notes: Vec<String>,
+}
+
+/// Asks every server that offers actions for the language; fails where none could be asked.
+async fn offers(
+    context: &Context,
+    subject: &Subject,
+    args: &CodeActionsArgs,
+    deadline: Instant,
+) -> Result<Offers, ToolError> {
+    context.must_be_text(&subject.path)?;
+    context.prepare_for([subject].into_iter()).await?;
+    context.manager.refresh().await;
+    let started = Instant::now();
+    let mut offers = Offers { found: Vec::new(), notes: Vec::new() };
+    let (mut answered, mut failure): (bool, Option<ServerStatus>) = (false, None);
+    for (server, _) in context.servers_for(subject, |features| features.actions) {
+        let session = match context.session(server, subject, deadline).await {
+            Ok(session) => session,
+            Err(status) => {
+                offers.notes.push(format!("{server}: {}", status.detail.clone().unwrap_or_default()));
+                failure.get_or_insert(status);
+                continue;
+            }
+        };
+        match actions(&session, &subject.path, args, deadline).await {
+            Ok(None) => {
+                failure.get_or_insert(context.unsupported(server, subject, CODE_ACTION, started));
+            }
+            Ok(Some((actions, working))) => {
+                answered = true;
+                offers.notes.extend(
+                    working.map(|work| format!("{server} is still busy ({work}); ask again for more")),
+                );
+                let found = actions.into_iter().map(|action| Offer { session: session.clone(), action });
+                offers.found.extend(found);
+            }
+            Err(error) => {
+                offers.notes.push(format!("{server}: {error}"));
+                if let EditError::Ask(error) = &error {
+                    failure.get_or_insert(context.failed(&session, subject, error, started).await);
+                }
+            }
+        }
+    }
+    match answered {
+        true => Ok(offers),
+        false => {
+            let status = failure.unwrap_or_else(|| context.no_server(subject, started));
+            Err(fallback::refusal(&status))
+        }
+    }
+}
+
+type Found = Option<(Vec<Action>, Option<String>)>;
+
+async fn actions(
+    session: &Session,
+    path: &WorkspacePath,
+    args: &CodeActionsArgs,
+    deadline: Instant,
+) -> Result<Found, EditError> {
+    let _viewing = session.enter(&View::disk(), deadline).await?;
+    let (synced, snapshot) = session.sync(path).await?;
+    drop(synced);
+    if !session.offers(CODE_ACTION, path, &snapshot.language_id)
+        && !session.offers_soon(CODE_ACTION, path, &snapshot.language_id, deadline).await
+    {
+        return Ok(None);
+    }
+    let buffer = &snapshot.buffer;
+    let range = match (args.line, args.character) {
+        (None, _) => Range::new(Position::new(0, 0), buffer.end()),
+        (Some(line), Some(character)) if args.end_line.is_none() => {
+            Range::empty(buffer.clamp(Position::new(line, character)))
+        }
+        (Some(line), character) => {
+            let last = args.end_line.unwrap_or(line);
+            let start = Position::new(line, character.unwrap_or(0));
+            Range::new(buffer.clamp(start), buffer.clamp(Position::new(last, u32::MAX)))
+        }
+    };
+    let found = session.code_actions(path, range, args.kind.as_deref(), deadline).await?;
+    Ok(Some((found.list, found.working)))
+}
+
+/// The one that is called `title`; the titles there are, where none is.
+fn choose(offers: Vec<Offer>, title: &str) -> Result<Offer, ToolError> {
+    let titles: Vec<String> = offers.iter().map(|offer| format!("`{}`", offer.action.title)).collect();
+    let mut fitting = offers.into_iter().filter(|offer| offer.action.title == title);
+    fitting.next().ok_or_else(|| {
+        let what = format!("no action here is called `{title}`");
+        let there = if titles.is_empty() { "none is offered here".to_owned() } else { titles.join(", ") };
+        ToolError::new(ErrorCode::NotFound, what).with_hint(format!("offered: {there}"))
+    })
+}
+
+fn item(offer: &Offer) -> ActionItem {
+    let action = &offer.action;
+    ActionItem {
+        title: action.title.clone(),
+        kind: action.kind.clone(),
+        server: offer.session.server().to_owned(),
+        preferred: action.preferred,
+        disabled: action.disabled.clone(),
+        fixes: action.fixes.clone(),
+    }
+}

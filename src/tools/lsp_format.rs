@@ -1,0 +1,131 @@
+//! `lsp_format`: a file as its formatter writes it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::context::Context;
+use super::editing::{Manner, carry_out};
+use super::error::{ErrorCode, ToolError};
+use super::fallback;
+use super::move_file::EditsOutput;
+use super::proposals;
+use super::tool::{Call, Card, Tool};
+use crate::lsp::edits::{EditError, FORMAT, FORMAT_RANGE, Proposal};
+use crate::lsp::session::Session;
+use crate::lsp::view::View;
+use crate::policy::request::{Effect, Subjects};
+use crate::text::{Position, Range};
+use crate::workspace::WorkspacePath;
+use crate::workspace::edit::Plan;
+
+/// The arguments of `lsp_format`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct FormatArgs {
+    /// The file.
+    pub path: String,
+    /// First 0-based line, if only a part is to be formatted.
+    pub start_line: Option<u32>,
+    /// Last 0-based line of that part.
+    pub end_line: Option<u32>,
+    /// Only tell what it would change.
+    pub dry_run: Option<bool>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspFormat;
+
+impl Tool for LspFormat {
+    type Args = FormatArgs;
+    type Output = EditsOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "lsp_format",
+            "Format a file",
+            "Formats a file, or lines of it, as its language server does.",
+            Effect::Edit,
+        )
+        .idempotent()
+    }
+
+    fn subjects(&self, context: &Context, args: &FormatArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: FormatArgs) -> Result<EditsOutput, ToolError> {
+        let context = call.context;
+        let path = context.path(args.path.as_ref())?;
+        let range = lines(&args)?;
+        let proposal = ask(context, &path, range).await?;
+        let mut plan = Plan::new("lsp_format");
+        proposals::add(context, &mut plan, &proposal)?;
+        // Formatting breaks nothing, so nothing is compared.
+        Ok(carry_out(&call, plan, Manner::new(args.dry_run, Some(false))).await?.into())
+    }
+}
+
+fn lines(args: &FormatArgs) -> Result<Option<Range>, ToolError> {
+    match (args.start_line, args.end_line) {
+        (None, None) => Ok(None),
+        (Some(first), Some(last)) if first <= last => {
+            Ok(Some(Range::new(Position::new(first, 0), Position::new(last + 1, 0))))
+        }
+        _ => {
+            let what = "lsp_format: give `start_line` and `end_line` together, the first not after the last";
+            Err(ToolError::new(ErrorCode::InvalidArgs, what))
+        }
+    }
+}
+
+/// Asks the servers that format the language, the first that can.
+async fn ask(context: &Context, path: &WorkspacePath, range: Option<Range>) -> Result<Proposal, ToolError> {
+    let subject = context.subject(path.clone())?;
+    context.must_be_text(path)?;
+    context.prepare_for([&subject].into_iter()).await?;
+    let deadline = context.deadline(context.config.settings.deadlines.edit);
+    context.manager.refresh().await;
+    let started = Instant::now();
+    let mut status = context.no_server(&subject, started);
+    let method = if range.is_some() { FORMAT_RANGE } else { FORMAT };
+    for (server, _) in context.servers_for(&subject, |features| features.format) {
+        let session = match context.session(server, &subject, deadline).await {
+            Ok(session) => session,
+            Err(why) => {
+                status = why;
+                continue;
+            }
+        };
+        match format(&session, path, range, method, deadline).await {
+            Ok(Some(proposal)) => return Ok(proposal),
+            Ok(None) => {
+                status = context.unsupported(server, &subject, method, started);
+            }
+            Err(EditError::Ask(error)) => {
+                status = context.failed(&session, &subject, &error, started).await;
+            }
+            Err(error) => return Err(proposals::from_server(error)),
+        }
+    }
+    Err(fallback::refusal(&status))
+}
+
+/// `None` where the server does not format.
+async fn format(
+    session: &Session,
+    path: &WorkspacePath,
+    range: Option<Range>,
+    method: &str,
+    deadline: Instant,
+) -> Result<Option<Proposal>, EditError> {
+    let _viewing = session.enter(&View::disk(), deadline).await?;
+    let (synced, snapshot) = session.sync(path).await?;
+    drop(synced);
+    if !session.offers(method, path, &snapshot.language_id)
+        && !session.offers_soon(method, path, &snapshot.language_id, deadline).await
+    {
+        return Ok(None);
+    }
+    session.format(path, range, deadline).await.map(Some)
+}

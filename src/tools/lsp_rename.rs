@@ -1,0 +1,96 @@
+//! `lsp_rename`: a symbol gets another name everywhere.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::address::Address;
+use super::context::Context;
+use super::editing::{Manner, carry_out};
+use super::error::{ErrorCode, ToolError};
+use super::fallback;
+use super::move_file::EditsOutput;
+use super::proposals;
+use super::question::{Outcome, Question};
+use super::tool::{Call, Card, Tool};
+use crate::lsp::edits::{EditError, RENAME};
+use crate::lsp::session::Asked;
+use crate::policy::request::{Effect, Subjects};
+use crate::workspace::edit::Plan;
+
+/// The arguments of `lsp_rename`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct RenameArgs {
+    /// What gets another name.
+    #[serde(flatten)]
+    pub address: Address,
+    /// The new name alone, not qualified.
+    pub new_name: String,
+    /// Only tell what it would change and break.
+    pub dry_run: Option<bool>,
+    /// Tell what it breaks. Unset: if servers run already.
+    pub diagnostics: Option<bool>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspRename;
+
+impl Tool for LspRename {
+    type Args = RenameArgs;
+    type Output = EditsOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "lsp_rename",
+            "Rename a symbol",
+            "Renames a symbol in every file that uses it; all of them or none. Safer than replacing text.",
+            Effect::Edit,
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &RenameArgs) -> Result<Subjects, ToolError> {
+        args.address.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: RenameArgs) -> Result<EditsOutput, ToolError> {
+        let context = call.context;
+        let target = args.address.target()?;
+        if args.new_name.trim().is_empty() {
+            return Err(ToolError::new(ErrorCode::InvalidArgs, "lsp_rename: `new_name` is empty"));
+        }
+        context.prepare(&target).await?;
+        let deadline = context.deadline(context.config.settings.deadlines.edit);
+        let question = Question { method: RENAME, of_file: false };
+        let name: Arc<str> = args.new_name.as_str().into();
+        let outcome = context
+            .question(&target, question, deadline, |session, path, position| {
+                let name = name.clone();
+                Box::pin(async move {
+                    let value = match session.rename(path, position, &name, deadline).await {
+                        Err(EditError::Ask(error)) => return Err(error),
+                        proposal => proposal,
+                    };
+                    let (_, snapshot) = session.sync(path).await?;
+                    Ok(Asked { value, snapshot, working: None, odd: 0 })
+                })
+            })
+            .await?;
+        let (proposal, place, notes) = match outcome {
+            Outcome::Answered { value, place, notes, .. } => {
+                (value.map_err(proposals::from_server)?, place, notes)
+            }
+            Outcome::Unanswered(unanswered) => return Err(fallback::refusal(&unanswered.status)),
+        };
+        if proposal.is_empty() {
+            let symbol = place.resolved.map(|resolved| resolved.symbol).unwrap_or_default();
+            let what = format!("renaming `{symbol}` to `{name}` changes nothing");
+            return Err(ToolError::new(ErrorCode::NotFound, what));
+        }
+        let mut plan = Plan::new("lsp_rename");
+        proposals::add(context, &mut plan, &proposal)?;
+        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
+        Ok(EditsOutput { notes, ..done.into() })
+    }
+}

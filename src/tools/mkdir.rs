@@ -1,0 +1,65 @@
+//! `mkdir`: a folder, and those above it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::editing::blocking;
+use super::error::ToolError;
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::{Effect, Subjects};
+use crate::workspace::edit::Plan;
+
+/// The arguments of `mkdir`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct MkdirArgs {
+    /// The folder; those above it are made as well.
+    pub path: String,
+}
+
+/// What `mkdir` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MkdirOutput {
+    /// The folder.
+    pub path: String,
+    /// The folders that were not there before, outermost first.
+    pub created: Vec<String>,
+    /// What `undo` takes it back by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Mkdir;
+
+impl Tool for Mkdir {
+    type Args = MkdirArgs;
+    type Output = MkdirOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "mkdir",
+            "Make a folder",
+            "Makes a folder. `write` makes missing folders by itself.",
+            Effect::Edit,
+        )
+        .idempotent()
+    }
+
+    fn subjects(&self, context: &Context, args: &MkdirArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: MkdirArgs) -> Result<MkdirOutput, ToolError> {
+        let path = call.context.path(args.path.as_ref())?;
+        let mut plan = Plan::new("mkdir").in_group(call.group);
+        plan.create_dir(&path);
+        let committed = blocking(call.context, &plan, |edits, plan| edits.commit(plan)).await?;
+        Ok(MkdirOutput {
+            path: path.display(),
+            created: committed.created_dirs.iter().map(|path| path.display()).collect(),
+            undo: committed.id.map(|id| id.to_string()),
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! `move`: a file or folder gets another name, and what imports it is changed along.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use super::context::{Context, Subject};
+use super::delta::DiagnosticsDelta;
+use super::editing::{FileResult, Manner, carry_out};
+use super::error::ToolError;
+use super::impact::language_of;
+use super::proposals;
+use super::tool::{Call, Card, Tool};
+use crate::lsp::edits::Proposal;
+use crate::lsp::view::View;
+use crate::policy::request::{Effect, Subjects};
+use crate::workspace::WorkspacePath;
+use crate::workspace::edit::{Expected, Plan};
+
+/// The arguments of `move`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct MoveArgs {
+    /// A file or folder.
+    pub from: String,
+    /// Its new path, not the folder to put it in.
+    pub to: String,
+    /// Replace a file that is there.
+    pub overwrite: Option<bool>,
+    /// Change imports of it (yes).
+    pub update_imports: Option<bool>,
+    /// Only tell what it would change and break.
+    pub dry_run: Option<bool>,
+    /// Tell what it breaks. Unset: if servers run already.
+    pub diagnostics: Option<bool>,
+}
+
+/// What edits of several files answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EditsOutput {
+    /// Each file.
+    pub results: Vec<FileResult>,
+    /// What `undo` takes it back by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// What it broke and mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<DiagnosticsDelta>,
+    /// What else is worth knowing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl From<super::editing::Done> for EditsOutput {
+    fn from(done: super::editing::Done) -> Self {
+        Self { results: done.files, undo: done.undo, diagnostics: done.diagnostics, notes: Vec::new() }
+    }
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Move;
+
+impl Tool for Move {
+    type Args = MoveArgs;
+    type Output = EditsOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "move",
+            "Move or rename a file",
+            "Moves a file or folder and lets language servers change the imports of it.",
+            Effect::Edit,
+        )
+        .destructive()
+    }
+
+    fn subjects(&self, context: &Context, args: &MoveArgs) -> Result<Subjects, ToolError> {
+        let paths = vec![context.path(args.from.as_ref())?, context.path(args.to.as_ref())?];
+        Ok(Subjects { paths, ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: MoveArgs) -> Result<EditsOutput, ToolError> {
+        let context = call.context;
+        let (from, to) = (context.path(args.from.as_ref())?, context.path(args.to.as_ref())?);
+        let mut plan = Plan::new("move");
+        let mut notes = Vec::new();
+        if args.update_imports.unwrap_or(true) {
+            let proposal = import_updates(context, &from, &to, &mut notes).await;
+            proposals::add(context, &mut plan, &proposal)?;
+        }
+        plan.rename(&from, &to, Expected::Any, args.overwrite.unwrap_or(false));
+        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
+        Ok(EditsOutput { notes, ..done.into() })
+    }
+}
+
+/// What the servers of the file's language want to change in other files. A server that does not answer costs its changes, and
+/// the answer says so; the move itself needs none.
+async fn import_updates(
+    context: &Context,
+    from: &WorkspacePath,
+    to: &WorkspacePath,
+    notes: &mut Vec<String>,
+) -> Proposal {
+    let subject = Subject { path: from.clone(), language: language_of(context, from, None) };
+    let deadline = context.deadline(context.config.settings.deadlines.edit);
+    context.manager.refresh().await;
+    let mut all = Proposal::default();
+    for (server, _) in context.servers_for(&subject, |features| features.navigation) {
+        let session = match context.session(server, &subject, deadline).await {
+            Ok(session) => session,
+            Err(status) => {
+                let why = status.detail.unwrap_or_default();
+                notes.push(format!("imports were not updated: {server}: {why}"));
+                continue;
+            }
+        };
+        if !session.cares_for_moves(from) {
+            notes.push(format!("{server} does not update imports of files that move"));
+            continue;
+        }
+        let moves = [(from.clone(), to.clone())];
+        let asked = match session.enter(&View::disk(), deadline).await {
+            Ok(_viewing) => {
+                // Many servers know a project only once one of its files is open.
+                if let Err(error) = session.sync(from).await.map(drop) {
+                    tracing::debug!("not opened: {error}");
+                }
+                session
+                    .will_rename(
+                        &moves,
+                        deadline.min(Instant::now() + context.config.settings.deadlines.edit),
+                    )
+                    .await
+            }
+            Err(error) => Err(error.into()),
+        };
+        match asked {
+            Ok(proposal) => all.files.extend(proposal.files),
+            Err(error) => notes.push(format!("imports were not updated: {error}")),
+        }
+    }
+    all
+}

@@ -1,0 +1,234 @@
+//! `patch`: unified diffs, and the `*** Begin Patch` form; all files or none.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::delta::DiagnosticsDelta;
+use super::editing::{FileResult, Manner, carry_out, existing};
+use super::error::{ErrorCode, ToolError};
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::{Effect, Subjects};
+use crate::text::patch::{
+    self, AppliedHunk, ApplyOptions, FileMode, FileOutcome, Outcome, Patch, PatchPath, SequenceError,
+};
+use crate::workspace::edit::{Expected, LineEnds, Plan};
+use crate::workspace::{TextFile, WorkspacePath};
+
+/// The arguments of `patch`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct PatchArgs {
+    /// A unified diff (git's or plain, several files) or `*** Begin Patch` … `*** End Patch`.
+    pub patch: String,
+    /// Only tell what it would change and break.
+    pub dry_run: Option<bool>,
+    /// Tell what it breaks. Unset: if servers run already.
+    pub diagnostics: Option<bool>,
+}
+
+/// What `patch` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PatchOutput {
+    /// Whether the files were changed (`false` for a dry run).
+    pub applied: bool,
+    /// Each file.
+    pub results: Vec<PatchResult>,
+    /// What `undo` takes it back by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// What was wrong in the patch and could be read in one way only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<String>,
+    /// What it broke and mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<DiagnosticsDelta>,
+}
+
+/// What became of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PatchResult {
+    /// The file.
+    #[serde(flatten)]
+    pub file: FileResult,
+    /// Where its hunks went that were not where the patch says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<HunkPlace>,
+}
+
+/// A hunk that was found elsewhere than the patch says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HunkPlace {
+    /// 1-based number within the file.
+    pub hunk: usize,
+    /// The 1-based line where it was found.
+    pub line: usize,
+    /// Lines between the stated place and that.
+    pub offset: isize,
+    /// Lines of context that did not fit.
+    pub fuzz: usize,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchTool;
+
+impl Tool for PatchTool {
+    type Args = PatchArgs;
+    type Output = PatchOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "patch",
+            "Apply a patch",
+            "Applies a patch to one or many files: all of it or nothing. Hunks that do not fit are answered with what \
+             is there. For few changes `edit` is simpler.",
+            Effect::Edit,
+        )
+        .destructive()
+    }
+
+    fn subjects(&self, context: &Context, args: &PatchArgs) -> Result<Subjects, ToolError> {
+        let patch = parse(&args.patch)?;
+        let mut paths = Vec::new();
+        for file in &patch.files {
+            for named in file.old_path().into_iter().chain(file.new_path()) {
+                paths.push(place(context, named)?);
+            }
+        }
+        paths.sort();
+        paths.dedup();
+        Ok(Subjects { paths, ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: PatchArgs) -> Result<PatchOutput, ToolError> {
+        let patch = parse(&args.patch)?;
+        let (plan, hunks) = plan(call.context, &patch)?;
+        let manner = Manner::new(args.dry_run, args.diagnostics);
+        let done = carry_out(&call, plan, manner).await?;
+        let results = done.files.into_iter().map(|file| {
+            let hunks = hunks.get(&file.path).cloned().unwrap_or_default();
+            PatchResult { file, hunks }
+        });
+        Ok(PatchOutput {
+            applied: !manner.dry_run,
+            results: results.collect(),
+            undo: done.undo,
+            repairs: repairs(&patch),
+            diagnostics: done.diagnostics,
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<Patch, ToolError> {
+    patch::parse(text).map_err(|error| ToolError::new(ErrorCode::InvalidArgs, format!("patch: {error}")))
+}
+
+/// The file that a header means: without what looks like a prefix, unless only the whole name is there.
+fn place(context: &Context, named: &PatchPath) -> Result<WorkspacePath, ToolError> {
+    let clean = context.workspace.path(named.clean.as_ref()).map_err(super::context::from_path_error)?;
+    if named.raw != named.clean
+        && !context.workspace.exists(&clean)
+        && let Ok(raw) = context.workspace.path(named.raw.as_ref())
+        && context.workspace.exists(&raw)
+    {
+        return Ok(raw);
+    }
+    Ok(clean)
+}
+
+type Places = BTreeMap<String, Vec<HunkPlace>>;
+
+fn plan(context: &Context, patch: &Patch) -> Result<(Plan, Places), ToolError> {
+    let read: RefCell<BTreeMap<WorkspacePath, Option<TextFile>>> = RefCell::default();
+    let texts = |named: &PatchPath| -> Result<Option<String>, ToolError> {
+        let path = place(context, named)?;
+        let file = existing(context, &path)?;
+        let text = file.as_ref().map(|file| file.text.clone());
+        read.borrow_mut().insert(path, file);
+        Ok(text)
+    };
+    let outcome = patch::apply_all(patch, ApplyOptions::default(), texts).map_err(|error| match error {
+        SequenceError::Read(error) => error,
+        sections @ SequenceError::Sections(_) => {
+            ToolError::new(ErrorCode::PatchMismatch, format!("{sections}; nothing was changed"))
+        }
+    })?;
+    let places = hunk_places(context, patch, &outcome)?;
+    let mut plan = Plan::new("patch");
+    let read = read.into_inner();
+    for file in &outcome.files {
+        add(context, &mut plan, file, &outcome, &read)?;
+    }
+    Ok((plan, places))
+}
+
+/// Plans what becomes of one file. A file that goes because another takes its text is renamed, so that its mode and the rest of
+/// its identity go with it.
+fn add(
+    context: &Context,
+    plan: &mut Plan,
+    file: &FileOutcome,
+    outcome: &Outcome,
+    read: &BTreeMap<WorkspacePath, Option<TextFile>>,
+) -> Result<(), ToolError> {
+    let path = place(context, &file.path)?;
+    let known = read.get(&path).and_then(Option::as_ref);
+    let executable = file.mode.map(|mode| mode == FileMode::Executable);
+    let Some(text) = &file.text else {
+        let renamed = outcome.files.iter().any(|other| {
+            other.text.is_some()
+                && other.origin.as_ref().is_some_and(|origin| origin.clean == file.path.clean)
+        });
+        if let Some(known) = known.filter(|_| !renamed) {
+            plan.delete(&path, Expected::Hash(known.content_hash()));
+        }
+        return Ok(());
+    };
+    if let Some(origin) = &file.origin {
+        let from = place(context, origin)?;
+        let old = read.get(&from).and_then(Option::as_ref);
+        let gone = outcome.files.iter().any(|other| other.path.clean == origin.clean && other.text.is_none());
+        if let (Some(old), true) = (old, gone) {
+            plan.rename(&from, &path, Expected::Hash(old.content_hash()), false);
+            if *text != old.text || executable.is_some() {
+                let bytes = old.with_text(text, LineEnds::AsGiven);
+                plan.write_with_mode(&path, bytes, Expected::Any, executable);
+            }
+            return Ok(());
+        }
+        let bytes =
+            old.map_or_else(|| text.clone().into_bytes(), |old| old.with_text(text, LineEnds::AsGiven));
+        plan.write_with_mode(&path, bytes, expected(known), executable);
+        return Ok(());
+    }
+    let bytes = known.map_or_else(|| text.clone().into_bytes(), |old| old.with_text(text, LineEnds::AsGiven));
+    plan.write_with_mode(&path, bytes, expected(known), executable);
+    Ok(())
+}
+
+fn expected(known: Option<&TextFile>) -> Expected {
+    known.map_or(Expected::Absent, |file| Expected::Hash(file.content_hash()))
+}
+
+fn hunk_places(context: &Context, patch: &Patch, outcome: &Outcome) -> Result<Places, ToolError> {
+    let mut places = Places::new();
+    for (file, hunks) in patch.files.iter().zip(&outcome.hunks) {
+        let Some(named) = file.new_path().or(file.old_path()) else { continue };
+        let moved = hunks.iter().filter(|hunk| hunk.offset != 0 || hunk.fuzz != 0);
+        let moved: Vec<HunkPlace> = moved.map(hunk_place).collect();
+        places.entry(place(context, named)?.display()).or_default().extend(moved);
+    }
+    Ok(places)
+}
+
+fn hunk_place(hunk: &AppliedHunk) -> HunkPlace {
+    HunkPlace { hunk: hunk.index + 1, line: hunk.applied_at, offset: hunk.offset, fuzz: hunk.fuzz }
+}
+
+fn repairs(patch: &Patch) -> Vec<String> {
+    let repairs = patch.files.iter().flat_map(|file| &file.repairs);
+    repairs.map(|repair| repair.to_string()).collect()
+}

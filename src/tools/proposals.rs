@@ -1,0 +1,53 @@
+//! From what a server proposes to a plan: checked against what is on disk now.
+
+use super::context::Context;
+use super::editing::{existing, put};
+use super::error::{ErrorCode, ToolError};
+use crate::lsp::edits::{EditError, Proposal, ProposedFile};
+use crate::lsp::session::AskError;
+use crate::workspace::TextFile;
+use crate::workspace::edit::{Expected, LineEnds, Plan};
+
+/// Plans everything that `proposal` changes. Fails where a file is not what the server computed the change for.
+pub fn add(context: &Context, plan: &mut Plan, proposal: &Proposal) -> Result<(), ToolError> {
+    proposal.files.iter().try_for_each(|file| add_file(context, plan, file))
+}
+
+fn add_file(context: &Context, plan: &mut Plan, file: &ProposedFile) -> Result<(), ToolError> {
+    let old = file.renamed_from.as_ref().unwrap_or(&file.path);
+    let there = existing(context, old)?;
+    if there.as_ref().map(|there| &there.text) != file.before.as_ref() {
+        let what = format!("{} changed while the edit was computed; nothing was changed", old.display());
+        return Err(ToolError::new(ErrorCode::Conflict, what).with_hint("ask again"));
+    }
+    if let (Some(from), Some(there)) = (&file.renamed_from, &there) {
+        plan.rename(from, &file.path, Expected::Hash(there.content_hash()), false);
+        if let Some(after) = file.after.as_ref().filter(|after| **after != there.text) {
+            plan.write(&file.path, there.with_text(after, LineEnds::AsGiven), Expected::Any);
+        }
+        return Ok(());
+    }
+    match (&file.after, &there) {
+        (Some(after), there) => put(plan, &file.path, there.as_ref(), after, LineEnds::AsGiven),
+        (None, Some(there)) => delete(plan, file, there),
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+fn delete(plan: &mut Plan, file: &ProposedFile, there: &TextFile) {
+    plan.delete(&file.path, Expected::Hash(there.content_hash()));
+}
+
+/// An edit that a server did not propose, in a tool's words.
+pub fn from_server(error: EditError) -> ToolError {
+    let code = match &error {
+        EditError::Refused { .. } => ErrorCode::InvalidArgs,
+        EditError::Stale { .. } | EditError::Ask(AskError::Moving { .. }) => ErrorCode::Conflict,
+        EditError::Outside { .. } => ErrorCode::OutsideWorkspace,
+        EditError::Busy { .. } => ErrorCode::Timeout,
+        EditError::Ask(_) | EditError::Unusable { .. } => ErrorCode::ServerFailed,
+        EditError::Read(_) => ErrorCode::NotText,
+    };
+    ToolError::new(code, error.to_string())
+}

@@ -1,0 +1,133 @@
+//! `undo`: takes back what edits did, newest first, and tells what there is to take back.
+
+use std::time::UNIX_EPOCH;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::editing::{FileResult, blocking, finish};
+use super::error::{ErrorCode, ToolError};
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::Effect;
+use crate::workspace::edit::{EditId, FileOperation, HistoryEntry, Plan};
+
+/// The arguments of `undo`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct UndoArgs {
+    /// The `undo` of an edit's answer. Without it: the newest edit.
+    pub id: Option<String>,
+    /// All edits of this group.
+    pub group: Option<String>,
+    /// Only list the edits, newest first.
+    pub list: Option<bool>,
+}
+
+/// What `undo` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UndoOutput {
+    /// What was restored.
+    pub results: Vec<FileResult>,
+    /// What takes the undo itself back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// The edits that can be taken back, where they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<PastEdit>,
+    /// `edits` leaves some out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_more: bool,
+}
+
+/// An edit of the past.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PastEdit {
+    /// What takes it back.
+    pub id: String,
+    /// The tool.
+    pub title: String,
+    /// Its group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Seconds since 1970 (UTC).
+    pub time: u64,
+    /// What it did to which files, as `modified src/a.py`.
+    pub files: Vec<String>,
+    /// The edit that took it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone_by: Option<String>,
+}
+
+/// So many edits are listed.
+const LISTED: usize = 30;
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Undo;
+
+impl Tool for Undo {
+    type Args = UndoArgs;
+    type Output = UndoOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "undo",
+            "Undo an edit",
+            "Takes back an edit by `id`, a group of edits, or the newest one. A file changed since is a `conflict` \
+             and stays.",
+            Effect::Edit,
+        )
+    }
+
+    async fn run(&self, call: Call<'_>, args: UndoArgs) -> Result<UndoOutput, ToolError> {
+        if args.list.unwrap_or(false) {
+            return list(&call).await;
+        }
+        let group = call.group.map(str::to_owned);
+        let nothing = Plan::new("undo");
+        let committed = match (args.id, args.group) {
+            (Some(_), Some(_)) => {
+                let what = "undo: give `id` or `group`, not both";
+                return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+            }
+            (Some(id), None) => {
+                let id: EditId = id
+                    .parse()
+                    .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, format!("undo: {error}")))?;
+                blocking(call.context, &nothing, move |edits, _| edits.undo(id, group.as_deref())).await?
+            }
+            (None, Some(of)) => {
+                blocking(call.context, &nothing, move |edits, _| edits.undo_group(&of, group.as_deref()))
+                    .await?
+            }
+            (None, None) => {
+                blocking(call.context, &nothing, move |edits, _| edits.undo_latest(group.as_deref())).await?
+            }
+        };
+        let done = finish(call.context, committed, None).await?;
+        Ok(UndoOutput { results: done.files, undo: done.undo, edits: Vec::new(), has_more: false })
+    }
+}
+
+async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
+    let history = blocking(call.context, &Plan::new("undo"), |edits, _| edits.history()).await?;
+    let has_more = history.len() > LISTED;
+    let edits = history.iter().take(LISTED).map(past).collect();
+    Ok(UndoOutput { results: Vec::new(), undo: None, edits, has_more })
+}
+
+fn past(entry: &HistoryEntry) -> PastEdit {
+    let file = |(path, operation): &(crate::workspace::WorkspacePath, FileOperation)| match operation {
+        FileOperation::Created => format!("created {}", path.display()),
+        FileOperation::Modified => format!("modified {}", path.display()),
+        FileOperation::Deleted => format!("deleted {}", path.display()),
+        FileOperation::Renamed { from } => format!("renamed {} to {}", from.display(), path.display()),
+    };
+    PastEdit {
+        id: entry.id.to_string(),
+        title: entry.title.clone(),
+        group: entry.group.clone(),
+        time: entry.time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        files: entry.files.iter().map(file).collect(),
+        undone_by: entry.undone_by.map(|id| id.to_string()),
+    }
+}

@@ -1,0 +1,91 @@
+//! `write`: a whole file, new or in place of what was there.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::delta::DiagnosticsDelta;
+use super::editing::{Done, FileResult, Manner, carry_out, existing, put};
+use super::error::ToolError;
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::{Effect, Subjects};
+use crate::workspace::WorkspacePath;
+use crate::workspace::edit::{LineEnds, Plan};
+
+/// The arguments of `write`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct WriteArgs {
+    /// Relative to the workspace; missing folders are made.
+    pub path: String,
+    /// The whole new text.
+    pub content: String,
+    /// Only tell what it would change and break.
+    pub dry_run: Option<bool>,
+    /// Tell what it breaks. Unset: if servers run already.
+    pub diagnostics: Option<bool>,
+}
+
+/// What an edit of one file answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EditOutput {
+    /// The file.
+    #[serde(flatten)]
+    pub file: FileResult,
+    /// What `undo` takes it back by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// What it broke and mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<DiagnosticsDelta>,
+}
+
+impl EditOutput {
+    /// Of an edit of the one file `path`, whose text is `text` now.
+    pub fn new(done: Done, path: &WorkspacePath, text: &str) -> Self {
+        let unchanged = || FileResult {
+            path: path.display(),
+            operation: "unchanged".to_owned(),
+            from: None,
+            size: text.len(),
+            additions: 0,
+            deletions: 0,
+            diff: String::new(),
+        };
+        let file = done.files.into_iter().next().unwrap_or_else(unchanged);
+        Self { file, undo: done.undo, diagnostics: done.diagnostics }
+    }
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Write;
+
+impl Tool for Write {
+    type Args = WriteArgs;
+    type Output = EditOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "write",
+            "Write a file",
+            "Writes a whole file, keeping line ends and mode of one that is there. For a part of a file use `edit`. \
+             Answers a diff, and the diagnostics it added.",
+            Effect::Edit,
+        )
+        .destructive()
+        .idempotent()
+    }
+
+    fn subjects(&self, context: &Context, args: &WriteArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: WriteArgs) -> Result<EditOutput, ToolError> {
+        let path = call.context.path(args.path.as_ref())?;
+        let file = existing(call.context, &path)?;
+        let mut plan = Plan::new("write");
+        put(&mut plan, &path, file.as_ref(), &args.content, LineEnds::OfTheFile);
+        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
+        Ok(EditOutput::new(done, &path, &args.content))
+    }
+}

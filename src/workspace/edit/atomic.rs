@@ -1,0 +1,223 @@
+//! The single steps on the disk: each happens wholly or not at all, also if the process is killed in it.
+//!
+//! A new content is staged in a file of its own beside its place and exchanged with the old one, so that the old file stays
+//! at hand, with everything that belongs to it, until the whole transaction is over; then also what was written to the old
+//! one between the comparison and the exchange is noticed, and the exchange taken back.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
+use rustix::fs::{fchmod, fchown, fstat, fsync, linkat, mkdirat, openat, renameat_with, unlinkat};
+use rustix::io::Errno;
+
+use super::ContentHash;
+use super::locate::Folder;
+use super::survey::{Identity, Metadata, Seen, identity_at, names_in, survey, to_errno};
+use super::xattr;
+
+/// How the names of our own temporary files begin.
+const TEMPORARY: &str = ".lsp-tools-tmp-";
+
+const SET_ID: u32 = 0o6000;
+
+/// A step that was not done; what it had begun is taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// Somebody else changed what the step was about.
+    Changed,
+    /// The system refused.
+    System(Errno),
+}
+
+impl From<Errno> for Obstacle {
+    fn from(errno: Errno) -> Self {
+        match errno {
+            // Names that came or went, and folders that became links, since they were looked at.
+            Errno::NOENT | Errno::EXIST | Errno::NOTDIR | Errno::LOOP | Errno::ISDIR | Errno::STALE => {
+                Self::Changed
+            }
+            other => Self::System(other),
+        }
+    }
+}
+
+/// A name that nothing has yet.
+pub(super) fn temporary_name() -> String {
+    format!("{TEMPORARY}{:016x}", RandomState::new().hash_one(std::process::id()))
+}
+
+/// The file `temp` with `content` and `metadata`, on the disk. Nobody else can read it before it has its final mode;
+/// without `metadata` it gets what any new file gets here, and may be executable.
+pub(super) fn stage(
+    folder: &Folder,
+    temp: &str,
+    content: &[u8],
+    metadata: Option<&Metadata>,
+    executable: bool,
+) -> Result<(), Errno> {
+    let mode = match metadata {
+        Some(_) => 0o600,
+        None if executable => 0o777,
+        None => 0o666,
+    };
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(openat(folder, temp, flags, Mode::from_raw_mode(mode))?);
+    file.write_all(content).map_err(to_errno)?;
+    if let Some(metadata) = metadata {
+        dress(&file, metadata)?;
+    }
+    fsync(&file)
+}
+
+/// Gives `metadata` to a file of our own.
+fn dress(file: impl AsFd, metadata: &Metadata) -> Result<(), Errno> {
+    let stat = fstat(&file)?;
+    let mut mode = metadata.mode;
+    if (stat.st_uid, stat.st_gid) != (metadata.user, metadata.group) {
+        let user = (stat.st_uid != metadata.user).then(|| Uid::from_raw(metadata.user));
+        let group = (stat.st_gid != metadata.group).then(|| Gid::from_raw(metadata.group));
+        // One who may not give files away may still be allowed to keep the group.
+        let kept =
+            fchown(&file, user, group).is_ok() || (user.is_some() && fchown(&file, None, group).is_ok());
+        let whole = kept && fstat(&file)?.st_uid == metadata.user;
+        if !whole {
+            // Rights of the former owner must not become ours.
+            mode &= !SET_ID;
+        }
+    }
+    xattr::write_all(&file, &metadata.attributes)?;
+    fchmod(&file, Mode::from_raw_mode(mode as _))
+}
+
+/// Puts the staged `temp` at `name`, where nothing may be yet.
+pub(super) fn put_new(folder: &Folder, temp: &str, name: &OsStr) -> Result<(), Obstacle> {
+    match renameat_with(folder, temp, folder, name, RenameFlags::NOREPLACE) {
+        Err(errno) if is_unsupported(errno) => {
+            linkat(folder, temp, folder, name, AtFlags::empty())?;
+            Ok(unlinkat(folder, temp, AtFlags::empty())?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Exchanges the staged `temp` with `name`, which must be the file that `identity` and `hash` say. Afterwards `temp` is the
+/// old file, except where the file system cannot exchange: then it is gone.
+pub(super) fn exchange(
+    folder: &Folder,
+    temp: &str,
+    name: &OsStr,
+    identity: Identity,
+    hash: ContentHash,
+) -> Result<(), Obstacle> {
+    if identity_at(folder, name)? != Some(identity) {
+        return Err(Obstacle::Changed);
+    }
+    match renameat_with(folder, temp, folder, name, RenameFlags::EXCHANGE) {
+        Err(errno) if is_unsupported(errno) => replace(folder, temp, name, identity, hash),
+        Err(errno) => Err(errno.into()),
+        Ok(()) if is_file(folder, OsStr::new(temp), identity, hash)? => Ok(()),
+        Ok(()) => {
+            renameat_with(folder, temp, folder, name, RenameFlags::EXCHANGE)?;
+            Err(Obstacle::Changed)
+        }
+    }
+}
+
+/// Puts the staged `temp` in the place of `name`, if that is the file that `identity` and `hash` say.
+fn replace(
+    folder: &Folder,
+    temp: &str,
+    name: &OsStr,
+    identity: Identity,
+    hash: ContentHash,
+) -> Result<(), Obstacle> {
+    if !is_file(folder, name, identity, hash)? {
+        return Err(Obstacle::Changed);
+    }
+    Ok(renameat_with(folder, temp, folder, name, RenameFlags::empty())?)
+}
+
+/// Whether `name` is the file with this identity and content.
+pub(super) fn is_file(
+    folder: &Folder,
+    name: &OsStr,
+    identity: Identity,
+    hash: ContentHash,
+) -> Result<bool, Errno> {
+    let same = |seen: Seen| match seen {
+        Seen::File(file) => {
+            file.identity == identity && file.content.is_some_and(|content| content.hash == hash)
+        }
+        _ => false,
+    };
+    survey(folder, name, u64::MAX).map(same)
+}
+
+/// Renames without replacing anything.
+pub(super) fn rename(from: (&Folder, &OsStr), to: (&Folder, &OsStr)) -> Result<(), Obstacle> {
+    match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
+        Err(errno) if is_unsupported(errno) => {
+            if identity_at(to.0, to.1)?.is_some() {
+                return Err(Obstacle::Changed);
+            }
+            Ok(renameat_with(from.0, from.1, to.0, to.1, RenameFlags::empty())?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Makes the folder `name`.
+pub(super) fn make_dir(folder: &Folder, name: &OsStr, mode: Option<u32>) -> Result<(), Errno> {
+    mkdirat(folder, name, Mode::from_raw_mode(0o777))?;
+    match mode {
+        Some(mode) => fchmod(folder.enter(name)?, Mode::from_raw_mode(mode as _)),
+        None => Ok(()),
+    }
+}
+
+/// Removes `name` if it is there: a file, a link, or a folder with all that is in it.
+pub(super) fn remove(folder: &Folder, name: &OsStr) -> Result<(), Errno> {
+    match unlinkat(folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => return Ok(()),
+        // What unlinking a folder is answered differs between systems.
+        Err(Errno::ISDIR | Errno::PERM) => {}
+        Err(errno) => return Err(errno),
+    }
+    let inner = folder.enter(name)?;
+    for entry in names_in(&inner)? {
+        remove(&inner, &entry)?;
+    }
+    unlinkat(folder, name, AtFlags::REMOVEDIR)
+}
+
+/// Removes the folder `name` if it is there and nothing is in it; tells whether it was removed.
+pub(super) fn remove_empty(folder: &Folder, name: &OsStr) -> Result<bool, Errno> {
+    match unlinkat(folder, name, AtFlags::REMOVEDIR) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Brings the names in `folder` to the disk.
+pub(super) fn settle(folder: &Folder) -> Result<(), Errno> {
+    match fsync(folder) {
+        // Some file systems have nothing to bring.
+        Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+        other => other,
+    }
+}
+
+fn is_unsupported(errno: Errno) -> bool {
+    matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::NOTSUP)
+}
+
+/// Whether a file of this name is one of ours, in the middle of a transaction.
+pub(in crate::workspace) fn is_temporary(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()))
+}

@@ -1,0 +1,581 @@
+//! From a plan to the steps that carry it out: every operation is checked, before any is done.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::atomic::temporary_name;
+use super::error::{Belief, Conflict, Found};
+use super::guard::{Guard, Touch};
+use super::locate::{Last, Tree};
+use super::overlay::{DirectoryNode, FileNode, LinkNode, Node, Overlay};
+use super::plan::{ModeChange, Operation};
+use super::record::{Before, LeafKind, Put, Removed, Step};
+use super::survey::{Metadata, SeenContent};
+use super::trees::{self, Images, TreeError};
+use super::{ContentHash, EditError, EditLimits, Expected, Plan};
+use crate::workspace::WorkspacePath;
+
+/// What a plan comes to.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub structure: Vec<Step>,
+    pub puts: Vec<Put>,
+    pub prunes: Vec<PathBuf>,
+    pub images: Images,
+    pub removals: Vec<Removal>,
+    pub overlay: Overlay,
+}
+
+/// Something that the plan removes, for the report.
+#[derive(Debug)]
+pub(super) struct Removal {
+    /// Where it is on the disk before the plan.
+    pub place: PathBuf,
+    pub what: Removed,
+    /// Of a file.
+    pub content: Option<SeenContent>,
+    /// Of a folder: the contents of its files, in the order of the entries.
+    pub contents: Vec<Arc<[u8]>>,
+}
+
+/// Checks `plan` against what is there now.
+pub(super) fn check(
+    plan: &Plan,
+    tree: Tree,
+    guard: &Guard,
+    limits: &EditLimits,
+) -> Result<Checked, EditError> {
+    let mut check = Check {
+        guard,
+        limits,
+        overlay: Overlay::new(tree, limits.file_bytes),
+        structure: Vec::new(),
+        prunes: Vec::new(),
+        images: Images::default(),
+        removals: Vec::new(),
+        conflicts: Vec::new(),
+    };
+    for operation in &plan.operations {
+        check.operation(operation)?;
+    }
+    if !check.conflicts.is_empty() {
+        return Err(EditError::Conflict(check.conflicts));
+    }
+    check.finish()
+}
+
+struct Check<'a> {
+    guard: &'a Guard,
+    limits: &'a EditLimits,
+    overlay: Overlay,
+    structure: Vec<Step>,
+    prunes: Vec<PathBuf>,
+    images: Images,
+    removals: Vec<Removal>,
+    conflicts: Vec<Conflict>,
+}
+
+impl Check<'_> {
+    fn operation(&mut self, operation: &Operation) -> Result<(), EditError> {
+        match operation {
+            Operation::Write { path, content, expected, mode } => self.write(path, content, *expected, *mode),
+            Operation::Delete { path, expected, recursive } => self.delete(path, *expected, *recursive),
+            Operation::Rename { from, to, expected, overwrite } => {
+                self.rename(from, to, *expected, *overwrite)
+            }
+            Operation::CreateDir { path, mode } => self.create_dir(path, *mode),
+            Operation::Restore { path, content, metadata } => self.restore(path, content, metadata),
+            Operation::RestoreLink { path, target } => self.restore_link(path, target),
+            Operation::Prune { path } => self.prune(path),
+        }
+    }
+
+    fn write(
+        &mut self,
+        path: &WorkspacePath,
+        content: &Arc<[u8]>,
+        expected: Expected,
+        mode: ModeChange,
+    ) -> Result<(), EditError> {
+        let place = self.place(path, Last::Follow, Touch::Content)?;
+        let node = self.look(&place, path)?;
+        if !self.is_expected(path, expected, &node)? {
+            return Ok(());
+        }
+        self.refuse_size(path, content.len() as u64)?;
+        let mut file = match node {
+            Node::File(file) => *file,
+            Node::Absent => FileNode { base: None, content: None, metadata: None, executable: false },
+            Node::Directory(_) => return Err(EditError::Directory { path: path.display() }),
+            Node::Link(_) => {
+                return Err(contradiction(path, "it is written to and is a link that the plan makes"));
+            }
+            Node::Special(kind) => return Err(EditError::Special { path: path.display(), kind }),
+        };
+        self.refuse_unreplaceable(path, &file)?;
+        self.ensure_parents(&place, path)?;
+        let hash = ContentHash::of(content);
+        file.content = Some(SeenContent { bytes: Arc::clone(content), hash });
+        apply_mode(&mut file, mode);
+        self.overlay.set(&place, Node::File(Box::new(file)));
+        Ok(())
+    }
+
+    fn restore(
+        &mut self,
+        path: &WorkspacePath,
+        content: &Arc<[u8]>,
+        metadata: &Metadata,
+    ) -> Result<(), EditError> {
+        let place = self.place(path, Last::Keep, Touch::Content)?;
+        let node = self.look(&place, path)?;
+        if !self.is_expected(path, Expected::Absent, &node)? {
+            return Ok(());
+        }
+        self.ensure_parents(&place, path)?;
+        let content = Some(SeenContent { bytes: Arc::clone(content), hash: ContentHash::of(content) });
+        let metadata = Some(metadata.clone());
+        self.overlay
+            .set(&place, Node::File(Box::new(FileNode { base: None, content, metadata, executable: false })));
+        Ok(())
+    }
+
+    fn restore_link(&mut self, path: &WorkspacePath, target: &[u8]) -> Result<(), EditError> {
+        let place = self.place(path, Last::Keep, Touch::Content)?;
+        let node = self.look(&place, path)?;
+        if !self.is_expected(path, Expected::Absent, &node)? {
+            return Ok(());
+        }
+        self.ensure_parents(&place, path)?;
+        self.structure.push(Step::MakeLink { path: place.clone(), target: target.to_vec() });
+        self.overlay.set(&place, Node::Link(LinkNode { base: None }));
+        Ok(())
+    }
+
+    fn delete(&mut self, path: &WorkspacePath, expected: Expected, recursive: bool) -> Result<(), EditError> {
+        let place = self.place(path, Last::Keep, Touch::Content)?;
+        let node = self.look(&place, path)?;
+        if matches!(node, Node::Absent) && expected == Expected::Any {
+            return Err(EditError::NotFound { path: path.display() });
+        }
+        if !self.is_expected(path, expected, &node)? {
+            return Ok(());
+        }
+        self.remove(path, &place, node, recursive)
+    }
+
+    fn remove(
+        &mut self,
+        path: &WorkspacePath,
+        place: &Path,
+        node: Node,
+        recursive: bool,
+    ) -> Result<(), EditError> {
+        let removal = match node {
+            Node::Absent => return Ok(()),
+            Node::Special(kind) => return Err(EditError::Special { path: path.display(), kind }),
+            Node::Directory(folder) => Some(self.removed_tree(path, place, folder, recursive)?),
+            Node::Link(LinkNode { base }) => {
+                let base =
+                    base.ok_or_else(|| contradiction(path, "it is a link that the plan makes and deletes"))?;
+                let what = Removed::Link(base.seen.target);
+                Some((base.seen.identity, removal(base.place, what, None)))
+            }
+            // A file that the plan itself would have made is just not made.
+            Node::File(file) => match file.base {
+                None => None,
+                Some(base) => {
+                    let Some(content) = base.seen.content else {
+                        return Err(self.too_large(path, &base.seen));
+                    };
+                    let image = self.images.keep(&content.bytes, content.hash);
+                    let what = Removed::File { image, metadata: base.seen.metadata };
+                    Some((base.seen.identity, removal(base.place, what, Some(content))))
+                }
+            },
+        };
+        self.refuse_amount(path)?;
+        if let Some((identity, removal)) = removal {
+            let (path, what) = (place.to_owned(), removal.what.clone());
+            self.structure.push(Step::Remove { path, spare: temporary_name(), identity, what });
+            self.removals.push(removal);
+        }
+        self.overlay.clear(place);
+        Ok(())
+    }
+
+    fn removed_tree(
+        &mut self,
+        path: &WorkspacePath,
+        place: &Path,
+        folder: DirectoryNode,
+        recursive: bool,
+    ) -> Result<(super::survey::Identity, Removal), EditError> {
+        let base = folder
+            .base
+            .ok_or_else(|| contradiction(path, "it is a folder that the plan makes and deletes"))?;
+        let changed = |(below, node): (&PathBuf, &Node)| {
+            below.starts_with(place) && matches!(node, Node::File(file) if file.is_changed())
+        };
+        let below = |step: &Step| match step {
+            Step::MakeDir { path, .. } | Step::MakeLink { path, .. } | Step::Remove { path, .. } => {
+                path.starts_with(place)
+            }
+            Step::Move { .. } => false,
+        };
+        if self.overlay.has_moved_below(place)
+            || self.overlay.nodes().any(changed)
+            || self.structure.iter().any(below)
+        {
+            return Err(contradiction(
+                path,
+                "the folder is deleted after something in it was changed; delete it alone",
+            ));
+        }
+        let first = self.images.contents.len();
+        let (parent, name) =
+            self.overlay.tree.folder_of(&base.place).map_err(|errno| refused(path, errno))?;
+        let leaves = trees::list(&parent, name, self.limits, &mut self.images)
+            .map_err(|error| self.tree_refused(path, error))?;
+        if !recursive && leaves.len() > 1 {
+            return Err(EditError::NotEmpty { path: path.display() });
+        }
+        for leaf in &leaves {
+            let touch = match leaf.what {
+                LeafKind::Directory { .. } => Touch::Whole,
+                LeafKind::File { .. } | LeafKind::Link(_) => Touch::Content,
+            };
+            self.guard.check(&place.join(&leaf.path), touch, path)?;
+        }
+        let contents = self.images.contents[first..].to_vec();
+        let removal = Removal { contents, ..removal(base.place, Removed::Tree(leaves), None) };
+        Ok((base.seen, removal))
+    }
+
+    fn rename(
+        &mut self,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+        expected: Expected,
+        overwrite: bool,
+    ) -> Result<(), EditError> {
+        let source = self.place(from, Last::Keep, Touch::Whole)?;
+        let target = self.place(to, Last::Keep, Touch::Whole)?;
+        let node = self.look(&source, from)?;
+        if matches!(node, Node::Absent) && expected == Expected::Any {
+            return Err(EditError::NotFound { path: from.display() });
+        }
+        if !self.is_expected(from, expected, &node)? || source == target {
+            return Ok(());
+        }
+        if target.starts_with(&source) {
+            return Err(contradiction(to, "a folder cannot be moved into itself"));
+        }
+        match self.look(&target, to)? {
+            Node::Absent => {}
+            Node::Directory(_) => return Err(EditError::Exists { path: to.display() }),
+            Node::Special(kind) => return Err(EditError::Special { path: to.display(), kind }),
+            Node::File(_) | Node::Link(_) if !overwrite => {
+                return Err(EditError::Exists { path: to.display() });
+            }
+            old @ (Node::File(_) | Node::Link(_)) => self.remove(to, &target, old, false)?,
+        }
+        self.ensure_parents(&target, to)?;
+        self.moved(from, &source, &target, &node)?;
+        self.overlay.rename(&source, &target);
+        Ok(())
+    }
+
+    /// The step that moves what is on the disk; a file that the plan makes is made in its new place at once.
+    fn moved(
+        &mut self,
+        from: &WorkspacePath,
+        source: &Path,
+        target: &Path,
+        node: &Node,
+    ) -> Result<(), EditError> {
+        let (identity, hash) = match node {
+            Node::Absent => return Ok(()),
+            Node::Special(kind) => return Err(EditError::Special { path: from.display(), kind }),
+            Node::File(file) => match &file.base {
+                None => return Ok(()),
+                Some(base) => {
+                    (Some(base.seen.identity), base.seen.content.as_ref().map(|content| content.hash))
+                }
+            },
+            Node::Link(link) => (link.base.as_ref().map(|base| base.seen.identity), None),
+            Node::Directory(folder) => {
+                if let Some(base) = &folder.base {
+                    self.refuse_control_below(from, source, target, &base.place)?;
+                }
+                (folder.base.as_ref().map(|base| base.seen), None)
+            }
+        };
+        let (from, to) = (source.to_owned(), target.to_owned());
+        self.structure.push(Step::Move { from, to, identity, hash });
+        Ok(())
+    }
+
+    fn refuse_control_below(
+        &self,
+        given: &WorkspacePath,
+        source: &Path,
+        target: &Path,
+        disk: &Path,
+    ) -> Result<(), EditError> {
+        let (parent, name) = self.overlay.tree.folder_of(disk).map_err(|errno| refused(given, errno))?;
+        let below = trees::names_below(&parent, name, self.limits.moved_entries)
+            .map_err(|error| self.tree_refused(given, error))?;
+        for path in below {
+            self.guard.check(&source.join(&path), Touch::Whole, given)?;
+            self.guard.check(&target.join(&path), Touch::Whole, given)?;
+        }
+        Ok(())
+    }
+
+    fn create_dir(&mut self, path: &WorkspacePath, mode: Option<u32>) -> Result<(), EditError> {
+        let place = self.place(path, Last::Follow, Touch::Content)?;
+        match self.look(&place, path)? {
+            Node::Directory(_) => Ok(()),
+            Node::File(_) | Node::Link(_) => Err(EditError::Exists { path: path.display() }),
+            Node::Special(kind) => Err(EditError::Special { path: path.display(), kind }),
+            Node::Absent => {
+                self.ensure_parents(&place, path)?;
+                self.make_dir(place, mode);
+                Ok(())
+            }
+        }
+    }
+
+    fn prune(&mut self, path: &WorkspacePath) -> Result<(), EditError> {
+        let place = self.place(path, Last::Keep, Touch::Content)?;
+        if matches!(self.look(&place, path)?, Node::Directory(_)) {
+            self.prunes.push(place);
+        }
+        Ok(())
+    }
+
+    /// The folders above `place`, made if they are missing.
+    fn ensure_parents(&mut self, place: &Path, given: &WorkspacePath) -> Result<(), EditError> {
+        let mut missing = Vec::new();
+        for folder in place.ancestors().skip(1) {
+            match self.look(folder, given)? {
+                Node::Directory(_) => break,
+                Node::Absent => missing.push(folder.to_owned()),
+                _ => return Err(EditError::NotADirectory { path: given.display() }),
+            }
+        }
+        for folder in missing.into_iter().rev() {
+            self.make_dir(folder, None);
+        }
+        Ok(())
+    }
+
+    fn make_dir(&mut self, place: PathBuf, mode: Option<u32>) {
+        self.overlay.set(&place, Node::Directory(DirectoryNode { base: None }));
+        self.structure.push(Step::MakeDir { path: place, mode });
+    }
+
+    /// Where `path` really is, if it may be touched.
+    fn place(&self, path: &WorkspacePath, last: Last, touch: Touch) -> Result<PathBuf, EditError> {
+        if path.is_root() {
+            return Err(EditError::Directory { path: path.display() });
+        }
+        self.guard.check(path.as_path(), touch, path)?;
+        let place = self.overlay.place(path.as_path(), last).map_err(|errno| refused(path, errno))?;
+        if place.as_os_str().is_empty() {
+            return Err(EditError::Directory { path: path.display() });
+        }
+        self.guard.check(&place, touch, path)?;
+        self.guard.check_place(&self.overlay.tree, &place, path)?;
+        Ok(place)
+    }
+
+    fn look(&mut self, place: &Path, given: &WorkspacePath) -> Result<Node, EditError> {
+        self.overlay.look(place).map_err(|errno| refused(given, errno))
+    }
+
+    /// Whether `node` is what the caller believes; what is not is put down as a conflict.
+    fn is_expected(
+        &mut self,
+        path: &WorkspacePath,
+        expected: Expected,
+        node: &Node,
+    ) -> Result<bool, EditError> {
+        let content = match node {
+            Node::File(file) => file.content.as_ref(),
+            _ => None,
+        };
+        let (as_expected, belief) = match expected {
+            Expected::Any => return Ok(true),
+            Expected::Absent => (matches!(node, Node::Absent), Belief::Absent),
+            Expected::Hash(hash) => {
+                (content.is_some_and(|content| content.hash == hash), Belief::Content(hash))
+            }
+        };
+        if !as_expected {
+            self.conflicts.push(Conflict { path: path.clone(), expected: belief, found: found(node) });
+        }
+        Ok(as_expected)
+    }
+
+    fn refuse_unreplaceable(&self, path: &WorkspacePath, file: &FileNode) -> Result<(), EditError> {
+        let Some(base) = &file.base else { return Ok(()) };
+        if base.seen.names > 1 {
+            return Err(EditError::HardLinked { path: path.display(), names: base.seen.names });
+        }
+        if !base.seen.writable {
+            return Err(EditError::Denied { path: path.display() });
+        }
+        if base.seen.content.is_none() {
+            return Err(self.too_large(path, &base.seen));
+        }
+        Ok(())
+    }
+
+    fn refuse_size(&self, path: &WorkspacePath, size: u64) -> Result<(), EditError> {
+        if size <= self.limits.file_bytes {
+            return Ok(());
+        }
+        Err(EditError::TooLarge {
+            path: path.display(),
+            what: "the content",
+            size,
+            limit: self.limits.file_bytes,
+            advice: "write it with a program of its own",
+        })
+    }
+
+    fn too_large(&self, path: &WorkspacePath, seen: &super::survey::SeenFile) -> EditError {
+        EditError::TooLarge {
+            path: path.display(),
+            what: "the old content",
+            size: seen.stamp.size,
+            limit: self.limits.file_bytes,
+            advice: "it could not be brought back; change it in a shell",
+        }
+    }
+
+    fn refuse_amount(&self, path: &WorkspacePath) -> Result<(), EditError> {
+        if self.images.length <= self.limits.transaction_bytes {
+            return Ok(());
+        }
+        Err(EditError::TooLarge {
+            path: path.display(),
+            what: "all that would have to be kept for the way back at the time",
+            size: self.images.length,
+            limit: self.limits.transaction_bytes,
+            advice: "make several edits of it",
+        })
+    }
+
+    fn tree_refused(&self, path: &WorkspacePath, error: TreeError) -> EditError {
+        let inner = |below: PathBuf| WorkspacePath::new(path.as_path().join(below)).display();
+        match error {
+            TreeError::System(errno) => refused(path, errno),
+            TreeError::Special(below, kind) => EditError::Special { path: inner(below), kind },
+            TreeError::TooLarge(below) => EditError::TooLarge {
+                path: inner(below),
+                what: "what would have to be kept for the way back",
+                size: self.images.length.max(self.limits.file_bytes + 1),
+                limit: self.limits.transaction_bytes.min(self.limits.file_bytes),
+                advice: "delete it in a shell",
+            },
+            TreeError::TooMany => EditError::TooLarge {
+                path: path.display(),
+                what: "the number of files and folders",
+                size: self.limits.transaction_files as u64 + 1,
+                limit: self.limits.transaction_files as u64,
+                advice: "do it in a shell, or folder by folder",
+            },
+        }
+    }
+
+    /// The new contents: whatever the plan has left different from the disk.
+    fn finish(mut self) -> Result<Checked, EditError> {
+        let mut puts = Vec::new();
+        for (place, node) in self.overlay.nodes() {
+            let Node::File(file) = node else { continue };
+            let Some(content) = file.content.as_ref().filter(|_| file.is_changed()) else { continue };
+            let before = file.base.as_ref().and_then(|base| {
+                let old = base.seen.content.as_ref()?;
+                let image = self.images.keep(&old.bytes, old.hash);
+                let (identity, metadata) = (base.seen.identity, base.seen.metadata.clone());
+                Some(Before { identity, image, metadata })
+            });
+            puts.push(Put {
+                path: place.clone(),
+                temp: temporary_name(),
+                before,
+                after: content.hash,
+                metadata: file.metadata.clone(),
+                executable: file.executable,
+                content: Arc::clone(&content.bytes),
+            });
+        }
+        if let Some(put) = puts.last() {
+            self.refuse_amount(&WorkspacePath::new(put.path.clone()))?;
+        }
+        if let Some(put) = puts.get(self.limits.transaction_files) {
+            return Err(self.tree_refused(&WorkspacePath::new(put.path.clone()), TreeError::TooMany));
+        }
+        let Self { structure, prunes, images, removals, overlay, .. } = self;
+        Ok(Checked { structure, puts, prunes, images, removals, overlay })
+    }
+}
+
+fn removal(place: PathBuf, what: Removed, content: Option<SeenContent>) -> Removal {
+    Removal { place, what, content, contents: Vec::new() }
+}
+
+fn apply_mode(file: &mut FileNode, change: ModeChange) {
+    let of = |mode: u32| match change {
+        ModeChange::Keep => mode,
+        ModeChange::Exactly(mode) => mode,
+        // Who may read it may execute it.
+        ModeChange::Executable(true) => mode | (mode & 0o444) >> 2,
+        ModeChange::Executable(false) => mode & !0o111,
+    };
+    match &mut file.metadata {
+        Some(metadata) => metadata.mode = of(metadata.mode),
+        None => file.executable = change == ModeChange::Executable(true),
+    }
+}
+
+fn found(node: &Node) -> Found {
+    match node {
+        Node::Absent => Found::Absent,
+        Node::File(file) => match &file.content {
+            Some(content) => Found::File { hash: content.hash, text: super::text::text_of(&content.bytes) },
+            None => Found::Other,
+        },
+        Node::Directory(_) | Node::Link(_) | Node::Special(_) => Found::Other,
+    }
+}
+
+fn contradiction(path: &WorkspacePath, why: &'static str) -> EditError {
+    EditError::Contradiction { path: path.display(), why }
+}
+
+/// What a refusal of the system, met while looking at `path`, means.
+pub(super) fn refused(path: &WorkspacePath, errno: Errno) -> EditError {
+    let path = path.display();
+    match errno {
+        Errno::XDEV => EditError::Outside { path },
+        Errno::LOOP => EditError::LinkLoop { path },
+        Errno::NOTDIR => EditError::NotADirectory { path },
+        Errno::NOENT => EditError::NotFound { path },
+        other => failed_at(path, other),
+    }
+}
+
+/// What a refusal of the system, met while changing `path`, means.
+pub(super) fn failed_at(path: String, errno: Errno) -> EditError {
+    match errno {
+        Errno::ACCESS | Errno::PERM | Errno::ROFS => EditError::Denied { path },
+        Errno::NOSPC | Errno::DQUOT => EditError::NoSpace { path },
+        other => EditError::Io { path, source: other.into() },
+    }
+}

@@ -1,0 +1,254 @@
+//! Why an edit did not happen. Whatever is returned here, nothing was changed, unless the variant says otherwise.
+
+use std::fmt;
+
+use super::{ContentHash, EditId};
+use crate::workspace::WorkspacePath;
+
+/// Why a plan was not carried out. Paths are relative to the workspace and printable.
+#[derive(Debug, thiserror::Error)]
+pub enum EditError {
+    /// Something is not as it was when the change was made up.
+    #[error("{}; nothing was changed; read it again and make the change anew", Listed(.0))]
+    Conflict(Vec<Conflict>),
+    /// Nothing is there to be changed.
+    #[error("there is nothing at `{path}`; give the path of an existing file")]
+    NotFound {
+        /// Where.
+        path: String,
+    },
+    /// Something is already there.
+    #[error("`{path}` exists already; delete it first, choose another name, or ask to overwrite it")]
+    Exists {
+        /// Where.
+        path: String,
+    },
+    /// The path governs what may be done or what runs, and is not changed by tools.
+    #[error("`{path}` is not edited: {why}; a person can change it in an editor or a shell of their own")]
+    Control {
+        /// Which, as it was given.
+        path: String,
+        /// What it governs.
+        why: &'static str,
+    },
+    /// A symbolic link on the way leads elsewhere.
+    #[error(
+        "`{path}` leads out of the workspace through a symbolic link; only what lies inside can be edited"
+    )]
+    Outside {
+        /// Which.
+        path: String,
+    },
+    /// Symbolic links on the way lead in a circle.
+    #[error(
+        "`{path}` cannot be followed: its symbolic links lead in a circle; remove or correct one of them"
+    )]
+    LinkLoop {
+        /// Which.
+        path: String,
+    },
+    /// A file is where a folder would have to be.
+    #[error(
+        "a part of the path `{path}` is a file, not a folder; choose another path or move that file away"
+    )]
+    NotADirectory {
+        /// Which.
+        path: String,
+    },
+    /// It is a folder.
+    #[error("`{path}` is a folder; give a file in it")]
+    Directory {
+        /// Which.
+        path: String,
+    },
+    /// The folder is not empty.
+    #[error(
+        "the folder `{path}` is not empty; delete what is in it first, or ask to delete it with its content"
+    )]
+    NotEmpty {
+        /// Which.
+        path: String,
+    },
+    /// It is neither a file, nor a folder, nor a link.
+    #[error("`{path}` is {kind}, not a regular file, and is never edited")]
+    Special {
+        /// Which.
+        path: String,
+        /// What it is, with its article.
+        kind: &'static str,
+    },
+    /// It has more than one name.
+    #[error(
+        "`{path}` has {names} names (hard links), and a replaced file would part from the others; make it a file of its own first: cp -p FILE COPY && mv COPY FILE"
+    )]
+    HardLinked {
+        /// Which.
+        path: String,
+        /// How many.
+        names: u64,
+    },
+    /// More bytes or files than a transaction may hold.
+    #[error("{what} of `{path}` would be {size}, more than the limit of {limit}; {advice}")]
+    TooLarge {
+        /// Which.
+        path: String,
+        /// What is too large.
+        what: &'static str,
+        /// How large, in the unit of `limit`.
+        size: u64,
+        /// The limit, in bytes or a number of files.
+        limit: u64,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// The plan contradicts itself.
+    #[error("the plan cannot be carried out at `{path}`: {why}")]
+    Contradiction {
+        /// Where.
+        path: String,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// The user may not change it.
+    #[error(
+        "`{path}` may not be changed: permission denied; change its mode or owner, or those of its folder"
+    )]
+    Denied {
+        /// Which.
+        path: String,
+    },
+    /// No space, or no quota, is left.
+    #[error(
+        "there is no space left on the device of `{path}`; everything is as it was; free some space and try again"
+    )]
+    NoSpace {
+        /// Which.
+        path: String,
+    },
+    /// The system refused otherwise; everything is as it was.
+    #[error("`{path}` cannot be changed: {source}")]
+    Io {
+        /// Which.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The journal, in which the way back is kept, cannot be read or written; so nothing is changed.
+    #[error("the edit journal cannot be kept: cannot {action} `{file}`: {reason}; nothing was changed")]
+    Journal {
+        /// What was tried.
+        action: &'static str,
+        /// The file, without its folders.
+        file: String,
+        /// What the system, or the reader, said.
+        reason: String,
+    },
+    /// Another transaction on this workspace does not end.
+    #[error("another edit of this workspace has been running for {seconds} s; try again when it has ended")]
+    Busy {
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// A step failed and what had been done could not be taken back at once; the journal still knows how, and tries
+    /// again before the next edit.
+    #[error(
+        "`{path}` cannot be changed ({reason}), and not everything could be put back ({obstacle}); it is tried again before the next edit"
+    )]
+    Unfinished {
+        /// Where it failed.
+        path: String,
+        /// What failed.
+        reason: String,
+        /// What stands in the way of putting it back.
+        obstacle: String,
+    },
+    /// The history has no such transaction, or not any more.
+    #[error(
+        "there is no edit {id} in the history of this workspace; list the history to see which there are"
+    )]
+    UnknownEdit {
+        /// Which.
+        id: EditId,
+    },
+    /// The transaction was taken back already.
+    #[error("{id} was already undone by {by}; undo {by} to bring it back")]
+    AlreadyUndone {
+        /// Which.
+        id: EditId,
+        /// By which other.
+        by: EditId,
+    },
+    /// There is nothing to undo.
+    #[error("there is nothing to undo{}", match .group { Some(group) => format!(" in the group `{group}`"), None => String::new() })]
+    NothingToUndo {
+        /// In which group.
+        group: Option<String>,
+    },
+}
+
+/// One path that is not as expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// Which.
+    pub path: WorkspacePath,
+    /// What was expected there.
+    pub expected: Belief,
+    /// What is there.
+    pub found: Found,
+}
+
+/// What was expected at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Belief {
+    /// Nothing.
+    Absent,
+    /// A file with this content.
+    Content(ContentHash),
+    /// What was there a moment before.
+    Unchanged,
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Absent,
+    /// A file.
+    File {
+        /// Of its content.
+        hash: ContentHash,
+        /// Its text, without a byte order mark, if it is UTF-8 text.
+        text: Option<String>,
+    },
+    /// A folder, a link, or a file that changes while it is looked at.
+    Other,
+}
+
+struct Listed<'a>(&'a [Conflict]);
+
+/// How many conflicts a sentence names.
+const NAMED: usize = 5;
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, conflict) in self.0.iter().take(NAMED).enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}`{}` {}", conflict.path.display(), conflict.what())?;
+        }
+        match self.0.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more are not as expected"),
+        }
+    }
+}
+
+impl Conflict {
+    fn what(&self) -> &'static str {
+        match (&self.expected, &self.found) {
+            (Belief::Absent, _) => "exists already",
+            (_, Found::Absent) => "is gone",
+            (_, Found::File { .. }) => "has changed since it was read",
+            (_, Found::Other) => "is not the file it was",
+        }
+    }
+}

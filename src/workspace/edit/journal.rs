@@ -1,0 +1,254 @@
+//! Where the way back is kept: a folder of the user's own per workspace, an entry per transaction.
+//!
+//! An entry is a folder with the record and the images of what was there before. Its name says how far the transaction is:
+//! `N.begun` until all steps are done, `N.done` until what they left beside the files is tidied up, `N` after that. Each
+//! change of name is one rename, so that an entry is never in between.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::record::{Image, Record, VERSION};
+use super::{ContentHash, EditError, EditId, EditLimits};
+
+const RECORD: &str = "record.json";
+const IMAGES: &str = "images";
+const COUNTER: &str = "last";
+const LOCK: &str = "lock";
+const BEGUN: &str = "begun";
+const DONE: &str = "done";
+/// An entry that is being removed, or that was never finished writing.
+const DEBRIS: &str = "debris";
+
+/// The entries of one workspace.
+#[derive(Debug)]
+pub(super) struct Journal {
+    folder: PathBuf,
+}
+
+/// How far the transaction of an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    Begun,
+    Done,
+    Tidy,
+}
+
+/// An entry that is there.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub id: EditId,
+    pub progress: Progress,
+    path: PathBuf,
+}
+
+pub(super) fn failed(action: &'static str, path: &Path, error: impl ToString) -> EditError {
+    let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    EditError::Journal { action, file, reason: error.to_string() }
+}
+
+impl Journal {
+    /// The journal of the workspace at the canonical path `root`, below the user's folder `state`.
+    pub(super) fn new(state: &Path, root: &Path) -> Self {
+        let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
+        let key: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        Self { folder: state.join("edits").join(key) }
+    }
+
+    /// Makes its folder, for the user alone, and gives the path of the lock file in it.
+    pub(super) fn prepare(&self) -> Result<PathBuf, EditError> {
+        make_private(&self.folder).map_err(|error| failed("make", &self.folder, error))?;
+        Ok(self.folder.join(LOCK))
+    }
+
+    /// Whether any transaction was ever journaled.
+    pub(super) fn exists(&self) -> bool {
+        self.folder.is_dir()
+    }
+
+    /// The entries, oldest first.
+    pub(super) fn entries(&self) -> Result<Vec<Entry>, EditError> {
+        let listed = match fs::read_dir(&self.folder) {
+            Ok(listed) => listed,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed("list", &self.folder, error)),
+        };
+        let mut entries = Vec::new();
+        for listed in listed {
+            let path = listed.map_err(|error| failed("list", &self.folder, error))?.path();
+            entries.extend(Entry::of(path));
+        }
+        entries.sort_by_key(|entry| entry.id);
+        Ok(entries)
+    }
+
+    /// A name for the next transaction.
+    pub(super) fn next_id(&self) -> Result<EditId, EditError> {
+        let path = self.folder.join(COUNTER);
+        let counted = match fs::read_to_string(&path) {
+            Ok(text) => text.trim().parse().unwrap_or(0),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(failed("read", &path, error)),
+        };
+        let highest = self.entries()?.last().map_or(0, |entry| entry.id.0);
+        let next: u64 = highest.max(counted) + 1;
+        write_private(&path, next.to_string().as_bytes()).map_err(|error| failed("write", &path, error))?;
+        Ok(EditId(next))
+    }
+
+    /// Writes a new entry; only when it is whole does it get its name.
+    pub(super) fn begin(&self, record: &Record, images: &[Arc<[u8]>]) -> Result<Entry, EditError> {
+        let draft = self.folder.join(format!("{}.{DEBRIS}", record.id.0));
+        let path = self.folder.join(format!("{}.{BEGUN}", record.id.0));
+        let write = || -> io::Result<()> {
+            make_private(&draft)?;
+            let mut file = private(&draft.join(IMAGES))?;
+            for image in images {
+                file.write_all(image)?;
+            }
+            file.sync_data()?;
+            let text = serde_json::to_vec(record).map_err(io::Error::other)?;
+            let mut file = private(&draft.join(RECORD))?;
+            file.write_all(&text)?;
+            file.sync_data()?;
+            fs::rename(&draft, &path)?;
+            File::open(&self.folder)?.sync_all()
+        };
+        match write() {
+            Ok(()) => Ok(Entry { id: record.id, progress: Progress::Begun, path }),
+            Err(error) => {
+                let failure = failed("write", &path, &error);
+                for path in [&draft, &path] {
+                    match fs::remove_dir_all(path) {
+                        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                            tracing::warn!("the journal entry {} cannot be removed: {error}", path.display());
+                        }
+                        _ => {}
+                    }
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// All steps are done: from here on the transaction has happened.
+    pub(super) fn done(&self, entry: Entry) -> Result<Entry, EditError> {
+        self.rename(entry, Progress::Done)
+    }
+
+    /// Nothing is left to tidy up.
+    pub(super) fn tidy(&self, entry: Entry) -> Result<Entry, EditError> {
+        self.rename(entry, Progress::Tidy)
+    }
+
+    fn rename(&self, entry: Entry, progress: Progress) -> Result<Entry, EditError> {
+        let name = match progress {
+            Progress::Begun => format!("{}.{BEGUN}", entry.id.0),
+            Progress::Done => format!("{}.{DONE}", entry.id.0),
+            Progress::Tidy => entry.id.0.to_string(),
+        };
+        let path = self.folder.join(name);
+        fs::rename(&entry.path, &path).map_err(|error| failed("rename", &entry.path, error))?;
+        Ok(Entry { id: entry.id, progress, path })
+    }
+
+    /// The transaction has not happened, or is forgotten.
+    pub(super) fn forget(&self, entry: &Entry) -> Result<(), EditError> {
+        let debris = self.folder.join(format!("{}.{DEBRIS}", entry.id.0));
+        // Half an entry must never look like a whole one.
+        fs::rename(&entry.path, &debris).map_err(|error| failed("rename", &entry.path, error))?;
+        fs::remove_dir_all(&debris).map_err(|error| failed("remove", &debris, error))
+    }
+
+    /// What the entry says.
+    pub(super) fn record(&self, entry: &Entry) -> Result<Record, EditError> {
+        let path = entry.path.join(RECORD);
+        let bytes = fs::read(&path).map_err(|error| failed("read", &path, error))?;
+        let record: Record =
+            serde_json::from_slice(&bytes).map_err(|error| failed("understand", &path, error))?;
+        if record.version != VERSION || record.id != entry.id {
+            return Err(failed("understand", &path, "it is of another version of this program"));
+        }
+        Ok(record)
+    }
+
+    /// An old content, checked against its hash.
+    pub(super) fn image(&self, entry: &Entry, image: &Image) -> Result<Vec<u8>, EditError> {
+        let path = entry.path.join(IMAGES);
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = File::open(&path)?;
+            file.seek(SeekFrom::Start(image.offset))?;
+            let mut bytes = Vec::new();
+            file.take(image.length).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().map_err(|error| failed("read", &path, error))?;
+        if ContentHash::of(&bytes) != image.hash {
+            return Err(failed("believe", &path, "it is damaged: its content is not what was put into it"));
+        }
+        Ok(bytes)
+    }
+
+    /// Forgets the oldest entries until what is left is within the limits, and what was left of entries that were being
+    /// written or removed.
+    pub(super) fn prune(&self, limits: &EditLimits) -> Result<(), EditError> {
+        self.sweep()?;
+        let entries: Vec<Entry> =
+            self.entries()?.into_iter().filter(|entry| entry.progress == Progress::Tidy).collect();
+        let mut bytes = 0;
+        for (newer, entry) in entries.iter().rev().enumerate() {
+            bytes += entry.size();
+            // The newest one stays whatever its size.
+            if newer > 0 && (newer >= limits.journal_entries || bytes > limits.journal_bytes) {
+                self.forget(entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sweep(&self) -> Result<(), EditError> {
+        let listed = fs::read_dir(&self.folder).map_err(|error| failed("list", &self.folder, error))?;
+        for path in listed.flatten().map(|listed| listed.path()) {
+            if path.extension().is_some_and(|extension| extension == DEBRIS) {
+                fs::remove_dir_all(&path).map_err(|error| failed("remove", &path, error))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Entry {
+    fn of(path: PathBuf) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let (number, progress) = match name.split_once('.') {
+            None => (name, Progress::Tidy),
+            Some((number, BEGUN)) => (number, Progress::Begun),
+            Some((number, DONE)) => (number, Progress::Done),
+            Some(_) => return None,
+        };
+        Some(Self { id: EditId(number.parse().ok()?), progress, path })
+    }
+
+    /// In bytes; what cannot be asked counts nothing.
+    fn size(&self) -> u64 {
+        let length = |name| fs::metadata(self.path.join(name)).map_or(0, |metadata| metadata.len());
+        length(RECORD) + length(IMAGES)
+    }
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(content)
+}

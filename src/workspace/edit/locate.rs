@@ -1,0 +1,181 @@
+//! Where a path really is: walked name by name from the root's descriptor, so that nothing can lead out.
+//!
+//! Each name is opened beneath the descriptor of the one before it and never followed by the kernel if it is a link;
+//! what a link says is walked in the same way. `..` is never given to the kernel: it goes back to a descriptor that was
+//! passed on the way.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags, openat, readlinkat};
+use rustix::io::Errno;
+
+use super::super::jail::location_flags;
+use crate::workspace::Workspace;
+
+/// How many links may be met on one way, as in the kernel.
+const MOST_LINKS: usize = 40;
+
+/// The directory tree of a workspace.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    workspace: Workspace,
+    root: Arc<OwnedFd>,
+}
+
+/// What becomes of a link that the last name of a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Last {
+    /// It is followed.
+    Follow,
+    /// It is itself what is meant.
+    Keep,
+}
+
+/// An open folder of the workspace.
+#[derive(Debug, Clone)]
+pub(super) struct Folder(Arc<OwnedFd>);
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Folder {
+    /// The folder `name` in this one, if that is one and no link.
+    pub(super) fn enter(&self, name: &OsStr) -> Result<Folder, Errno> {
+        open_folder(self.as_fd(), name, OFlags::RDONLY).map(|fd| Folder(Arc::new(fd)))
+    }
+}
+
+/// The walk to one path.
+struct Walk<'a> {
+    tree: &'a Tree,
+    /// The folders entered so far, below the root.
+    entered: Vec<(OsString, OwnedFd)>,
+    /// The names still to go, the next one last.
+    ahead: Vec<OsString>,
+    links: usize,
+}
+
+impl Tree {
+    /// The tree as it is now.
+    pub(super) fn of(workspace: &Workspace) -> Self {
+        Self { workspace: workspace.clone(), root: workspace.jail().directory() }
+    }
+
+    /// `path`, relative to the root, without any link in it (but for the last name, with [`Last::Keep`]); names that do not
+    /// exist are kept as they are. Empty for the root. `EXDEV` where it leads out.
+    pub(super) fn resolve(&self, path: &Path, last: Last) -> Result<PathBuf, Errno> {
+        let mut walk = Walk { tree: self, entered: Vec::new(), ahead: Vec::new(), links: 0 };
+        walk.push(path)?;
+        walk.run(last)
+    }
+
+    /// The folder at `path`, in which no name may be a link.
+    pub(super) fn folder(&self, path: &Path) -> Result<Folder, Errno> {
+        let mut fd: Option<OwnedFd> = None;
+        for component in path.components() {
+            let Component::Normal(name) = component else { return Err(Errno::XDEV) };
+            let from = fd.as_ref().map_or(self.root.as_fd(), AsFd::as_fd);
+            fd = Some(open_folder(from, name, location_flags())?);
+        }
+        let from = fd.as_ref().map_or(self.root.as_fd(), AsFd::as_fd);
+        let readable = open_folder(from, OsStr::new("."), OFlags::RDONLY)?;
+        Ok(Folder(Arc::new(readable)))
+    }
+
+    /// The folder that the last name of `path` lies in, and that name; `EISDIR` for the root.
+    pub(super) fn folder_of<'p>(&self, path: &'p Path) -> Result<(Folder, &'p OsStr), Errno> {
+        let name = path.file_name().ok_or(Errno::ISDIR)?;
+        Ok((self.folder(path.parent().unwrap_or(Path::new("")))?, name))
+    }
+}
+
+impl Walk<'_> {
+    fn run(mut self, last: Last) -> Result<PathBuf, Errno> {
+        while let Some(name) = self.ahead.pop() {
+            if name == ".." {
+                self.entered.pop().ok_or(Errno::XDEV)?;
+                continue;
+            }
+            let at_end = self.ahead.is_empty();
+            if at_end && last == Last::Keep {
+                return Ok(self.here().join(name));
+            }
+            // A last name need not be a folder; any other must be one or a link to one.
+            let opened = if at_end { Err(Errno::NOTDIR) } else { self.open(&name) };
+            match opened {
+                Ok(fd) => self.entered.push((name, fd)),
+                Err(Errno::NOTDIR | Errno::LOOP) => match readlinkat(self.fd(), &name, Vec::new()) {
+                    Ok(target) => self.follow(OsString::from_vec(target.into_bytes()))?,
+                    Err(Errno::INVAL) if at_end => return Ok(self.here().join(name)),
+                    Err(Errno::INVAL) => return Err(Errno::NOTDIR),
+                    Err(Errno::NOENT) => return self.missing(name),
+                    Err(errno) => return Err(errno),
+                },
+                Err(Errno::NOENT) => return self.missing(name),
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(self.here())
+    }
+
+    /// `name` is not there, so that no link can be on the rest of the way.
+    fn missing(&self, name: OsString) -> Result<PathBuf, Errno> {
+        if self.ahead.iter().any(|name| name == "..") {
+            return Err(Errno::NOENT);
+        }
+        let mut path = self.here().join(name);
+        path.extend(self.ahead.iter().rev());
+        Ok(path)
+    }
+
+    fn follow(&mut self, target: OsString) -> Result<(), Errno> {
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(Errno::LOOP);
+        }
+        let target = Path::new(&target);
+        if target.is_absolute() {
+            let inside = self.tree.workspace.inside(target).ok_or(Errno::XDEV)?;
+            self.entered.clear();
+            return self.push(inside.as_path());
+        }
+        self.push(target)
+    }
+
+    /// `path` is to be gone before the rest.
+    fn push(&mut self, path: &Path) -> Result<(), Errno> {
+        for component in path.components().rev() {
+            match component {
+                Component::Normal(name) => self.ahead.push(name.to_owned()),
+                Component::ParentDir => self.ahead.push(OsString::from("..")),
+                Component::CurDir => {}
+                Component::RootDir | Component::Prefix(_) => return Err(Errno::XDEV),
+            }
+        }
+        Ok(())
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.entered.last().map_or(self.tree.root.as_fd(), |(_, fd)| fd.as_fd())
+    }
+
+    fn here(&self) -> PathBuf {
+        self.entered.iter().map(|(name, _)| name).collect()
+    }
+
+    fn open(&self, name: &OsStr) -> Result<OwnedFd, Errno> {
+        open_folder(self.fd(), name, location_flags())
+    }
+}
+
+fn open_folder(from: BorrowedFd<'_>, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(from, name, flags, Mode::empty())
+}

@@ -1,0 +1,82 @@
+//! One transaction at a time on a workspace, whatever process it comes from.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::EditError;
+use super::journal::failed;
+
+/// How long a transaction waits for others.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The first and the longest pause before another process's lock is tried again: the system offers no event with a
+/// deadline for it.
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// The queue of this process for one workspace; the lock file keeps the other processes out.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    taken: Mutex<bool>,
+    freed: Condvar,
+}
+
+/// The right to change the workspace; given back when dropped, or when the process ends.
+#[derive(Debug)]
+pub(super) struct Held<'a> {
+    turn: &'a Turn,
+    /// Its lock ends with it.
+    file: Option<File>,
+}
+
+impl Turn {
+    /// Waits for its turn and for the lock on `file`, which is made if it is not there.
+    pub(super) fn take(&self, file: &Path) -> Result<Held<'_>, EditError> {
+        let deadline = Instant::now() + PATIENCE;
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut taken, _) = self
+            .freed
+            .wait_timeout_while(taken, PATIENCE, |taken| *taken)
+            .unwrap_or_else(PoisonError::into_inner);
+        if *taken {
+            return Err(busy());
+        }
+        *taken = true;
+        drop(taken);
+        let mut held = Held { turn: self, file: None };
+        held.file = Some(lock(file, deadline)?);
+        Ok(held)
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // The file first, so that the next one in this process finds it free.
+        self.file = None;
+        *self.turn.taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.turn.freed.notify_one();
+    }
+}
+
+fn lock(path: &Path, deadline: Instant) -> Result<File, EditError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(path).map_err(|error| failed("open", path, error))?;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(busy()),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
+            Err(TryLockError::Error(error)) => return Err(failed("lock", path, error)),
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+fn busy() -> EditError {
+    EditError::Busy { seconds: PATIENCE.as_secs() }
+}

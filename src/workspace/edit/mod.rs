@@ -1,0 +1,52 @@
+//! The one way in which files of the workspace are changed.
+//!
+//! What lives here: [`Plan`]s of operations on paths, and [`Edits`], which carries them out as transactions: all or
+//! nothing, against exactly the contents they were made from, with a way back. May use: the rest of `workspace`.
+//!
+//! How data passes: a caller reads a file ([`Workspace::read_text`]), makes a new text of it and puts bytes and
+//! [`Expected::Hash`] into a [`Plan`]. [`Edits::commit`] waits for its turn among all processes (`lock`), settles what a
+//! process that died has left (`rollback`), and checks the whole plan against the disk without touching anything: where each
+//! path really is (`locate`), whether it may be changed (`guard`), what is there (`survey`), what the workspace looks like
+//! after each operation (`overlay`, `check`). Then the record of all steps and the old contents go into the journal
+//! (`record`, `journal`) in the user's state folder; the steps are done (`apply`, each one atomic: `atomic`) or, should one
+//! fail, taken back; and the caller hears what has changed (`change`, `report`). Undo (`undo`) is a plan like any other.
+//!
+//! What holds at every moment, also when the process is killed: each file is wholly old or wholly new. What is left beside
+//! the files has names that begin with `.lsp-tools-tmp-` and is gone after the next commit or [`Edits::recover`].
+//!
+//! Every step happens beneath the descriptor of a folder that was reached name by name without following links
+//! (`locate`), so that a folder that becomes a link in the meantime cannot lead out. A file with several names (hard links)
+//! is not edited: replacing it would part it from its other names, and writing into it could not be done in one step and
+//! might change a file outside. It can be deleted and renamed.
+
+mod apply;
+mod atomic;
+mod change;
+mod check;
+mod error;
+mod guard;
+mod journal;
+mod locate;
+mod lock;
+mod overlay;
+mod plan;
+mod record;
+mod report;
+mod rollback;
+mod survey;
+mod text;
+mod transaction;
+mod trees;
+mod undo;
+mod xattr;
+
+pub(super) use atomic::is_temporary;
+
+pub use change::{Committed, EditId, FileChange, FileKind, FileOperation, HistoryEntry, NotAnId, Recovered};
+pub use error::{Belief, Conflict, EditError, Found};
+pub use plan::{ContentHash, Expected, NotAHash, Plan};
+pub use text::LineEnds;
+pub use transaction::{EditLimits, EditOptions, Edits};
+
+#[cfg(test)]
+mod tests;

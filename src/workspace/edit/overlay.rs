@@ -1,0 +1,175 @@
+//! The workspace as a plan leaves it, step by step, while nothing on the disk has changed yet.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use super::locate::{Last, Tree};
+use super::record::rebased;
+use super::survey::{Metadata, Seen, SeenContent, SeenFile, SeenLink, survey};
+
+/// What would be at a place.
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    Absent,
+    File(Box<FileNode>),
+    Directory(DirectoryNode),
+    Link(LinkNode),
+    Special(&'static str),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct FileNode {
+    /// The file on the disk that would be here, if it is not a new one.
+    pub base: Option<Base<SeenFile>>,
+    /// What would be in it; `None` where it is larger than the limit, and unchanged.
+    pub content: Option<SeenContent>,
+    /// What it would have; `None` for what a new file gets by itself.
+    pub metadata: Option<Metadata>,
+    /// Only of interest without `metadata`.
+    pub executable: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct DirectoryNode {
+    pub base: Option<Base<super::survey::Identity>>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct LinkNode {
+    pub base: Option<Base<SeenLink>>,
+}
+
+/// Something that is on the disk.
+#[derive(Debug, Clone)]
+pub(super) struct Base<T> {
+    /// Where it is now.
+    pub place: PathBuf,
+    pub seen: T,
+}
+
+/// All that the plan has looked at or changed so far.
+#[derive(Debug)]
+pub(super) struct Overlay {
+    pub tree: Tree,
+    /// The largest file whose content is read, in bytes.
+    limit: u64,
+    /// By the names that hold at this point of the plan.
+    nodes: BTreeMap<PathBuf, Node>,
+    moves: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Overlay {
+    pub(super) fn new(tree: Tree, limit: u64) -> Self {
+        Self { tree, limit, nodes: BTreeMap::new(), moves: Vec::new() }
+    }
+
+    /// Where `path` really is at this point of the plan: links are resolved.
+    pub(super) fn place(&self, path: &Path, last: Last) -> Result<PathBuf, Errno> {
+        match self.origin(path) {
+            Some(origin) => Ok(self.forward(self.tree.resolve(&origin, last)?)),
+            None => Ok(path.to_owned()),
+        }
+    }
+
+    /// Where on the disk that is which the plan has brought to `place`; `None` where it has only taken something away.
+    pub(super) fn origin(&self, place: &Path) -> Option<PathBuf> {
+        let mut origin = place.to_owned();
+        for (from, to) in self.moves.iter().rev() {
+            if let Some(before) = rebased(&origin, to, from) {
+                origin = before;
+            } else if origin.starts_with(from) {
+                return None;
+            }
+        }
+        Some(origin)
+    }
+
+    fn forward(&self, mut place: PathBuf) -> PathBuf {
+        for (from, to) in &self.moves {
+            place = rebased(&place, from, to).unwrap_or(place);
+        }
+        place
+    }
+
+    /// What would be at `place`.
+    pub(super) fn look(&mut self, place: &Path) -> Result<Node, Errno> {
+        if let Some(node) = self.nodes.get(place) {
+            return Ok(node.clone());
+        }
+        let removed = |above: &Path| matches!(self.nodes.get(above), Some(Node::Absent));
+        let node = match self.origin(place) {
+            Some(origin) if !place.ancestors().skip(1).any(removed) => self.on_disk(origin)?,
+            _ => Node::Absent,
+        };
+        self.nodes.insert(place.to_owned(), node.clone());
+        Ok(node)
+    }
+
+    fn on_disk(&self, place: PathBuf) -> Result<Node, Errno> {
+        if place.as_os_str().is_empty() {
+            return Ok(Node::Directory(DirectoryNode { base: None }));
+        }
+        let seen = match self.tree.folder_of(&place) {
+            Ok((folder, name)) => survey(&folder, name, self.limit)?,
+            Err(Errno::NOENT) => Seen::Absent,
+            Err(errno) => return Err(errno),
+        };
+        Ok(match seen {
+            Seen::Absent => Node::Absent,
+            Seen::Special(kind) => Node::Special(kind),
+            Seen::Directory(seen) => Node::Directory(DirectoryNode { base: Some(Base { place, seen }) }),
+            Seen::Link(seen) => Node::Link(LinkNode { base: Some(Base { place, seen }) }),
+            Seen::File(seen) => Node::File(Box::new(FileNode {
+                content: seen.content.clone(),
+                metadata: Some(seen.metadata.clone()),
+                executable: false,
+                base: Some(Base { place, seen }),
+            })),
+        })
+    }
+
+    /// From here on `node` is at `place`.
+    pub(super) fn set(&mut self, place: &Path, node: Node) {
+        self.nodes.insert(place.to_owned(), node);
+    }
+
+    /// From here on nothing is at `place` nor below.
+    pub(super) fn clear(&mut self, place: &Path) {
+        self.nodes.retain(|path, _| !path.starts_with(place));
+        self.set(place, Node::Absent);
+    }
+
+    /// From here on what is at `from`, with all that is below, is at `to`.
+    pub(super) fn rename(&mut self, from: &Path, to: &Path) {
+        let moved: Vec<PathBuf> = self.nodes.keys().filter(|path| path.starts_with(from)).cloned().collect();
+        self.nodes.retain(|path, _| path.starts_with(from) || !path.starts_with(to));
+        for path in moved {
+            if let (Some(node), Some(place)) = (self.nodes.remove(&path), rebased(&path, from, to)) {
+                self.nodes.insert(place, node);
+            }
+        }
+        self.moves.push((from.to_owned(), to.to_owned()));
+        self.set(from, Node::Absent);
+    }
+
+    /// Whether the plan has renamed anything at or below `place`, or to there.
+    pub(super) fn has_moved_below(&self, place: &Path) -> bool {
+        self.moves.iter().any(|(from, to)| from.starts_with(place) || to.starts_with(place))
+    }
+
+    /// Everything that was looked at or changed, by place.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&PathBuf, &Node)> {
+        self.nodes.iter()
+    }
+}
+
+impl FileNode {
+    /// Whether it differs from what is on the disk in more than its place.
+    pub(super) fn is_changed(&self) -> bool {
+        let Some(base) = &self.base else { return true };
+        let hash = |content: &Option<SeenContent>| content.as_ref().map(|content| content.hash);
+        hash(&self.content) != hash(&base.seen.content) || self.metadata.as_ref() != Some(&base.seen.metadata)
+    }
+}

@@ -1,0 +1,232 @@
+//! What is to be changed: operations on paths, with what the caller believes to be there.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::survey::Metadata;
+use crate::workspace::WorkspacePath;
+
+/// The SHA-256 of a file's bytes, byte order mark and all. Shown and parsed as 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ContentHash([u8; 32]);
+
+/// A text that should be a [`ContentHash`] and is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a content hash; give the 64 hexadecimal digits of a SHA-256")]
+pub struct NotAHash(String);
+
+/// What the caller of an operation believes to be at its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// Nothing, so that nothing is overwritten.
+    Absent,
+    /// A file with exactly this content: the one the change was made from.
+    Hash(ContentHash),
+    /// Whatever is there; where nothing is, writing makes the file.
+    Any,
+}
+
+/// A list of changes that happen together or not at all, in the order they were put in: each operation sees what those
+/// before it did. Nothing is touched before the plan is committed.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub(super) title: String,
+    pub(super) group: Option<String>,
+    pub(super) operations: Vec<Operation>,
+    pub(super) undoes: Vec<super::EditId>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Operation {
+    Write {
+        path: WorkspacePath,
+        content: Arc<[u8]>,
+        expected: Expected,
+        mode: ModeChange,
+    },
+    Delete {
+        path: WorkspacePath,
+        expected: Expected,
+        recursive: bool,
+    },
+    Rename {
+        from: WorkspacePath,
+        to: WorkspacePath,
+        expected: Expected,
+        overwrite: bool,
+    },
+    CreateDir {
+        path: WorkspacePath,
+        mode: Option<u32>,
+    },
+    /// Puts a file back where an earlier transaction took it from, with what belonged to it.
+    Restore {
+        path: WorkspacePath,
+        content: Arc<[u8]>,
+        metadata: Metadata,
+    },
+    /// Puts a symbolic link back.
+    RestoreLink {
+        path: WorkspacePath,
+        target: Vec<u8>,
+    },
+    /// Removes a folder if nothing is left in it when everything else is done.
+    Prune {
+        path: WorkspacePath,
+    },
+}
+
+/// What becomes of the permission bits of a written file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ModeChange {
+    Keep,
+    Executable(bool),
+    Exactly(u32),
+}
+
+impl Plan {
+    /// An empty plan. `title` says in the history what it was, such as the name of the tool.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), group: None, operations: Vec::new(), undoes: Vec::new() }
+    }
+
+    /// The same plan as a part of `group`: all transactions of one group can be undone together.
+    #[must_use]
+    pub fn in_group(mut self, group: Option<&str>) -> Self {
+        self.group = group.map(str::to_owned);
+        self
+    }
+
+    /// The file at `path` gets exactly these bytes; missing folders are made. A symbolic link is followed inside the
+    /// workspace, and stays a link. Mode, owner (where the system allows it) and extended attributes of a file that is
+    /// there are kept; a new one gets what the user's umask leaves.
+    pub fn write(
+        &mut self,
+        path: &WorkspacePath,
+        content: impl Into<Vec<u8>>,
+        expected: Expected,
+    ) -> &mut Self {
+        self.write_with_mode(path, content, expected, None)
+    }
+
+    /// As [`write`](Self::write), and the file becomes executable or not for those who may read it.
+    pub fn write_with_mode(
+        &mut self,
+        path: &WorkspacePath,
+        content: impl Into<Vec<u8>>,
+        expected: Expected,
+        executable: Option<bool>,
+    ) -> &mut Self {
+        let content = Arc::from(content.into());
+        let mode = executable.map_or(ModeChange::Keep, ModeChange::Executable);
+        self.push(Operation::Write { path: path.clone(), content, expected, mode })
+    }
+
+    /// The file, the symbolic link itself, or the empty folder at `path` goes. [`Expected::Hash`] is for files only.
+    pub fn delete(&mut self, path: &WorkspacePath, expected: Expected) -> &mut Self {
+        self.push(Operation::Delete { path: path.clone(), expected, recursive: false })
+    }
+
+    /// As [`delete`](Self::delete) with [`Expected::Any`], and a folder goes with all that is in it.
+    pub fn delete_tree(&mut self, path: &WorkspacePath) -> &mut Self {
+        let expected = Expected::Any;
+        self.push(Operation::Delete { path: path.clone(), expected, recursive: true })
+    }
+
+    /// The file, the symbolic link itself, or the folder at `from` is at `to` afterwards; missing folders above `to` are
+    /// made. `expected` is of `from`. A file or link at `to` is replaced only with `overwrite`, a folder never.
+    pub fn rename(
+        &mut self,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+        expected: Expected,
+        overwrite: bool,
+    ) -> &mut Self {
+        self.push(Operation::Rename { from: from.clone(), to: to.clone(), expected, overwrite })
+    }
+
+    /// A folder is at `path` afterwards, and those above it; one that is there already is left as it is.
+    pub fn create_dir(&mut self, path: &WorkspacePath) -> &mut Self {
+        self.push(Operation::CreateDir { path: path.clone(), mode: None })
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Every path that an operation names, as it was given, in order; a rename names two.
+    pub fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
+        self.operations.iter().flat_map(|operation| match operation {
+            Operation::Rename { from, to, .. } => vec![from, to],
+            Operation::Write { path, .. }
+            | Operation::Delete { path, .. }
+            | Operation::CreateDir { path, .. }
+            | Operation::Restore { path, .. }
+            | Operation::RestoreLink { path, .. }
+            | Operation::Prune { path } => vec![path],
+        })
+    }
+
+    pub(super) fn push(&mut self, operation: Operation) -> &mut Self {
+        self.operations.push(operation);
+        self
+    }
+}
+
+impl ContentHash {
+    /// The hash of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The hash of a file that holds `text`, after a byte order mark if `bom`.
+    pub fn of_text(text: &str, bom: bool) -> Self {
+        let mut hasher = Sha256::new();
+        if bom {
+            hasher.update(super::text::BOM);
+        }
+        hasher.update(text.as_bytes());
+        Self(hasher.finalize().into())
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ContentHash({self})")
+    }
+}
+
+impl FromStr for ContentHash {
+    type Err = NotAHash;
+
+    fn from_str(text: &str) -> Result<Self, NotAHash> {
+        let bytes = super::record::from_hex(text).ok_or_else(|| NotAHash(text.to_owned()))?;
+        bytes.try_into().map(Self).map_err(|_| NotAHash(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for ContentHash {
+    type Error = NotAHash;
+
+    fn try_from(text: String) -> Result<Self, NotAHash> {
+        text.parse()
+    }
+}
+
+impl From<ContentHash> for String {
+    fn from(hash: ContentHash) -> String {
+        hash.to_string()
+    }
+}

@@ -1,0 +1,266 @@
+//! What the journal keeps of a transaction: enough to bring it to its end, to roll it back, and to undo it later.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::survey::{Identity, Metadata};
+use super::{ContentHash, EditId};
+
+pub(super) const VERSION: u32 = 1;
+
+/// A transaction. It is carried out in this order: the structure step by step, then the new contents, then the emptied
+/// folders.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Record {
+    pub version: u32,
+    pub id: EditId,
+    pub title: String,
+    pub group: Option<String>,
+    /// Milliseconds since 1970.
+    pub time_ms: u64,
+    pub undoes: Vec<EditId>,
+    /// Each in the names that hold when its turn comes.
+    pub structure: Vec<Step>,
+    /// In the names that hold after the structure; no path twice.
+    pub puts: Vec<Put>,
+    #[serde(with = "path_texts")]
+    pub prunes: Vec<PathBuf>,
+    pub summary: Vec<Summary>,
+}
+
+/// What became of one file, for the history.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Summary {
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    pub operation: SummaryOperation,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SummaryOperation {
+    Created,
+    Modified,
+    Deleted,
+    RenamedFrom(#[serde(with = "path_text")] PathBuf),
+}
+
+/// A change of which names there are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Step {
+    MakeDir {
+        #[serde(with = "path_text")]
+        path: PathBuf,
+        mode: Option<u32>,
+    },
+    MakeLink {
+        #[serde(with = "path_text")]
+        path: PathBuf,
+        #[serde(with = "hexadecimal")]
+        target: Vec<u8>,
+    },
+    Move {
+        #[serde(with = "path_text")]
+        from: PathBuf,
+        #[serde(with = "path_text")]
+        to: PathBuf,
+        /// `None` for a folder that an earlier step makes.
+        identity: Option<Identity>,
+        /// Of a file that is not larger than the limit.
+        hash: Option<ContentHash>,
+    },
+    /// What is at `path` gets the name `spare` beside it, until the transaction is over.
+    Remove {
+        #[serde(with = "path_text")]
+        path: PathBuf,
+        spare: String,
+        identity: Identity,
+        what: Removed,
+    },
+}
+
+/// What was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Removed {
+    File {
+        image: Image,
+        metadata: Metadata,
+    },
+    Link(#[serde(with = "hexadecimal")] Vec<u8>),
+    /// A folder, itself first, each entry after the folder it lies in.
+    Tree(Vec<Leaf>),
+}
+
+/// An entry of a removed folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Leaf {
+    /// Relative to the removed folder; empty for itself.
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    pub what: LeafKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LeafKind {
+    Directory { mode: u32 },
+    File { image: Image, metadata: Metadata },
+    Link(#[serde(with = "hexadecimal")] Vec<u8>),
+}
+
+/// A new content.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Put {
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    /// Beside it: the new file until it takes its place, then the old one until the transaction is over.
+    pub temp: String,
+    pub before: Option<Before>,
+    pub after: ContentHash,
+    /// What the new file shall have; `None` for what a new file gets by itself.
+    pub metadata: Option<Metadata>,
+    /// Only of interest without `metadata`.
+    pub executable: bool,
+    #[serde(skip)]
+    pub content: Arc<[u8]>,
+}
+
+/// The file that a new content takes the place of.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Before {
+    pub identity: Identity,
+    pub image: Image,
+    pub metadata: Metadata,
+}
+
+/// Where an old content is among the images of the entry.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Image {
+    pub offset: u64,
+    pub length: u64,
+    pub hash: ContentHash,
+}
+
+// Where it is kept does not make a content another one.
+impl PartialEq for Image {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash
+    }
+}
+
+impl Eq for Image {}
+
+/// Where what was at `path` when step `step` of `structure` was done is after all of them.
+pub(super) fn final_place(structure: &[Step], step: usize, path: &Path) -> PathBuf {
+    let mut place = path.to_owned();
+    for later in structure.iter().skip(step + 1) {
+        if let Step::Move { from, to, .. } = later {
+            place = rebased(&place, from, to).unwrap_or(place);
+        }
+    }
+    place
+}
+
+/// `relative` below `folder`; the folder itself where it is empty.
+pub(super) fn below(folder: &Path, relative: &Path) -> PathBuf {
+    if relative.as_os_str().is_empty() { folder.to_owned() } else { folder.join(relative) }
+}
+
+/// `path`, which lies at or below `from`, as it is called when `from` is called `to`; `None` where it lies elsewhere.
+pub(super) fn rebased(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
+    let rest = path.strip_prefix(from).ok()?;
+    Some(below(to, rest))
+}
+
+/// The bytes that the hexadecimal digits of `text` mean.
+pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let value = |digit: u8| (digit as char).to_digit(16).unwrap_or(0) as u8;
+    Some(digits.chunks(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect())
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) mod hexadecimal {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(in super::super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&super::to_hex(bytes))
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(from)?;
+        super::from_hex(&text).ok_or_else(|| D::Error::custom("hexadecimal digits expected"))
+    }
+}
+
+/// What marks a path that is written as the hexadecimal digits of its bytes, since it is not UTF-8.
+const HEX_MARK: &str = "hex:";
+
+/// Paths as text, whatever their bytes.
+mod path_text {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::{HEX_MARK, from_hex, to_hex};
+
+    pub(super) fn encode(path: &Path) -> String {
+        match path.to_str() {
+            Some(text) if !text.starts_with(HEX_MARK) => text.to_owned(),
+            _ => format!("{HEX_MARK}{}", to_hex(path.as_os_str().as_bytes())),
+        }
+    }
+
+    pub(super) fn decode(text: String) -> Option<PathBuf> {
+        match text.strip_prefix(HEX_MARK) {
+            Some(digits) => from_hex(digits).map(|bytes| PathBuf::from(OsString::from_vec(bytes))),
+            None => Some(PathBuf::from(text)),
+        }
+    }
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&encode(path))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        decode(String::deserialize(from)?).ok_or_else(|| D::Error::custom("a path expected"))
+    }
+}
+
+/// Lists of paths.
+mod path_texts {
+    use std::path::PathBuf;
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::path_text;
+
+    pub(super) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(paths.iter().map(|path| path_text::encode(path)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
+        let texts = Vec::<String>::deserialize(from)?;
+        let paths: Option<Vec<_>> = texts.into_iter().map(path_text::decode).collect();
+        paths.ok_or_else(|| D::Error::custom("paths expected"))
+    }
+}

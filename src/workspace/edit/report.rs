@@ -1,0 +1,182 @@
+//! What a checked plan changes, told file by file.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::ContentHash;
+use super::change::{FileChange, FileKind, FileOperation};
+use super::check::{Checked, Removal};
+use super::overlay::{FileNode, Node};
+use super::record::{LeafKind, Removed, Step, Summary, SummaryOperation, below, final_place, rebased};
+use super::survey::SeenContent;
+use super::text::text_of;
+use crate::workspace::WorkspacePath;
+
+/// The files that `checked` changes, by path, and the folders it makes and removes.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub files: Vec<FileChange>,
+    pub created_dirs: Vec<WorkspacePath>,
+    pub removed_dirs: Vec<WorkspacePath>,
+}
+
+pub(super) fn report(checked: &Checked) -> Report {
+    let mut report = Changes::default();
+    for removal in &checked.removals {
+        report.removal(removal);
+    }
+    for (place, node) in checked.overlay.nodes() {
+        report.node(place, node);
+    }
+    let created_dirs = checked.structure.iter().enumerate().filter_map(|(index, step)| match step {
+        Step::MakeDir { path, .. } => Some(path_of(final_place(&checked.structure, index, path))),
+        _ => None,
+    });
+    let created_dirs = created_dirs.collect();
+    Report { files: report.files.into_values().collect(), created_dirs, removed_dirs: report.removed_dirs }
+}
+
+/// The same, as short as the history needs it.
+pub(super) fn summary(files: &[FileChange]) -> Vec<Summary> {
+    let one = |change: &FileChange| Summary {
+        path: change.path.as_path().to_owned(),
+        operation: match &change.operation {
+            FileOperation::Created => SummaryOperation::Created,
+            FileOperation::Modified => SummaryOperation::Modified,
+            FileOperation::Deleted => SummaryOperation::Deleted,
+            FileOperation::Renamed { from } => SummaryOperation::RenamedFrom(from.as_path().to_owned()),
+        },
+    };
+    files.iter().map(one).collect()
+}
+
+impl Summary {
+    /// For those who ask for the history.
+    pub(super) fn told(self) -> (WorkspacePath, FileOperation) {
+        let operation = match self.operation {
+            SummaryOperation::Created => FileOperation::Created,
+            SummaryOperation::Modified => FileOperation::Modified,
+            SummaryOperation::Deleted => FileOperation::Deleted,
+            SummaryOperation::RenamedFrom(from) => FileOperation::Renamed { from: path_of(from) },
+        };
+        (path_of(self.path), operation)
+    }
+}
+
+pub(super) fn path_of(place: PathBuf) -> WorkspacePath {
+    WorkspacePath::new(place)
+}
+
+#[derive(Default)]
+struct Changes {
+    files: BTreeMap<PathBuf, FileChange>,
+    removed_dirs: Vec<WorkspacePath>,
+}
+
+impl Changes {
+    fn removal(&mut self, removal: &Removal) {
+        match &removal.what {
+            Removed::File { .. } => {
+                let before = Some(removal.content.as_ref());
+                self.deleted(removal.place.clone(), FileKind::File, before.flatten());
+            }
+            Removed::Link(_) => self.deleted(removal.place.clone(), FileKind::Link, None),
+            Removed::Tree(leaves) => {
+                let mut contents = removal.contents.iter();
+                for leaf in leaves {
+                    let place = below(&removal.place, &leaf.path);
+                    match &leaf.what {
+                        LeafKind::Directory { .. } => self.removed_dirs.push(path_of(place)),
+                        LeafKind::Link(_) => self.deleted(place, FileKind::Link, None),
+                        LeafKind::File { image, .. } => {
+                            let content = contents.next().map(|bytes| content(bytes, image.hash));
+                            self.deleted(place, FileKind::File, content.as_ref());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn deleted(&mut self, place: PathBuf, kind: FileKind, before: Option<&SeenContent>) {
+        let change = change(path_of(place.clone()), FileOperation::Deleted, kind, before, None);
+        self.files.insert(place, change);
+    }
+
+    fn node(&mut self, place: &Path, node: &Node) {
+        let (from, kind) = match node {
+            Node::File(file) => return self.file(place, file),
+            Node::Directory(folder) => (folder.base.as_ref().map(|base| &base.place), FileKind::Directory),
+            Node::Link(link) => (link.base.as_ref().map(|base| &base.place), FileKind::Link),
+            Node::Absent | Node::Special(_) => return,
+        };
+        let operation = match (from, kind) {
+            (Some(from), _) if from == place => return,
+            // What only lies in a renamed folder is told with the folder.
+            (Some(from), _) if self.lies_in_renamed(place, from) => return,
+            (Some(from), _) => FileOperation::Renamed { from: path_of(from.clone()) },
+            (None, FileKind::Link) => FileOperation::Created,
+            (None, _) => return,
+        };
+        self.files.insert(place.to_owned(), change(path_of(place.to_owned()), operation, kind, None, None));
+    }
+
+    fn file(&mut self, place: &Path, file: &FileNode) {
+        let after = file.content.as_ref();
+        let before = file.base.as_ref().and_then(|base| base.seen.content.as_ref());
+        let from = file.base.as_ref().map(|base| base.place.as_path());
+        let moved = from.filter(|from| *from != place && !self.lies_in_renamed(place, from));
+        let operation = match (moved, file.is_changed()) {
+            (Some(from), _) => FileOperation::Renamed { from: path_of(from.to_owned()) },
+            (None, false) => return,
+            (None, true) if file.base.is_some() => FileOperation::Modified,
+            (None, true) => match self.files.remove(place) {
+                // Deleted and made again: another content in the same place.
+                Some(old) if old.operation == FileOperation::Deleted => {
+                    let after =
+                        change(old.path.clone(), FileOperation::Modified, FileKind::File, None, after);
+                    let merged = FileChange { before_hash: old.before_hash, before: old.before, ..after };
+                    self.files.insert(place.to_owned(), merged);
+                    return;
+                }
+                _ => FileOperation::Created,
+            },
+        };
+        let change = change(path_of(place.to_owned()), operation, FileKind::File, before, after);
+        self.files.insert(place.to_owned(), change);
+    }
+
+    /// Whether `place` is elsewhere than `from` only because a folder above it is. Folders come before what is in them.
+    fn lies_in_renamed(&self, place: &Path, from: &Path) -> bool {
+        place.ancestors().skip(1).any(|above| match self.files.get(above).map(|change| &change.operation) {
+            Some(FileOperation::Renamed { from: old }) => {
+                rebased(place, above, old.as_path()).as_deref() == Some(from)
+            }
+            _ => false,
+        })
+    }
+}
+
+fn content(bytes: &Arc<[u8]>, hash: ContentHash) -> SeenContent {
+    SeenContent { bytes: Arc::clone(bytes), hash }
+}
+
+fn change(
+    path: WorkspacePath,
+    operation: FileOperation,
+    kind: FileKind,
+    before: Option<&SeenContent>,
+    after: Option<&SeenContent>,
+) -> FileChange {
+    let text = |content: Option<&SeenContent>| content.and_then(|content| text_of(&content.bytes));
+    FileChange {
+        path,
+        operation,
+        kind,
+        before_hash: before.map(|content| content.hash),
+        after_hash: after.map(|content| content.hash),
+        before: text(before),
+        after: text(after),
+    }
+}

@@ -1,0 +1,190 @@
+//! Taking back a transaction that is not over: from a failed step, or from a process that died in the middle.
+//!
+//! What has been done is seen from the disk alone: the temporary name of a new content holds the new file before the
+//! exchange and the old one after it; what was removed has its spare name. So it may be started again any number of times.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, RenameFlags, readlinkat, renameat_with, unlinkat};
+use rustix::io::Errno;
+
+use super::ContentHash;
+use super::apply::Touched;
+use super::atomic::{self, Obstacle};
+use super::locate::{Folder, Tree};
+use super::record::{Before, Image, Put, Record, Step};
+use super::survey::{Identity, Seen, identity_at, survey};
+
+/// Gives an old content from the journal.
+pub(super) type OldContent<'a> = &'a dyn Fn(&Image) -> Result<Vec<u8>, super::EditError>;
+
+/// Brings everything back to what it was before `record`. What somebody else has changed since is left alone and returned.
+pub(super) fn roll_back(
+    tree: &Tree,
+    record: &Record,
+    old: OldContent<'_>,
+) -> Result<Vec<PathBuf>, (PathBuf, String)> {
+    let mut back = RollBack { tree, old, left_alone: Vec::new(), touched: Touched::default() };
+    for put in record.puts.iter().rev() {
+        back.put(put).map_err(|reason| (put.path.clone(), reason))?;
+    }
+    for step in record.structure.iter().rev() {
+        let place = match step {
+            Step::MakeDir { path, .. } | Step::MakeLink { path, .. } | Step::Remove { path, .. } => path,
+            Step::Move { from, .. } => from,
+        };
+        back.step(step).map_err(|errno| (place.clone(), errno.to_string()))?;
+    }
+    back.touched.settle().map_err(|(place, errno)| (place, errno.to_string()))?;
+    Ok(back.left_alone)
+}
+
+struct RollBack<'a> {
+    tree: &'a Tree,
+    old: OldContent<'a>,
+    left_alone: Vec<PathBuf>,
+    touched: Touched,
+}
+
+impl RollBack<'_> {
+    fn put(&mut self, put: &Put) -> Result<(), String> {
+        let Some((folder, name)) = self.folder_of(&put.path).map_err(text)? else { return Ok(()) };
+        let temp = identity_at(&folder, put.temp.as_ref()).map_err(text)?;
+        match (&put.before, temp) {
+            (None, temp) => self.take_away(&folder, name, put, temp).map_err(text)?,
+            (Some(before), Some(temp)) if temp == before.identity => {
+                self.exchange_back(&folder, name, put).map_err(text)?;
+            }
+            // Staged, and no more.
+            (Some(_), Some(_)) => atomic::remove(&folder, put.temp.as_ref()).map_err(text)?,
+            (Some(before), None) => self.rewrite(&folder, name, put, before)?,
+        }
+        self.touched.add(&put.path, &folder);
+        Ok(())
+    }
+
+    /// Takes a new file away again.
+    fn take_away(
+        &mut self,
+        folder: &Folder,
+        name: &OsStr,
+        put: &Put,
+        temp: Option<Identity>,
+    ) -> Result<(), Errno> {
+        let ours = match temp {
+            // Where the file system cannot rename without replacing, the file has both names for a moment.
+            Some(temp) => identity_at(folder, name)? == Some(temp),
+            None => content_at(folder, name)? == Some(put.after),
+        };
+        if ours {
+            atomic::remove(folder, name)?;
+        } else if temp.is_none() && identity_at(folder, name)?.is_some() {
+            self.left_alone.push(put.path.clone());
+        }
+        atomic::remove(folder, put.temp.as_ref())
+    }
+
+    /// The old file is at the temporary name.
+    fn exchange_back(&mut self, folder: &Folder, name: &OsStr, put: &Put) -> Result<(), Errno> {
+        let temp = put.temp.as_str();
+        if identity_at(folder, name)?.is_none() {
+            return renameat_with(folder, temp, folder, name, RenameFlags::NOREPLACE);
+        }
+        if content_at(folder, name)? == Some(put.after) {
+            renameat_with(folder, temp, folder, name, RenameFlags::EXCHANGE)?;
+        } else {
+            self.left_alone.push(put.path.clone());
+        }
+        atomic::remove(folder, temp.as_ref())
+    }
+
+    /// There is no temporary file: nothing has been done yet, or the old file was replaced for lack of an exchange.
+    fn rewrite(&mut self, folder: &Folder, name: &OsStr, put: &Put, before: &Before) -> Result<(), String> {
+        let replaced = identity_at(folder, name).map_err(text)? != Some(before.identity);
+        if !replaced || content_at(folder, name).map_err(text)? != Some(put.after) {
+            return Ok(());
+        }
+        let content = (self.old)(&before.image).map_err(|error| error.to_string())?;
+        atomic::stage(folder, &put.temp, &content, Some(&before.metadata), false).map_err(text)?;
+        renameat_with(folder, put.temp.as_str(), folder, name, RenameFlags::empty()).map_err(text)
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), Errno> {
+        match step {
+            Step::MakeDir { path, .. } => {
+                let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
+                if !atomic::remove_empty(&folder, name)? && identity_at(&folder, name)?.is_some() {
+                    self.left_alone.push(path.clone());
+                }
+                self.touched.add(path, &folder);
+            }
+            Step::MakeLink { path, target } => {
+                let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
+                if readlinkat(&folder, name, Vec::new()).is_ok_and(|found| found.as_bytes() == target) {
+                    unlinkat(&folder, name, AtFlags::empty())?;
+                }
+                self.touched.add(path, &folder);
+            }
+            Step::Move { from, to, identity, .. } => self.move_back(from, to, *identity)?,
+            Step::Remove { path, spare, identity, .. } => self.bring_back(path, spare, *identity)?,
+        }
+        Ok(())
+    }
+
+    fn move_back(&mut self, from: &Path, to: &Path, identity: Option<Identity>) -> Result<(), Errno> {
+        let Some((target, new)) = self.folder_of(to)? else { return Ok(()) };
+        let Some((source, old)) = self.folder_of(from)? else { return Ok(()) };
+        let found = identity_at(&target, new)?;
+        if found.is_none() || (identity.is_some() && identity != found) {
+            return Ok(());
+        }
+        match atomic::rename((&target, new), (&source, old)) {
+            Ok(()) => {}
+            // A thing without a known identity that was not moved yet, or whose old name somebody else has taken.
+            Err(Obstacle::Changed) if identity.is_none() => {}
+            Err(Obstacle::Changed) => self.left_alone.push(to.to_owned()),
+            Err(Obstacle::System(errno)) => return Err(errno),
+        }
+        self.touched.add(from, &source);
+        self.touched.add(to, &target);
+        Ok(())
+    }
+
+    fn bring_back(&mut self, path: &Path, spare: &str, identity: Identity) -> Result<(), Errno> {
+        let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
+        if identity_at(&folder, spare.as_ref())? != Some(identity) {
+            return Ok(());
+        }
+        match atomic::rename((&folder, spare.as_ref()), (&folder, name)) {
+            Ok(()) => {}
+            Err(Obstacle::Changed) => {
+                self.left_alone.push(path.to_owned());
+                atomic::remove(&folder, spare.as_ref())?;
+            }
+            Err(Obstacle::System(errno)) => return Err(errno),
+        }
+        self.touched.add(path, &folder);
+        Ok(())
+    }
+
+    /// The folder that `path` lies in; `None` where it is not there (yet, or any more), and nothing can have been done in it.
+    fn folder_of<'p>(&self, path: &'p Path) -> Result<Option<(Folder, &'p OsStr)>, Errno> {
+        match self.tree.folder_of(path) {
+            Ok(found) => Ok(Some(found)),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+}
+
+fn content_at(folder: &Folder, name: &OsStr) -> Result<Option<ContentHash>, Errno> {
+    Ok(match survey(folder, name, u64::MAX)? {
+        Seen::File(file) => file.content.map(|content| content.hash),
+        _ => None,
+    })
+}
+
+fn text(errno: Errno) -> String {
+    errno.to_string()
+}

@@ -1,0 +1,362 @@
+//! Transactions: from a plan to what has changed, and back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::apply::{Failure, apply, tidy};
+use super::atomic::Obstacle;
+use super::change::{Committed, HistoryEntry, Recovered};
+use super::check::{Checked, check, failed_at};
+use super::error::{Belief, Conflict, Found};
+use super::guard::Guard;
+use super::journal::{Entry, Journal, Progress};
+use super::locate::Tree;
+use super::lock::{Held, Turn};
+use super::record::{Record, VERSION};
+use super::report::{Report, path_of, report, summary};
+use super::rollback::roll_back;
+use super::survey::{Seen, survey};
+use super::{EditError, EditId, FileChange, Plan, text, undo};
+use crate::workspace::Workspace;
+
+/// How many transactions there may be between two looks at what the journal may forget.
+const PRUNE_EVERY: u64 = 16;
+
+/// From how many bytes of old contents on a transaction looks by itself.
+const PRUNE_BYTES: u64 = 1024 * 1024;
+
+/// The edits of one workspace: commits plans and takes them back. Cheap to clone. Its methods block: from asynchronous code
+/// they are called on a thread that may.
+#[derive(Debug, Clone)]
+pub struct Edits(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    workspace: Workspace,
+    guard: Guard,
+    journal: Journal,
+    turn: Turn,
+    limits: EditLimits,
+}
+
+/// What edits of a workspace need to know.
+#[derive(Debug, Clone)]
+pub struct EditOptions {
+    /// The user's state folder; the journal is kept below it. It is made when the first transaction needs it.
+    pub state: PathBuf,
+    /// Absolute paths of the user's own that no edit may change, where they lie inside the workspace: folders of settings
+    /// and state. `state` is always one of them.
+    pub protected: Vec<PathBuf>,
+    /// How much is edited and kept.
+    pub limits: EditLimits,
+}
+
+/// How much is edited at once, and how much is kept for the way back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditLimits {
+    /// The largest file that is written or deleted, before and after, in bytes.
+    pub file_bytes: u64,
+    /// The most old content that one transaction replaces or deletes, in bytes.
+    pub transaction_bytes: u64,
+    /// The most files that one transaction writes, and the most entries of a folder that it deletes.
+    pub transaction_files: usize,
+    /// The most files and folders in a folder that is renamed.
+    pub moved_entries: usize,
+    /// How many transactions the journal keeps.
+    pub journal_entries: usize,
+    /// How many bytes of records and old contents the journal keeps, the newest transaction in any case.
+    pub journal_bytes: u64,
+}
+
+const MIB: u64 = 1024 * 1024;
+
+impl Default for EditLimits {
+    fn default() -> Self {
+        Self {
+            file_bytes: 64 * MIB,
+            transaction_bytes: 256 * MIB,
+            transaction_files: 10_000,
+            moved_entries: 200_000,
+            journal_entries: 500,
+            journal_bytes: 512 * MIB,
+        }
+    }
+}
+
+impl EditOptions {
+    /// The usual limits, with the journal below `state`.
+    pub fn new(state: impl Into<PathBuf>) -> Self {
+        Self { state: state.into(), protected: Vec::new(), limits: EditLimits::default() }
+    }
+}
+
+impl Edits {
+    /// The edits of `workspace`. Nothing is read or made yet; [`recover`](Self::recover) puts in order what a process that
+    /// died has left, and every commit does so as well.
+    pub fn new(workspace: Workspace, options: EditOptions) -> Self {
+        let mut protected = options.protected;
+        protected.push(options.state.clone());
+        let guard = Guard::new(&workspace, &protected);
+        let journal = Journal::new(&options.state, workspace.root());
+        Self(Arc::new(Inner { workspace, guard, journal, turn: Turn::default(), limits: options.limits }))
+    }
+
+    /// Carries out `plan`: all of it, or nothing.
+    ///
+    /// # Errors
+    /// [`EditError::Conflict`] where something is not as expected, with what is there now; otherwise what is in the way.
+    /// Nothing has been changed then, except where [`EditError::Unfinished`] says so.
+    pub fn commit(&self, plan: &Plan) -> Result<Committed, EditError> {
+        let _held = self.hold()?;
+        self.0.commit(plan)
+    }
+
+    /// What [`commit`](Self::commit) would change at this moment. Touches nothing and waits for nobody.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit), as far as that can be known without doing it.
+    pub fn preview(&self, plan: &Plan) -> Result<Vec<FileChange>, EditError> {
+        let checked = check(plan, Tree::of(&self.0.workspace), &self.0.guard, &self.0.limits)?;
+        Ok(report(&checked).files)
+    }
+
+    /// Takes the transaction `id` back, as a transaction of its own in `group`.
+    ///
+    /// # Errors
+    /// [`EditError::Conflict`] where a file has been changed since; it is left as it is, and so is everything else.
+    pub fn undo(&self, id: EditId, group: Option<&str>) -> Result<Committed, EditError> {
+        let _held = self.hold()?;
+        self.0.undo(&[id], group)
+    }
+
+    /// Takes back the newest transaction that still stands and is not an undo itself.
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
+    pub fn undo_latest(&self, group: Option<&str>) -> Result<Committed, EditError> {
+        let _held = self.hold()?;
+        let history = self.0.history()?;
+        let latest = history.iter().find(|entry| entry.stands() && entry.undoes.is_empty());
+        let id = latest.ok_or(EditError::NothingToUndo { group: None })?.id;
+        self.0.undo(&[id], group)
+    }
+
+    /// Takes back everything of `of` that still stands, in one transaction of the group `group`: all of it, or nothing.
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
+    pub fn undo_group(&self, of: &str, group: Option<&str>) -> Result<Committed, EditError> {
+        let _held = self.hold()?;
+        let history = self.0.history()?;
+        let in_group: Vec<&HistoryEntry> =
+            history.iter().filter(|entry| entry.group.as_deref() == Some(of)).collect();
+        // An undo of something in the group has already done its part of it.
+        let own = |id: &EditId| in_group.iter().any(|entry| entry.id == *id);
+        let settled = |entry: &HistoryEntry| !entry.undoes.is_empty() && entry.undoes.iter().all(own);
+        let open = in_group.iter().filter(|entry| entry.stands() && !settled(entry));
+        let ids: Vec<EditId> = open.map(|entry| entry.id).collect();
+        if ids.is_empty() {
+            return Err(EditError::NothingToUndo { group: Some(of.to_owned()) });
+        }
+        self.0.undo(&ids, group)
+    }
+
+    /// The transactions that the journal remembers, newest first.
+    ///
+    /// # Errors
+    /// [`EditError::Journal`] where it cannot be read.
+    pub fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {
+        self.0.history()
+    }
+
+    /// Brings to their end, or takes back, the transactions of processes that died in the middle. Costs next to nothing
+    /// where there are none.
+    ///
+    /// # Errors
+    /// Where something cannot be put in order now; it is tried again the next time.
+    pub fn recover(&self) -> Result<Vec<Recovered>, EditError> {
+        if !self.0.journal.exists() {
+            return Ok(Vec::new());
+        }
+        let _held = self.hold()?;
+        self.0.recover()
+    }
+
+    fn hold(&self) -> Result<Held<'_>, EditError> {
+        self.0.turn.take(&self.0.journal.prepare()?)
+    }
+}
+
+// All of this is done by whoever holds the turn.
+impl Inner {
+    fn commit(&self, plan: &Plan) -> Result<Committed, EditError> {
+        self.recover()?;
+        let tree = Tree::of(&self.workspace);
+        let checked = check(plan, tree.clone(), &self.guard, &self.limits)?;
+        let Report { files, created_dirs, removed_dirs } = report(&checked);
+        let Checked { structure, puts, prunes, images, .. } = checked;
+        if structure.is_empty() && puts.is_empty() && prunes.is_empty() {
+            return Ok(Committed { id: None, files, created_dirs, removed_dirs });
+        }
+        let record = Record {
+            version: VERSION,
+            id: self.journal.next_id()?,
+            title: plan.title.clone(),
+            group: plan.group.clone(),
+            time_ms: now_ms(),
+            undoes: plan.undoes.clone(),
+            structure,
+            puts,
+            prunes,
+            summary: summary(&files),
+        };
+        let entry = self.journal.begin(&record, &images.contents)?;
+        if let Err(failure) = apply(&tree, &record, &self.limits) {
+            return Err(self.take_back(&tree, &record, &entry, failure));
+        }
+        let entry = match self.journal.done(entry.clone()) {
+            Ok(entry) => entry,
+            Err(error) => {
+                let failure = Failure { place: PathBuf::new(), obstacle: Obstacle::Changed };
+                self.take_back(&tree, &record, &entry, failure);
+                return Err(error);
+            }
+        };
+        // What has happened has happened: what cannot be tidied up now is tried again before the next transaction.
+        if let Err(error) = self.finish(&tree, &record, entry, images.length) {
+            tracing::warn!("after the edit {}: {error}", record.id);
+        }
+        Ok(Committed { id: Some(record.id), files, created_dirs, removed_dirs })
+    }
+
+    fn finish(&self, tree: &Tree, record: &Record, entry: Entry, bytes: u64) -> Result<(), EditError> {
+        tidy(tree, record).map_err(|(place, errno)| failed_at(path_of(place).display(), errno))?;
+        self.journal.tidy(entry)?;
+        if record.id.0.is_multiple_of(PRUNE_EVERY) || bytes >= PRUNE_BYTES {
+            self.journal.prune(&self.limits)?;
+        }
+        Ok(())
+    }
+
+    /// Everything back as it was; the error that tells why.
+    fn take_back(&self, tree: &Tree, record: &Record, entry: &Entry, failure: Failure) -> EditError {
+        let back = roll_back(tree, record, &|image| self.journal.image(entry, image));
+        let path = path_of(failure.place.clone());
+        if let Err((place, obstacle)) = back {
+            let reason = match failure.obstacle {
+                Obstacle::Changed => "it was changed at the same time".to_owned(),
+                Obstacle::System(errno) => errno.to_string(),
+            };
+            let obstacle = format!("`{}`: {obstacle}", path_of(place).display());
+            return EditError::Unfinished { path: path.display(), reason, obstacle };
+        }
+        if let Err(error) = self.journal.forget(entry) {
+            return error;
+        }
+        match failure.obstacle {
+            Obstacle::System(errno) => failed_at(path.display(), errno),
+            Obstacle::Changed => {
+                let found = self.found(tree, &failure);
+                EditError::Conflict(vec![Conflict { path, expected: Belief::Unchanged, found }])
+            }
+        }
+    }
+
+    fn found(&self, tree: &Tree, failure: &Failure) -> Found {
+        let seen = tree
+            .folder_of(&failure.place)
+            .and_then(|(folder, name)| survey(&folder, name, self.limits.file_bytes));
+        match seen {
+            Ok(Seen::Absent) => Found::Absent,
+            Ok(Seen::File(file)) => file.content.map_or(Found::Other, |content| Found::File {
+                hash: content.hash,
+                text: text::text_of(&content.bytes),
+            }),
+            _ => Found::Other,
+        }
+    }
+
+    fn recover(&self) -> Result<Vec<Recovered>, EditError> {
+        let mut recovered = Vec::new();
+        let tree = Tree::of(&self.workspace);
+        // The newest first: it was made on what those before it left.
+        for entry in self.journal.entries()?.into_iter().rev() {
+            let finished = match entry.progress {
+                Progress::Tidy => continue,
+                Progress::Done => true,
+                Progress::Begun => false,
+            };
+            let record = self.journal.record(&entry)?;
+            let id = record.id;
+            let left_alone = if finished {
+                self.finish(&tree, &record, entry, 0)?;
+                Vec::new()
+            } else {
+                let back = roll_back(&tree, &record, &|image| self.journal.image(&entry, image));
+                let left_alone = back.map_err(|(place, reason)| EditError::Unfinished {
+                    path: path_of(place).display(),
+                    reason: format!("the edit {id} was interrupted"),
+                    obstacle: reason,
+                })?;
+                self.journal.forget(&entry)?;
+                left_alone
+            };
+            tracing::info!(
+                "the interrupted edit {id} was {}",
+                if finished { "finished" } else { "taken back" }
+            );
+            let left_alone = left_alone.into_iter().map(path_of).collect();
+            recovered.push(Recovered { id, finished, left_alone });
+        }
+        Ok(recovered)
+    }
+
+    /// `ids` newest first.
+    fn undo(&self, ids: &[EditId], group: Option<&str>) -> Result<Committed, EditError> {
+        self.recover()?;
+        let entries = self.journal.entries()?;
+        let history = self.history()?;
+        let mut plan = Plan::new(undo::title(ids)).in_group(group);
+        for id in ids {
+            let unknown = || EditError::UnknownEdit { id: *id };
+            let entry = entries.iter().find(|entry| entry.id == *id).ok_or_else(unknown)?;
+            let told = history.iter().find(|entry| entry.id == *id).ok_or_else(unknown)?;
+            if let Some(by) = told.undone_by {
+                return Err(EditError::AlreadyUndone { id: *id, by });
+            }
+            undo::add_inverse(&mut plan, &self.journal, entry, &self.journal.record(entry)?)?;
+        }
+        self.commit(&plan)
+    }
+
+    fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {
+        let mut history = Vec::new();
+        for entry in self.journal.entries()?.iter().rev().filter(|entry| entry.progress != Progress::Begun) {
+            let record = self.journal.record(entry)?;
+            history.push(HistoryEntry {
+                id: record.id,
+                title: record.title,
+                group: record.group,
+                time: UNIX_EPOCH + Duration::from_millis(record.time_ms),
+                files: record.summary.into_iter().map(super::record::Summary::told).collect(),
+                undoes: record.undoes,
+                undone_by: None,
+            });
+        }
+        undo::mark_undone(&mut history);
+        Ok(history)
+    }
+}
+
+impl HistoryEntry {
+    /// Whether it has not been taken back.
+    pub fn stands(&self) -> bool {
+        self.undone_by.is_none()
+    }
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}

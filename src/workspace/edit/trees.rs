@@ -1,0 +1,162 @@
+//! Whole folders: what is in them before they are removed or get another name.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::fstat;
+use rustix::io::Errno;
+
+use super::locate::Folder;
+use super::record::{Image, Leaf, LeafKind, Removed};
+use super::survey::{Seen, names_in, survey};
+use super::{ContentHash, EditLimits};
+
+/// How deep folders may lie in each other.
+const DEEPEST: usize = 256;
+
+/// The old contents that a transaction has to keep.
+#[derive(Debug, Default)]
+pub(super) struct Images {
+    pub contents: Vec<Arc<[u8]>>,
+    pub length: u64,
+}
+
+/// Why a folder cannot be removed or renamed as a whole. Paths are relative to it.
+#[derive(Debug)]
+pub(super) enum TreeError {
+    System(Errno),
+    TooMany,
+    TooLarge(PathBuf),
+    Special(PathBuf, &'static str),
+}
+
+impl From<Errno> for TreeError {
+    fn from(errno: Errno) -> Self {
+        Self::System(errno)
+    }
+}
+
+impl Images {
+    /// Keeps `content`, and says where.
+    pub(super) fn keep(&mut self, content: &Arc<[u8]>, hash: ContentHash) -> Image {
+        let image = Image { offset: self.length, length: content.len() as u64, hash };
+        self.length += image.length;
+        self.contents.push(Arc::clone(content));
+        image
+    }
+}
+
+/// Everything in `folder`, itself first, each entry after the folder it lies in, with the contents put into `images`.
+pub(super) fn list(
+    parent: &Folder,
+    name: &OsStr,
+    limits: &EditLimits,
+    images: &mut Images,
+) -> Result<Vec<Leaf>, TreeError> {
+    let mut listing = Listing { limits, images, leaves: Vec::new() };
+    listing.directory(parent, name, Path::new(""), 0)?;
+    Ok(listing.leaves)
+}
+
+struct Listing<'a> {
+    limits: &'a EditLimits,
+    images: &'a mut Images,
+    leaves: Vec<Leaf>,
+}
+
+impl Listing<'_> {
+    fn directory(
+        &mut self,
+        parent: &Folder,
+        name: &OsStr,
+        path: &Path,
+        depth: usize,
+    ) -> Result<(), TreeError> {
+        if depth > DEEPEST {
+            return Err(TreeError::TooMany);
+        }
+        let folder = parent.enter(name)?;
+        #[allow(clippy::unnecessary_cast)] // field types differ between systems
+        let mode = fstat(&folder)?.st_mode as u32;
+        self.add(path.to_owned(), LeafKind::Directory { mode: mode & 0o7777 })?;
+        for name in names_in(&folder)? {
+            let path = path.join(&name);
+            match survey(&folder, &name, self.limits.file_bytes)? {
+                Seen::Absent => {}
+                Seen::Directory(_) => self.directory(&folder, &name, &path, depth + 1)?,
+                Seen::Link(link) => self.add(path, LeafKind::Link(link.target))?,
+                Seen::Special(kind) => return Err(TreeError::Special(path, kind)),
+                Seen::File(file) => {
+                    let Some(content) = file.content else { return Err(TreeError::TooLarge(path)) };
+                    let image = self.images.keep(&content.bytes, content.hash);
+                    self.add(path, LeafKind::File { image, metadata: file.metadata })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: PathBuf, what: LeafKind) -> Result<(), TreeError> {
+        if self.leaves.len() >= self.limits.transaction_files {
+            return Err(TreeError::TooMany);
+        }
+        if self.images.length > self.limits.transaction_bytes {
+            return Err(TreeError::TooLarge(path));
+        }
+        self.leaves.push(Leaf { path, what });
+        Ok(())
+    }
+}
+
+/// The paths of everything below the folder `name`, relative to it; at most `limit`.
+pub(super) fn names_below(parent: &Folder, name: &OsStr, limit: usize) -> Result<Vec<PathBuf>, TreeError> {
+    let mut paths = Vec::new();
+    add_names_below(parent, name, Path::new(""), (limit, DEEPEST), &mut paths)?;
+    Ok(paths)
+}
+
+fn add_names_below(
+    parent: &Folder,
+    name: &OsStr,
+    path: &Path,
+    (limit, depth): (usize, usize),
+    paths: &mut Vec<PathBuf>,
+) -> Result<(), TreeError> {
+    let folder = parent.enter(name)?;
+    for name in names_in(&folder)? {
+        let path = path.join(&name);
+        if paths.len() >= limit || depth == 0 {
+            return Err(TreeError::TooMany);
+        }
+        paths.push(path.clone());
+        match add_names_below(&folder, &name, &path, (limit, depth - 1), paths) {
+            Err(TreeError::System(Errno::NOTDIR | Errno::LOOP | Errno::NOENT)) => {}
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether what has been put aside as `name` is what was to be removed.
+pub(super) fn is_same(
+    parent: &Folder,
+    name: &OsStr,
+    what: &Removed,
+    limits: &EditLimits,
+) -> Result<bool, Errno> {
+    match (what, survey(parent, name, limits.file_bytes)?) {
+        (Removed::File { image, .. }, Seen::File(file)) => {
+            Ok(file.content.is_some_and(|content| content.hash == image.hash))
+        }
+        (Removed::Link(target), Seen::Link(link)) => Ok(*target == link.target),
+        (Removed::Tree(leaves), Seen::Directory(_)) => {
+            match list(parent, name, limits, &mut Images::default()) {
+                Ok(found) => Ok(found == *leaves),
+                Err(TreeError::System(errno)) => Err(errno),
+                Err(_) => Ok(false),
+            }
+        }
+        _ => Ok(false),
+    }
+}

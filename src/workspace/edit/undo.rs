@@ -1,0 +1,125 @@
+//! The plan that takes a transaction back. It goes the same way as any other: checked, journaled, all or nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::journal::{Entry, Journal};
+use super::plan::{ModeChange, Operation};
+use super::record::{Image, LeafKind, Put, Record, Removed, Step, below};
+use super::report::path_of;
+use super::{EditError, EditId, Expected, HistoryEntry, Plan};
+
+/// Adds to `plan` what takes `entry` back.
+pub(super) fn add_inverse(
+    plan: &mut Plan,
+    journal: &Journal,
+    entry: &Entry,
+    record: &Record,
+) -> Result<(), EditError> {
+    let inverse = Inverse { journal, entry };
+    for path in record.prunes.iter().rev() {
+        plan.create_dir(&path_of(path.clone()));
+    }
+    for put in record.puts.iter().rev() {
+        inverse.put(plan, put)?;
+    }
+    for step in record.structure.iter().rev() {
+        inverse.step(plan, step)?;
+    }
+    plan.undoes.push(record.id);
+    Ok(())
+}
+
+struct Inverse<'a> {
+    journal: &'a Journal,
+    entry: &'a Entry,
+}
+
+impl Inverse<'_> {
+    fn put(&self, plan: &mut Plan, put: &Put) -> Result<(), EditError> {
+        let path = path_of(put.path.clone());
+        let expected = Expected::Hash(put.after);
+        let Some(before) = &put.before else {
+            plan.delete(&path, expected);
+            return Ok(());
+        };
+        let now = put.metadata.as_ref().map_or(before.metadata.mode, |metadata| metadata.mode);
+        // A mode that somebody has changed since stays, unless the transaction had changed it.
+        let mode = match before.metadata.mode {
+            mode if mode == now => ModeChange::Keep,
+            mode => ModeChange::Exactly(mode),
+        };
+        plan.push(Operation::Write { path, content: self.content(&before.image)?, expected, mode });
+        Ok(())
+    }
+
+    fn step(&self, plan: &mut Plan, step: &Step) -> Result<(), EditError> {
+        match step {
+            Step::MakeDir { path, .. } => {
+                plan.push(Operation::Prune { path: path_of(path.clone()) });
+            }
+            Step::MakeLink { path, .. } => {
+                plan.delete(&path_of(path.clone()), Expected::Any);
+            }
+            Step::Move { from, to, hash, .. } => {
+                let expected = hash.map_or(Expected::Any, Expected::Hash);
+                plan.rename(&path_of(to.clone()), &path_of(from.clone()), expected, false);
+            }
+            Step::Remove { path, what, .. } => self.removed(plan, path, what)?,
+        }
+        Ok(())
+    }
+
+    fn removed(&self, plan: &mut Plan, place: &Path, what: &Removed) -> Result<(), EditError> {
+        let path = path_of(place.to_owned());
+        match what {
+            Removed::Link(target) => {
+                plan.push(Operation::RestoreLink { path, target: target.clone() });
+            }
+            Removed::File { image, metadata } => {
+                let (content, metadata) = (self.content(image)?, metadata.clone());
+                plan.push(Operation::Restore { path, content, metadata });
+            }
+            Removed::Tree(leaves) => {
+                for leaf in leaves {
+                    let path = path_of(below(place, &leaf.path));
+                    plan.push(match &leaf.what {
+                        LeafKind::Directory { mode } => Operation::CreateDir { path, mode: Some(*mode) },
+                        LeafKind::Link(target) => Operation::RestoreLink { path, target: target.clone() },
+                        LeafKind::File { image, metadata } => {
+                            let (content, metadata) = (self.content(image)?, metadata.clone());
+                            Operation::Restore { path, content, metadata }
+                        }
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn content(&self, image: &Image) -> Result<Arc<[u8]>, EditError> {
+        self.journal.image(self.entry, image).map(Arc::from)
+    }
+}
+
+/// Fills in which of `entries` (newest first) were taken back, by which that was not taken back itself.
+pub(super) fn mark_undone(entries: &mut [HistoryEntry]) {
+    for index in 0..entries.len() {
+        // Newer ones come first, so whether this one still counts is already known.
+        if entries[index].undone_by.is_some() {
+            continue;
+        }
+        let (by, undoes) = (entries[index].id, entries[index].undoes.clone());
+        for entry in &mut entries[index + 1..] {
+            if undoes.contains(&entry.id) {
+                entry.undone_by = Some(by);
+            }
+        }
+    }
+}
+
+/// What an undo is called in the history.
+pub(super) fn title(ids: &[EditId]) -> String {
+    let ids: Vec<String> = ids.iter().map(EditId::to_string).collect();
+    format!("undo {}", ids.join(" "))
+}

@@ -1,0 +1,80 @@
+//! Extended attributes: those that belong to a file's identity are carried over when its content is replaced.
+
+use std::ffi::CString;
+use std::os::fd::AsFd;
+
+use rustix::fs::{XattrFlags, fgetxattr, flistxattr, flistxattr_query, fsetxattr};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::record::hexadecimal;
+
+/// One extended attribute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Attribute {
+    name: CString,
+    #[serde(with = "hexadecimal")]
+    value: Vec<u8>,
+}
+
+/// The most bytes that a list of names or one value can have (`XATTR_SIZE_MAX` of the kernel).
+const MOST_BYTES: usize = 64 * 1024;
+
+/// How far an attribute has to survive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The user's own, and access control lists: an edit that would lose it does not happen.
+    Kept,
+    /// Labels that the system may set by itself and may not let us set: kept where that is allowed.
+    Tried,
+    /// Vouches for the content (file capabilities, integrity): void when that changes, as after any write.
+    Void,
+}
+
+fn kind(name: &[u8]) -> Kind {
+    let starts = |prefix: &[u8]| name.starts_with(prefix);
+    if starts(b"security.capability") || starts(b"security.ima") || starts(b"security.evm") {
+        Kind::Void
+    } else if starts(b"user.") || starts(b"system.posix_acl") || starts(b"com.apple.") {
+        Kind::Kept
+    } else {
+        Kind::Tried
+    }
+}
+
+/// All attributes of the open file that can survive a change of its content.
+pub(super) fn read_all(fd: impl AsFd) -> Result<Vec<Attribute>, Errno> {
+    match flistxattr_query(&fd) {
+        Ok(0) | Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
+        Ok(_) => {}
+        Err(errno) => return Err(errno),
+    }
+    let mut names = vec![0u8; MOST_BYTES];
+    let length = flistxattr(&fd, &mut names[..])?;
+    let mut attributes = Vec::new();
+    let mut buffer = vec![0u8; MOST_BYTES];
+    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let Ok(name) = CString::new(name) else { continue };
+        if kind(name.as_bytes()) == Kind::Void {
+            continue;
+        }
+        match fgetxattr(&fd, &name, &mut buffer[..]) {
+            Ok(length) => attributes.push(Attribute { name, value: buffer[..length].to_vec() }),
+            Err(_) if kind(name.as_bytes()) == Kind::Tried => {}
+            Err(Errno::NODATA) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(attributes)
+}
+
+/// Gives `attributes` to the open file.
+pub(super) fn write_all(fd: impl AsFd, attributes: &[Attribute]) -> Result<(), Errno> {
+    for attribute in attributes {
+        match fsetxattr(&fd, &attribute.name, &attribute.value, XattrFlags::empty()) {
+            Err(errno) if kind(attribute.name.as_bytes()) == Kind::Kept => return Err(errno),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! Tools that change files: what they answer, what they leave, what they say that they broke.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod contract;
+mod real;

@@ -1,0 +1,245 @@
+//! Edits with real servers: what breaks elsewhere is told, renames reach every file, undo restores every byte.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::support::agent::{call, failure, open};
+use crate::support::{Project, real_servers};
+
+fn prefer(project: &Project, language: &str, server: &str) {
+    std::fs::create_dir_all(project.beside("config")).expect("a folder");
+    let settings = format!("prefer.{language} = [\"{server}\"]\n");
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+}
+
+fn texts(project: &Project, paths: &[&str]) -> BTreeMap<String, String> {
+    paths.iter().map(|path| ((*path).to_owned(), project.read(path))).collect()
+}
+
+fn added<'a>(answer: &'a Value, path: &str) -> Vec<&'a str> {
+    let added = answer["diagnostics"]["added"].as_array().expect("a delta");
+    let of_file = added.iter().filter(|item| item["path"] == path);
+    of_file.filter_map(|item| item["message"].as_str()).collect()
+}
+
+/// An edit of `path` that breaks `caller`: tried, made, mended, each time with what it changes in the diagnostics.
+async fn breaks_a_caller(
+    project: &Project,
+    server: &str,
+    path: &str,
+    edit: (&str, &str),
+    caller: &str,
+    word: &str,
+) {
+    let runtime = open(project, Some(&real_servers(&[server])));
+    let before = project.read(path);
+    let arguments = json!({"path": path, "edits": [{"old": edit.0, "new": edit.1}], "diagnostics": true});
+    let mut tried = arguments.clone();
+    tried["dry_run"] = json!(true);
+    let answer = call(&runtime, "edit", tried).await;
+    assert_eq!(answer["diagnostics"]["verdict"], "complete", "{answer:#}");
+    assert!(added(&answer, caller).iter().any(|message| message.contains(word)), "tried: {answer:#}");
+    assert_eq!(project.read(path), before, "a trial writes nothing");
+    let clean = call(&runtime, "lsp_diagnostics", json!({"path": caller, "min_severity": "error"})).await;
+    assert_eq!(
+        (&clean["verdict"], &clean["count"]),
+        (&json!("complete"), &json!(0)),
+        "the trial is over: {clean:#}"
+    );
+    let answer = call(&runtime, "edit", arguments).await;
+    assert_eq!(answer["diagnostics"]["verdict"], "complete", "{answer:#}");
+    assert!(added(&answer, caller).iter().any(|message| message.contains(word)), "made: {answer:#}");
+    let back = json!({"path": path, "edits": [{"old": edit.1, "new": edit.0}]});
+    let answer = call(&runtime, "edit", back).await;
+    assert_eq!(answer["diagnostics"]["added"], json!([]), "{answer:#}");
+    assert!(answer["diagnostics"]["removed"].as_u64().is_some_and(|removed| removed > 0), "{answer:#}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pyright_tells_the_caller_that_an_edit_breaks() {
+    let project = Project::of_fixture("python");
+    prefer(&project, "python", "pyright");
+    let edit = ("def compose(person: Person, *, shout", "def compose(person: Person, mood: str, *, shout");
+    breaks_a_caller(&project, "pyright", "greet/messages.py", edit, "greet/app.py", "mood").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn typescript_tells_the_caller_that_an_edit_breaks() {
+    let project = Project::of_fixture("typescript");
+    let edit = (
+        "export function add(one: Money, other: Money)",
+        "export function add(one: Money, other: Money, rate: string)",
+    );
+    breaks_a_caller(
+        &project,
+        "typescript-language-server",
+        "src/money.ts",
+        edit,
+        "src/basket.ts",
+        "overload",
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clangd_tells_the_caller_that_an_edit_breaks() {
+    let project = Project::of_fixture("c");
+    let edit = (
+        "bool queue_pop(struct queue *queue, int *number);",
+        "bool queue_pop(struct queue *queue, int *number, int wait);",
+    );
+    breaks_a_caller(&project, "clangd", "include/queue.h", edit, "src/main.c", "too few arguments").await;
+}
+
+/// Renames what `address` names, checks the places, and takes it back.
+async fn renames(project: &Project, server: &str, address: Value, name: &str, files: &[(&str, &str)]) {
+    let runtime = open(project, Some(&real_servers(&[server])));
+    let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+    let before = texts(project, &paths);
+    let mut arguments = address;
+    arguments["new_name"] = json!(name);
+    let answer = call(&runtime, "lsp_rename", arguments.clone()).await;
+    for (path, expected) in files {
+        assert!(project.read(path).contains(expected), "{path}: {}\n{answer:#}", project.read(path));
+    }
+    let checked = call(&runtime, "lsp_diagnostics", json!({"paths": paths, "min_severity": "error"})).await;
+    assert_eq!((&checked["verdict"], &checked["count"]), (&json!("complete"), &json!(0)), "{checked:#}");
+    call(&runtime, "undo", json!({"id": answer["undo"]})).await;
+    assert_eq!(texts(project, &paths), before, "every byte is back");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pyright_renames_across_files() {
+    let project = Project::of_fixture("python");
+    prefer(&project, "python", "pyright");
+    let files = [("greet/messages.py", "def greeting(person"), ("greet/app.py", "[greeting(person)")];
+    renames(
+        &project,
+        "pyright",
+        json!({"path": "greet/messages.py", "symbol": "compose"}),
+        "greeting",
+        &files,
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pylsp_renames_across_files() {
+    let project = Project::of_fixture("python");
+    let files = [("greet/messages.py", "def greeting(person"), ("greet/app.py", "[greeting(person)")];
+    renames(&project, "pylsp", json!({"path": "greet/messages.py", "symbol": "compose"}), "greeting", &files)
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn typescript_renames_across_files() {
+    let project = Project::of_fixture("typescript");
+    let files = [("src/money.ts", "export function sum(one"), ("src/basket.ts", "reduce(sum,")];
+    renames(
+        &project,
+        "typescript-language-server",
+        json!({"path": "src/money.ts", "symbol": "add"}),
+        "sum",
+        &files,
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clangd_renames_across_files() {
+    let project = Project::of_fixture("c");
+    let files = [
+        ("include/queue.h", "bool queue_take(struct queue"),
+        ("src/queue.c", "bool queue_take(struct queue"),
+        ("src/main.c", "while (queue_take(&queue"),
+    ];
+    renames(
+        &project,
+        "clangd",
+        json!({"path": "include/queue.h", "symbol": "queue_pop"}),
+        "queue_take",
+        &files,
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bash_language_server_renames_within_a_file() {
+    let project = Project::of_fixture("shell");
+    let runtime = open(&project, Some(&real_servers(&["bash-language-server"])));
+    let path = std::fs::read_dir(project.root())
+        .expect("a folder")
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .find(|name| project.path(name).is_file() && project.read(name).contains("keep_last()"))
+        .expect("a script");
+    let arguments = json!({"path": path, "symbol": "keep_last", "new_name": "keep_previous"});
+    call(&runtime, "lsp_rename", arguments).await;
+    let text = project.read(&path);
+    assert!(text.contains("keep_previous() {") && text.contains("    keep_previous \""), "{text}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn moving_a_file_updates_its_imports() {
+    let project = Project::of_fixture("typescript");
+    let runtime = open(&project, Some(&real_servers(&["typescript-language-server"])));
+    let answer = call(
+        &runtime,
+        "move",
+        json!({"from": "src/money.ts", "to": "src/lib/money.ts", "diagnostics": true}),
+    )
+    .await;
+    assert!(project.read("src/basket.ts").contains("./lib/money.js"), "{answer:#}");
+    let checked = call(
+        &runtime,
+        "lsp_diagnostics",
+        json!({"paths": ["src/basket.ts", "src/lib/money.ts"], "min_severity": "error"}),
+    )
+    .await;
+    assert_eq!(checked["count"], 0, "{checked:#}");
+    call(&runtime, "undo", json!({"id": answer["undo"]})).await;
+    assert!(project.path("src/money.ts").exists() && !project.path("src/lib").exists());
+    assert!(project.read("src/basket.ts").contains("\"./money.js\""));
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quick_fix_is_listed_and_applied() {
+    let project = Project::of_fixture("typescript");
+    project.write("src/use.ts", "export const price = format({ cents: 1, currency: \"EUR\" });\n");
+    let runtime = open(&project, Some(&real_servers(&["typescript-language-server"])));
+    let at = json!({"path": "src/use.ts", "line": 0, "kind": "quickfix"});
+    let list = call(&runtime, "lsp_code_actions", at.clone()).await;
+    let titles: Vec<&str> =
+        list["actions"].as_array().expect("actions").iter().filter_map(|one| one["title"].as_str()).collect();
+    let title = titles.iter().find(|title| title.contains("import")).unwrap_or_else(|| panic!("{list:#}"));
+    let mut apply = at.clone();
+    apply["apply"] = json!(title);
+    let answer = call(&runtime, "lsp_code_actions", apply).await;
+    assert!(project.read("src/use.ts").starts_with("import { format }"), "{answer:#}");
+    let mut wrong = at;
+    wrong["apply"] = json!("no such thing");
+    assert_eq!(failure(&runtime, "lsp_code_actions", wrong).await.0, "not_found");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_formatted() {
+    let project = Project::of_fixture("c");
+    project.write("src/odd.c", "int  f( int a ){return   a;}\n");
+    let runtime = open(&project, Some(&real_servers(&["clangd"])));
+    let tried = call(&runtime, "lsp_format", json!({"path": "src/odd.c", "dry_run": true})).await;
+    assert!(
+        tried["results"][0]["diff"].as_str().is_some_and(|diff| diff.contains("+int f(int a)")),
+        "{tried:#}"
+    );
+    assert_eq!(project.read("src/odd.c"), "int  f( int a ){return   a;}\n");
+    call(&runtime, "lsp_format", json!({"path": "src/odd.c"})).await;
+    assert!(project.read("src/odd.c").starts_with("int f(int a)"), "{}", project.read("src/odd.c"));
+    let again = call(&runtime, "lsp_format", json!({"path": "src/odd.c"})).await;
+    assert_eq!(again["results"], json!([]));
+    runtime.shutdown().await;
+}

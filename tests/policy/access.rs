@@ -1,0 +1,188 @@
+use std::os::unix::fs::symlink;
+
+use lsp_tools::config::Profile;
+use lsp_tools::policy::caller::CallerAccess;
+use lsp_tools::policy::request::Verdict;
+use lsp_tools::tools::tool::Caller;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, code, error};
+
+fn offered(stage: &Stage, settings_of_caller: CallerAccess) -> Vec<String> {
+    let caller = Caller { access: settings_of_caller, ..Caller::default() };
+    let runtime = stage.runtime();
+    let definitions = runtime.definitions(&caller);
+    definitions.iter().map(|definition| definition.card.name.to_string()).collect()
+}
+
+#[tokio::test]
+async fn what_is_not_offered_is_not_listed_and_not_run() {
+    let stage = Stage::new("[permissions]\navailable = ['test_*', 'lsp_hover']\nexcluded = ['test_edit']\n");
+    let names = offered(&stage, CallerAccess::default());
+    assert_eq!(names, ["lsp_hover", "test_fetch", "test_read", "test_run"]);
+    let runtime = stage.runtime();
+    let result = stage.call(&runtime, "test_edit", json!({})).await;
+    assert_eq!((code(&result), error(&result)), ("denied", "test_edit is excluded by the user's settings"));
+    assert!(stage.diary().is_empty());
+    let lsp = CallerAccess { profile: Some(Profile::Lsp), ..CallerAccess::default() };
+    assert_eq!(offered(&stage, lsp), ["lsp_hover"]);
+    let read_only = CallerAccess { profile: Some(Profile::ReadOnly), ..CallerAccess::default() };
+    assert_eq!(offered(&stage, read_only), ["lsp_hover", "test_read"]);
+}
+
+#[tokio::test]
+async fn an_agent_has_its_own_tools_and_no_more_than_its_session() {
+    let mut stage = Stage::new(
+        "[permissions]\nexcluded = ['test_fetch']\n[agents.scribe]\ntools = ['test_read', 'test_edit', 'test_fetch']\n\
+         deny = ['test_edit(secret)']\n",
+    );
+    stage.caller.agent = Some("scribe".into());
+    let runtime = stage.runtime();
+    let definitions = runtime.definitions(&stage.caller);
+    let names: Vec<&str> = definitions.iter().map(|definition| definition.card.name.as_ref()).collect();
+    assert_eq!(names, ["test_edit", "test_read"]);
+    assert!(stage.call(&runtime, "test_edit", json!({"path": "src/a.rs"})).await.ok());
+    assert_eq!(code(&stage.call(&runtime, "test_edit", json!({"path": "secret/key"})).await), "denied");
+    assert_eq!(code(&stage.call(&runtime, "test_run", json!({})).await), "denied");
+    stage.caller.agent = Some("scirbe".into());
+    let result = stage.call(&runtime, "test_read", json!({})).await;
+    assert!(
+        error(&result).starts_with("there is no agent `scirbe`; did you mean `scribe`?"),
+        "{}",
+        error(&result)
+    );
+}
+
+#[tokio::test]
+async fn a_link_does_not_dodge_a_rule() {
+    let stage = Stage::new("permissions.deny = ['*(secret)']\n");
+    symlink("../secret", stage.project.path("src/innocent")).unwrap();
+    symlink("secret/new", stage.project.path("fresh")).unwrap();
+    let runtime = stage.runtime();
+    for path in
+        ["secret/key", "src/../secret/key", "src/innocent/key", "src/innocent/new", "fresh", "SECRET/key"]
+    {
+        let result = stage.call(&runtime, "test_read", json!({"path": path})).await;
+        assert_eq!(code(&result), "denied", "{path}");
+    }
+    assert!(stage.call(&runtime, "test_read", json!({"path": "src/a.rs"})).await.ok());
+    assert_eq!(
+        code(&stage.call(&runtime, "test_edit", json!({"path": "."})).await),
+        "denied",
+        "the folder above"
+    );
+    assert!(stage.call(&runtime, "test_read", json!({"path": "."})).await.ok());
+}
+
+#[tokio::test]
+async fn an_untrusted_project_may_forbid_and_not_allow() {
+    let stage = Stage::new("");
+    let hook = stage.script("evil", "touch PWNED; cat > /dev/null");
+    let settings = format!(
+        "[permissions]\nallow = ['test_run', 'test_fetch']\ndeny = ['test_edit(src)']\n[[hooks.pre]]\ncommand = [{}]\n",
+        json!(hook)
+    );
+    stage.project.write(".lsp-tools/lsp-tools.toml", &settings);
+    let runtime = stage.runtime();
+    assert_eq!(code(&stage.call(&runtime, "test_run", json!({"command": "ls"})).await), "denied");
+    let result = stage.call(&runtime, "test_edit", json!({"path": "src/a.rs"})).await;
+    assert!(error(&result).contains("in .lsp-tools/lsp-tools.toml forbids it"), "{}", error(&result));
+    assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
+    assert!(!stage.project.path("PWNED").exists(), "no hook of an untrusted project runs");
+    assert!(
+        runtime.startup_hints().iter().any(|line| line.contains("permissions.allow")),
+        "{:?}",
+        runtime.startup_hints()
+    );
+}
+
+#[tokio::test]
+async fn a_trusted_project_runs_the_hook_that_was_trusted_and_no_other() {
+    use lsp_tools::tools::trust::TrustRequest;
+    let stage = Stage::new("");
+    let hook = |body: &str| crate::stage::executable(stage.project.path("check.sh"), body);
+    hook("cat > /dev/null; touch seen");
+    stage.project.write(".lsp-tools/lsp-tools.toml", "[[hooks.pre]]\ncommand = ['./check.sh']\n");
+    let asked = stage.runtime().trust(TrustRequest::Show).await.unwrap();
+    assert!(asked.items.iter().any(|item| item.name == "the program `check.sh`"), "{:?}", asked.items);
+    stage.runtime().trust(TrustRequest::Grant { fingerprint: asked.fingerprint }).await.unwrap();
+    let runtime = stage.runtime();
+    let result = stage.call(&runtime, "test_read", json!({})).await;
+    assert!(result.ok(), "{:?}", result.value);
+    assert!(stage.project.path("seen").exists());
+    hook("cat > /dev/null; touch PWNED");
+    let result = stage.call(&runtime, "test_read", json!({})).await;
+    assert!(
+        error(&result).contains("`./check.sh` of this project, which is not trusted"),
+        "{}",
+        error(&result)
+    );
+    assert!(!stage.project.path("PWNED").exists());
+}
+
+#[tokio::test]
+async fn a_file_of_the_project_is_no_argument_of_a_users_hook_before_it_is_trusted() {
+    let mut stage = Stage::new("");
+    stage.settings("[[hooks.pre]]\ncommand = ['sh', 'src/hook.sh']\n");
+    stage.project.write("src/hook.sh", "touch PWNED");
+    let runtime = stage.runtime();
+    let result = stage.call(&runtime, "test_read", json!({})).await;
+    assert!(error(&result).contains("`src/hook.sh` of this project"), "{}", error(&result));
+    assert!(!stage.project.path("PWNED").exists());
+}
+
+#[tokio::test]
+async fn settings_that_cannot_be_read_open_no_runtime() {
+    let stage = Stage::new("[permissions]\ndeny = ['bash(a|b)']\n");
+    let error = stage.try_runtime().expect_err("a wrong rule").error;
+    assert!(error.contains("lsp-tools.toml` line 2: the rule `bash(a|b)`"), "{error}");
+}
+
+#[tokio::test]
+async fn rules_can_be_asked_without_calling() {
+    let stage =
+        Stage::new("[permissions]\nallow = ['bash(git status)']\ndeny = ['bash(rm)', 'test_edit(secret)']\n");
+    let runtime = stage.runtime();
+    for (command, expected) in
+        [("git status", Verdict::Allow), ("git status; ls", Verdict::Ask), ("ls; rm x", Verdict::Deny)]
+    {
+        assert_eq!(runtime.check_command(&stage.caller, command).verdict, expected, "{command}");
+    }
+    let check = |arguments: Value| runtime.check_call(&stage.caller, "test_edit", &arguments);
+    assert_eq!(check(json!({"path": "secret/key"})).unwrap().rule.as_deref(), Some("test_edit(secret)"));
+    assert_eq!(check(json!({"path": "src"})).unwrap().verdict, Verdict::Allow);
+    assert!(check(json!({"pth": "src"})).is_err());
+    assert!(stage.audit().is_empty());
+}
+
+#[test]
+fn the_command_line_says_what_the_rules_say() {
+    let stage = Stage::new("");
+    let settings = "[permissions]\nallow = ['bash(git status)']\ndeny = ['bash(rm)']\n";
+    std::fs::write(stage.project.beside("config").join("lsp-tools.toml"), settings).unwrap();
+    for (words, status, start) in [
+        (&["--", "git", "status"][..], 0, "allow: `bash(git status)` allows it"),
+        (&["--", "git status; rm x"], 5, "deny: the rule `bash(rm)` in the user's settings forbids it"),
+        (&["--", "ls", ";", "rm"], 1, "ask: bash runs a program"),
+        (&["lsp_hover", "{\"path\": \"src/a.rs\", \"symbol\": \"x\"}"], 0, "allow: reading is allowed"),
+        (&["lsp_hover", "{"], 2, ""),
+        (&[], 2, ""),
+        (&["--agent", "nobody", "--", "ls"], 5, "deny: there is no agent `nobody`"),
+    ] {
+        let output = stage.project.command(None).args(["policy", "check"]).args(words).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(status), "{words:?} {text} {output:?}");
+        assert!(text.starts_with(start), "{words:?} {text}");
+    }
+    let json = stage
+        .project
+        .command(None)
+        .args(["policy", "check", "--format", "json", "--", "rm x"])
+        .output()
+        .unwrap();
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(
+        (&json["decision"], &json["rule"], &json["ok"]),
+        (&json!("deny"), &json!("bash(rm)"), &json!(true))
+    );
+}

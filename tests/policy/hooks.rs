@@ -1,0 +1,196 @@
+use std::time::{Duration, Instant};
+
+use lsp_tools::policy::approval::Approval;
+use lsp_tools::tools::result::ResultType;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, code, error};
+use crate::support::{count_processes, wait_until};
+
+fn with(event: &str, body: &str) -> Stage {
+    let mut stage = Stage::new("");
+    stage.hook(event, "the-hook", body);
+    stage
+}
+
+#[tokio::test]
+async fn a_hook_before_a_call_is_told_of_it_and_need_not_answer() {
+    let mut stage = Stage::new("");
+    let seen = stage.project.beside("logs").join("seen");
+    stage.hook("pre", "the-hook", &format!("cat > '{}'; pwd >&2", seen.display()));
+    let runtime = stage.runtime();
+    let result = stage.call(&runtime, "test_edit", json!({"path": "src/a.rs", "text": null})).await;
+    assert_eq!(result.value, json!({"ok": true, "said": ""}));
+    let told: Value = serde_json::from_str(&std::fs::read_to_string(seen).unwrap()).unwrap();
+    let root = stage.project.root().to_string_lossy().into_owned();
+    assert_eq!(
+        told,
+        json!({
+            "event": "pre", "tool": "test_edit", "effect": "edit", "arguments": {"path": "src/a.rs"},
+            "session": "default", "workspace": root,
+        })
+    );
+}
+
+#[tokio::test]
+async fn whatever_goes_wrong_before_a_call_forbids_it() {
+    for (body, wanted) in [
+        ("exit 3", "the hook `the-hook` failed with exit status 3"),
+        ("kill -9 $$", "the hook `the-hook` failed with signal 9 (SIGKILL)"),
+        ("echo nonsense", "wrote what is no answer"),
+        ("echo '{\"decison\": \"allow\"}'", "unknown field `decison`"),
+        ("echo '{} {}'", "wrote what is no answer"),
+        ("echo '{\"decision\": \"allow\"}'; exit 1", "failed with exit status 1"),
+        ("yes", "wrote more than 4194304 bytes"),
+        (
+            "echo '{\"decision\": \"deny\", \"why\": \"not on Fridays\"}'",
+            "the hook `the-hook` forbids test_read: not on Fridays",
+        ),
+        ("echo '{\"decision\": \"deny\"}'", "forbids test_read: it gave no reason"),
+    ] {
+        let stage = with("pre", body);
+        let runtime = stage.runtime();
+        let result = stage.call(&runtime, "test_read", json!({})).await;
+        assert_eq!(
+            (result.kind, code(&result)),
+            (ResultType::Denied, "denied"),
+            "{body}: {:?}",
+            result.value
+        );
+        assert!(error(&result).contains(wanted), "{body}: {}", error(&result));
+        assert!(stage.diary().is_empty(), "{body}");
+        let entry = &stage.audit()[0];
+        assert_eq!((&entry["hook"], &entry["decision"]), (&json!("the-hook"), &json!("deny")), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_is_not_there_forbids_the_call() {
+    for command in ["['/no/such/hook']", "['no-such-hook-anywhere']", "['/etc/hostname']"] {
+        let stage = Stage::new(&format!("[[hooks.pre]]\ncommand = {command}\n"));
+        let runtime = stage.runtime();
+        let result = stage.call(&runtime, "test_read", json!({})).await;
+        assert!(error(&result).contains("is not a program"), "{command}: {}", error(&result));
+        assert!(!error(&result).contains("/no/such"), "the machine's paths stay inside: {}", error(&result));
+    }
+}
+
+#[tokio::test]
+async fn a_slow_hook_is_ended_with_all_it_started() {
+    let mut stage = Stage::new("");
+    let marker = format!("{}", stage.project.beside("logs").display());
+    let script = stage.script("slow", "sleep 300 & setsid sleep 300 & exec sh -c 'sleep 300; :' \"$0\"");
+    stage.settings(&format!("[[hooks.pre]]\ncommand = [{}]\ntimeout-ms = 300\n", json!(script)));
+    let runtime = stage.runtime();
+    let started = Instant::now();
+    let result = stage.call(&runtime, "test_read", json!({})).await;
+    assert!(error(&result).contains("did not answer within 300 ms and was ended"), "{}", error(&result));
+    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(wait_until(Duration::from_secs(20), || count_processes(&marker) == 0), "nothing of it is left");
+}
+
+#[tokio::test]
+async fn a_hook_may_change_the_arguments_within_the_rules() {
+    let change = |arguments: Value| format!("cat > /dev/null; echo '{}'", json!({"arguments": arguments}));
+    let run = async |body: String, more: &str| {
+        let mut stage = with("pre", &body);
+        stage.settings(&format!("\n[permissions]\ndeny = ['test_edit(secret)']\n{more}"));
+        let runtime = stage.runtime();
+        let result = stage.call(&runtime, "test_edit", json!({"path": "src/a.rs", "text": "old"})).await;
+        (result, stage)
+    };
+    let (result, _) = run(change(json!({"path": "src/b.rs", "text": "new"})), "").await;
+    assert_eq!(result.value["said"], "new");
+    let (result, stage) = run(change(json!({"path": "secret/key"})), "").await;
+    assert!(error(&result).contains("`test_edit(secret)`"), "{}", error(&result));
+    assert!(stage.diary().is_empty());
+    assert_eq!(stage.audit()[0]["paths"], json!(["secret/key"]));
+    let (result, _) = run(change(json!({"pth": "src"})), "").await;
+    assert_eq!(code(&result), "invalid_args");
+    assert!(
+        error(&result).starts_with("the hook `the-hook` gave arguments that cannot be used"),
+        "{}",
+        error(&result)
+    );
+    let (result, _) = run(change(json!({"path": "../outside"})), "").await;
+    assert_eq!(code(&result), "outside_workspace");
+    let (result, _) = run(change(json!({"path": "docs/a"})), "ask = ['test_edit(docs)']\n").await;
+    assert_eq!(code(&result), "denied", "what has to be asked about is asked about anew");
+}
+
+#[tokio::test]
+async fn a_hook_cannot_open_what_rules_forbid() {
+    let mut stage = with(
+        "pre",
+        "cat > /dev/null; echo '{\"decision\": \"allow\", \"arguments\": {\"path\": \"src/a.rs\"}}'",
+    );
+    stage.settings("\n[permissions]\ndeny = ['test_edit(secret)']\n");
+    let runtime = stage.runtime();
+    assert_eq!(code(&stage.call(&runtime, "test_edit", json!({"path": "secret/key"})).await), "denied");
+    assert_eq!(
+        code(&stage.call(&runtime, "test_run", json!({})).await),
+        "denied",
+        "nor answer for who is asked"
+    );
+}
+
+#[tokio::test]
+async fn a_hook_may_have_someone_asked() {
+    let stage = with("pre", "cat > /dev/null; echo '{\"decision\": \"ask\", \"why\": \"it is late\"}'");
+    let runtime = stage.runtime();
+    assert_eq!(code(&stage.call(&runtime, "test_read", json!({})).await), "denied");
+    assert!(stage.call_with(&runtime, "test_read", json!({}), Approval::Once).await.ok());
+    let asked = "asked: the hook `the-hook` wants someone to agree: it is late";
+    assert_eq!(stage.diary(), [asked, asked, "run test_read"]);
+}
+
+#[tokio::test]
+async fn a_hook_after_a_call_may_change_its_result() {
+    let stage =
+        with("post", "grep -q '\"said\":\"secret\"' && echo '{\"result\": {\"said\": \"***\"}}'; true");
+    let runtime = stage.runtime();
+    let result = stage.call(&runtime, "test_read", json!({"text": "secret"})).await;
+    assert_eq!(result.value, json!({"ok": true, "said": "***"}));
+    let result = stage.call(&runtime, "test_read", json!({"text": "open"})).await;
+    assert_eq!(result.value["said"], "open");
+    let failed = with("post", "echo '{\"result\": {\"ok\": false, \"error\": \"no\"}}'");
+    let runtime = failed.runtime();
+    assert_eq!(failed.call(&runtime, "test_read", json!({})).await.kind, ResultType::Failure);
+}
+
+#[tokio::test]
+async fn a_hook_after_a_call_sees_failures_too() {
+    let stage = with(
+        "post",
+        "grep -q '\"code\":\"not_found\"' && echo '{\"result\": {\"ok\": true, \"said\": \"default\"}}'",
+    );
+    let runtime = stage.runtime();
+    let result = stage.call(&runtime, "test_read", json!({"text": "fail"})).await;
+    assert_eq!(result.value, json!({"ok": true, "said": "default"}));
+}
+
+#[tokio::test]
+async fn whatever_goes_wrong_after_a_call_is_noted_beside_the_answer() {
+    for (body, wanted) in [
+        ("exit 3", "failed with exit status 3"),
+        ("echo nonsense", "wrote what is no answer"),
+        ("yes", "wrote more than"),
+        ("echo '{\"decision\": \"deny\"}'", "unknown field `decision`"),
+    ] {
+        let stage = with("post", body);
+        let runtime = stage.runtime();
+        let result = stage.call(&runtime, "test_read", json!({"text": "x"})).await;
+        assert_eq!((result.ok(), &result.value["said"]), (true, &json!("x")), "{body}");
+        assert!(result.value["hook_error"].as_str().unwrap().contains(wanted), "{body}: {:?}", result.value);
+    }
+}
+
+#[tokio::test]
+async fn a_large_call_fits_through_a_hook() {
+    let stage = with("pre", "cat");
+    let text = "x".repeat(1 << 20);
+    let runtime = stage.runtime();
+    // `cat` answers with what it was told, which is no answer; but nothing gets stuck on the way.
+    let result = stage.call(&runtime, "test_read", json!({"text": text})).await;
+    assert!(error(&result).contains("unknown field `event`"), "{}", error(&result));
+}

@@ -1,0 +1,10 @@
+//! Calls by name, through the rules, approval, hooks, the time limit and the record, with small tools made for it.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod access;
+mod audit;
+mod hooks;
+mod pipeline;
+mod stage;

@@ -1,0 +1,163 @@
+use std::time::{Duration, Instant};
+
+use lsp_tools::policy::approval::{Approval, NobodyToAsk};
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::tools::result::ResultType;
+use lsp_tools::tools::tool::Caller;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::stage::{Stage, code, error};
+use crate::support::wait_until;
+
+#[tokio::test]
+async fn each_step_comes_in_its_turn() {
+    let mut stage = Stage::new("");
+    let log = stage.project.beside("logs").join("order");
+    let mark = |what: &str| format!("cat > /dev/null; echo {what} >> '{}'", log.display());
+    stage.hook("pre", "one", &mark("pre-one"));
+    stage.hook("pre", "two", &mark("pre-two"));
+    stage.hook("post", "three", &mark("post"));
+    let runtime = stage.runtime();
+    let result = stage.call_with(&runtime, "test_run", json!({"text": "x"}), Approval::Once).await;
+    assert!(result.ok(), "{:?}", result.value);
+    assert_eq!(stage.diary(), ["asked: test_run runs a program", "run test_run x"]);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "pre-one\npre-two\npost\n");
+
+    let refused = Approval::Refused { why: Some("not today".into()) };
+    let result = stage.call_with(&runtime, "test_run", json!({}), refused).await;
+    assert_eq!((result.kind, error(&result)), (ResultType::Rejected, "test_run was refused: not today"));
+    assert_eq!(stage.diary(), ["asked: test_run runs a program"]);
+    assert_eq!(
+        std::fs::read_to_string(&log).unwrap().lines().count(),
+        3,
+        "no hook is told of what was refused"
+    );
+}
+
+#[tokio::test]
+async fn nobody_to_ask_is_a_no_that_says_how_to_allow_it() {
+    let stage = Stage::new("");
+    let runtime = stage.runtime();
+    for (tool, arguments, rule) in [
+        ("test_run", json!({"command": "git status"}), "test_run(git status)"),
+        ("test_run", json!({"command": "ls; rm x"}), "test_run"),
+        ("test_fetch", json!({"url": "https://docs.rs/serde?q=1"}), "test_fetch(docs.rs)"),
+    ] {
+        let result = stage.call(&runtime, tool, arguments.clone()).await;
+        assert_eq!((result.kind, code(&result)), (ResultType::Denied, "denied"));
+        let hint = result.value["hint"].as_str().unwrap();
+        assert_eq!(
+            hint,
+            format!("to allow it, put `allow = [\"{rule}\"]` under [permissions] in lsp-tools.toml")
+        );
+        assert_eq!(stage.diary().len(), 1);
+        let mut told = Stage::new(&format!("permissions.allow = ['{rule}']\n"));
+        told.caller = stage.caller.clone();
+        let runtime = told.runtime();
+        assert!(told.call(&runtime, tool, arguments).await.ok(), "the rule does what the hint says");
+    }
+}
+
+#[tokio::test]
+async fn a_yes_for_the_session_holds_for_the_same_and_never_against_a_deny() {
+    let mut stage = Stage::new("permissions.deny = ['test_run(rm)']\n");
+    let runtime = stage.runtime();
+    let ls = json!({"command": "ls"});
+    assert!(stage.call_with(&runtime, "test_run", ls.clone(), Approval::ForSession).await.ok());
+    assert!(stage.call(&runtime, "test_run", ls.clone()).await.ok(), "nobody had to be asked");
+    assert_eq!(code(&stage.call(&runtime, "test_run", json!({"command": "ls -la"})).await), "denied");
+    let rm = stage.call_with(&runtime, "test_run", json!({"command": "rm x"}), Approval::ForSession).await;
+    assert!(error(&rm).contains("`test_run(rm)`"), "{}", error(&rm));
+    stage.caller.session = "another".into();
+    assert_eq!(code(&stage.call(&runtime, "test_run", ls.clone()).await), "denied");
+    stage.caller.session = "default".into();
+    runtime.end_session("default");
+    assert_eq!(code(&stage.call(&runtime, "test_run", ls).await), "denied");
+}
+
+#[tokio::test]
+async fn once_is_once() {
+    let stage = Stage::new("");
+    let runtime = stage.runtime();
+    let ls = json!({"command": "ls"});
+    assert!(stage.call_with(&runtime, "test_run", ls.clone(), Approval::Once).await.ok());
+    assert_eq!(code(&stage.call(&runtime, "test_run", ls).await), "denied");
+}
+
+#[tokio::test]
+async fn whoever_typed_it_is_not_asked() {
+    let mut stage = Stage::new("permissions.deny = ['test_run(rm)']\n");
+    stage.caller = Caller::at_shell();
+    let runtime = stage.runtime();
+    assert!(stage.call(&runtime, "test_run", json!({"command": "make | tee log"})).await.ok());
+    assert_eq!(code(&stage.call(&runtime, "test_run", json!({"command": "rm x"})).await), "denied");
+    assert_eq!(stage.diary(), ["run test_run"]);
+}
+
+#[tokio::test]
+async fn a_call_ends_when_its_time_is_up_and_its_tool_is_told() {
+    let stage = Stage::new("deadlines.tool = 200\n");
+    let runtime = stage.runtime();
+    let started = Instant::now();
+    let result = stage.call(&runtime, "test_read", json!({"text": "sleep"})).await;
+    assert_eq!(code(&result), "timeout");
+    assert!(error(&result).contains("longer than 200 ms"), "{}", error(&result));
+    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(wait_until(Duration::from_secs(20), || stage
+        .diary
+        .lock()
+        .unwrap()
+        .contains(&"told to stop".to_owned())));
+    assert_eq!(stage.audit()[0]["outcome"], "timeout");
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_ends_the_call() {
+    let stage = Stage::new("");
+    let runtime = stage.runtime();
+    let cancelled = CancellationToken::new();
+    let request = CallRequest {
+        name: "test_read",
+        arguments: json!({"text": "sleep"}),
+        caller: &stage.caller,
+        approver: &NobodyToAsk,
+        group: None,
+        cancelled: cancelled.clone(),
+    };
+    let (result, ()) = tokio::join!(runtime.call(request), async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cancelled.cancel();
+    });
+    assert_eq!(code(&result), "cancelled");
+    assert!(wait_until(Duration::from_secs(20), || stage
+        .diary
+        .lock()
+        .unwrap()
+        .contains(&"told to stop".to_owned())));
+}
+
+#[tokio::test]
+async fn a_panic_is_a_result_and_tells_nothing() {
+    let stage = Stage::new("");
+    let runtime = stage.runtime();
+    let result = stage.call(&runtime, "test_read", json!({"text": "panic"})).await;
+    assert_eq!(code(&result), "internal");
+    assert!(!result.text_for_model().contains("secret detail"));
+    assert_eq!(result.error.as_deref(), Some("secret detail"));
+    assert!(stage.call(&runtime, "test_read", json!({})).await.ok(), "the next call works");
+}
+
+#[tokio::test]
+async fn approval_can_be_asked_for_without_calling() {
+    let stage = Stage::new("permissions.deny = ['test_edit(secret)']\n");
+    let runtime = stage.runtime();
+    let ask = |tool: &str, arguments| runtime.approval_request(&stage.caller, tool, &arguments);
+    assert_eq!(ask("test_read", json!({"path": null})).unwrap(), None);
+    let asked = ask("test_run", json!({"command": "ls"})).unwrap().unwrap();
+    assert_eq!((asked.tool.as_str(), asked.commands.as_slice()), ("test_run", &["ls".to_owned()][..]));
+    let denied = ask("test_edit", json!({"path": "secret/key"})).unwrap_err();
+    assert!(denied.error.contains("test_edit(secret)"), "{}", denied.error);
+    assert!(ask("test_raed", json!({})).is_err());
+    assert!(stage.diary().is_empty() && stage.audit().is_empty());
+}

@@ -1,0 +1,207 @@
+//! A project with tools that note what they are called with, and people who answer as they are told.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use lsp_tools::policy::approval::{Approval, ApprovalRequest, Approver};
+use lsp_tools::policy::request::{Effect, Subjects};
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::context::Context;
+use lsp_tools::tools::error::{ErrorCode, ToolError};
+use lsp_tools::tools::result::ToolResult;
+use lsp_tools::tools::tool::{Call, Caller, Card, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::Project;
+
+/// What happened, in its order.
+pub type Diary = Arc<Mutex<Vec<String>>>;
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct Args {
+    #[serde(default)]
+    path: Option<String>,
+    #[serde(default)]
+    command: Option<String>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    text: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    said: String,
+}
+
+/// A tool that notes its call and echoes its `text`; `fail`, `panic` and `sleep` are what they say.
+pub struct Echo {
+    pub name: &'static str,
+    pub effect: Effect,
+    pub diary: Diary,
+}
+
+impl Tool for Echo {
+    type Args = Args;
+    type Output = Output;
+
+    fn card(&self) -> Card {
+        Card::new(self.name, "Echo", "Says what it is told.", self.effect)
+    }
+
+    fn subjects(&self, context: &Context, args: &Args) -> Result<Subjects, ToolError> {
+        let path = args.path.iter().map(|path| context.path(path.as_ref())).collect::<Result<_, _>>()?;
+        let list = |text: &Option<String>| text.iter().cloned().collect();
+        Ok(Subjects { paths: path, commands: list(&args.command), urls: list(&args.url) })
+    }
+
+    async fn run(&self, call: Call<'_>, args: Args) -> Result<Output, ToolError> {
+        let text = args.text.unwrap_or_default();
+        note(&self.diary, format!("run {} {text}", self.name).trim());
+        match text.as_str() {
+            "fail" => return Err(ToolError::new(ErrorCode::NotFound, "it is not there")),
+            "panic" => panic!("secret detail"),
+            "sleep" => {
+                let (diary, cancelled) = (Arc::clone(&self.diary), call.cancelled.clone());
+                tokio::spawn(async move {
+                    cancelled.cancelled().await;
+                    note(&diary, "told to stop");
+                });
+                tokio::time::sleep(Duration::from_secs(600)).await;
+            }
+            _ => {}
+        }
+        Ok(Output { said: text })
+    }
+}
+
+pub fn note(diary: &Diary, what: &str) {
+    diary.lock().expect("a diary").push(what.to_owned());
+}
+
+/// Someone who always answers the same.
+pub struct Person {
+    pub answer: Approval,
+    pub diary: Diary,
+}
+
+impl Approver for Person {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        note(&self.diary, &format!("asked: {}", request.why));
+        Box::pin(std::future::ready(self.answer.clone()))
+    }
+}
+
+pub struct Stage {
+    pub project: Project,
+    pub diary: Diary,
+    pub caller: Caller,
+    settings: String,
+}
+
+impl Stage {
+    /// With the user's settings.
+    pub fn new(settings: &str) -> Self {
+        let project = Project::new([("src/a.rs", ""), ("secret/key", ""), (".git/HEAD", "")]);
+        Self { project, diary: Diary::default(), caller: Caller::default(), settings: settings.to_owned() }
+    }
+
+    /// An executable script, outside the project; its absolute path.
+    pub fn script(&self, name: &str, body: &str) -> String {
+        executable(self.project.beside("logs").join(name), body)
+    }
+
+    /// Adds to the user's settings.
+    pub fn settings(&mut self, more: &str) {
+        self.settings.push_str(more);
+    }
+
+    /// Adds a hook that is a script of `body`.
+    pub fn hook(&mut self, event: &str, name: &str, body: &str) {
+        let script = self.script(name, body);
+        self.settings
+            .push_str(&format!("\n[[hooks.{event}]]\ncommand = [{}]\ntimeout-ms = 5000\n", json!(script)));
+    }
+
+    pub fn try_runtime(&self) -> Result<Runtime, ToolError> {
+        fs::write(self.project.beside("config").join("lsp-tools.toml"), &self.settings).expect("settings");
+        let options = RuntimeOptions {
+            workspace: Some(self.project.root()),
+            cwd: self.project.root(),
+            supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
+            ..RuntimeOptions::default()
+        };
+        let mut runtime = Runtime::open_with(options, self.project.folders(None))?;
+        for (name, effect) in [
+            ("test_read", Effect::Read),
+            ("test_edit", Effect::Edit),
+            ("test_run", Effect::Execute),
+            ("test_fetch", Effect::Network),
+        ] {
+            runtime.add_tool(Echo { name, effect, diary: Arc::clone(&self.diary) })?;
+        }
+        Ok(runtime)
+    }
+
+    pub fn runtime(&self) -> Runtime {
+        self.try_runtime().expect("a runtime")
+    }
+
+    /// Calls with someone there who answers `answer`.
+    pub async fn call_with(
+        &self,
+        runtime: &Runtime,
+        name: &str,
+        arguments: Value,
+        answer: Approval,
+    ) -> ToolResult {
+        let approver = Person { answer, diary: Arc::clone(&self.diary) };
+        let request = CallRequest {
+            name,
+            arguments,
+            caller: &self.caller,
+            approver: &approver,
+            group: None,
+            cancelled: CancellationToken::new(),
+        };
+        runtime.call(request).await
+    }
+
+    /// Calls with nobody there.
+    pub async fn call(&self, runtime: &Runtime, name: &str, arguments: Value) -> ToolResult {
+        self.call_with(runtime, name, arguments, Approval::Nobody).await
+    }
+
+    /// What happened since it was last asked.
+    pub fn diary(&self) -> Vec<String> {
+        std::mem::take(&mut *self.diary.lock().expect("a diary"))
+    }
+
+    /// The entries of the audit log.
+    pub fn audit(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.project.beside("state").join("audit.jsonl")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+}
+
+pub fn executable(path: PathBuf, body: &str) -> String {
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("a script");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+    path.to_string_lossy().into_owned()
+}
+
+pub fn code(result: &ToolResult) -> &str {
+    result.value["code"].as_str().unwrap_or("ok")
+}
+
+pub fn error(result: &ToolResult) -> &str {
+    result.value["error"].as_str().unwrap_or_default()
+}

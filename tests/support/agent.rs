@@ -1,0 +1,63 @@
+//! Someone who calls tools by name, as every door does.
+
+use std::path::Path;
+use std::time::Duration;
+
+use lsp_tools::policy::approval::{Approval, ApprovalRequest, Approver};
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::result::ToolResult;
+use lsp_tools::tools::tool::Caller;
+use serde_json::Value;
+
+use super::Project;
+
+/// Says yes to everything.
+pub struct Yes;
+
+impl Approver for Yes {
+    fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> futures::future::BoxFuture<'a, Approval> {
+        Box::pin(std::future::ready(Approval::Once))
+    }
+}
+
+/// A runtime on `project`, with the servers in `servers`.
+pub fn open(project: &Project, servers: Option<&Path>) -> Runtime {
+    let options = RuntimeOptions {
+        workspace: Some(project.root()),
+        cwd: project.root(),
+        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+        // Machines that run many tests at once are slow; what is not right is not right at any speed.
+        timeout: Some(Duration::from_secs(90)),
+        ..RuntimeOptions::default()
+    };
+    Runtime::open_with(options, project.folders(servers)).expect("a runtime")
+}
+
+/// Calls a tool in an undo group, with leave for everything.
+pub async fn call_in(runtime: &Runtime, group: Option<&str>, name: &str, arguments: Value) -> ToolResult {
+    let request = CallRequest {
+        name,
+        arguments,
+        caller: &Caller::default(),
+        approver: &Yes,
+        group,
+        cancelled: Default::default(),
+    };
+    tokio::time::timeout(Duration::from_secs(180), runtime.call(request)).await.expect("an answer in time")
+}
+
+/// The answer of a tool, which must succeed.
+pub async fn call(runtime: &Runtime, name: &str, arguments: Value) -> Value {
+    let result = call_in(runtime, None, name, arguments.clone()).await;
+    assert!(result.ok(), "{name} {arguments}: {}", result.value);
+    result.value
+}
+
+/// The failure of a tool, which must fail: its code and its sentence.
+pub async fn failure(runtime: &Runtime, name: &str, arguments: Value) -> (String, String) {
+    let result = call_in(runtime, None, name, arguments.clone()).await;
+    assert!(!result.ok(), "{name} {arguments}: {}", result.value);
+    let word = |name: &str| result.value[name].as_str().unwrap_or_default().to_owned();
+    (word("code"), word("error"))
+}
