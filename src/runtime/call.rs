@@ -195,17 +195,55 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
 }
 
-/// Models write `null` for what they leave out.
+/// Models write `null` for what they leave out, at any depth: strict schemas make them.
 fn without_nulls(arguments: Value, definition: &Definition) -> Value {
-    let required = definition.input.as_value().get("required").and_then(Value::as_array);
-    let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
     match arguments {
-        Value::Object(map) => Value::Object(
-            map.into_iter()
-                .filter(|(name, value)| !value.is_null() || required.contains(&name.as_str()))
-                .collect(),
-        ),
         Value::Null => Value::Object(Map::new()),
+        other => fitted(other, definition.input.as_value()),
+    }
+}
+
+/// `value` without the nulls of properties that `schema` lets out.
+fn fitted(value: Value, schema: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let required = schema.get("required").and_then(Value::as_array);
+            let needed = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+            let properties = &schema["properties"];
+            // A null under a name that the schema does not know is data.
+            let left_out = |name: &str| properties.get(name).is_some() && !needed(name);
+            let kept = map.into_iter().filter(|(name, value)| !value.is_null() || !left_out(name));
+            kept.map(|(name, value)| {
+                let value = fitted(value, &properties[&name]);
+                (name, value)
+            })
+            .collect()
+        }
+        Value::Array(items) => items.into_iter().map(|item| fitted(item, &schema["items"])).collect(),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nulls_for_what_may_be_left_out_are_left_out_at_any_depth() {
+        let schema = json!({
+            "properties": {
+                "a": {"type": "string"},
+                "needed": {"type": ["string", "null"]},
+                "edits": {"items": {"properties": {"old": {"type": "string"}, "all": {"type": "boolean"}}, "required": ["old"]}},
+            },
+            "required": ["needed"],
+        });
+        let given = json!({"a": null, "needed": null, "edits": [{"old": "x", "all": null}, {"old": null}], "free": null});
+        assert_eq!(
+            fitted(given, &schema),
+            json!({"needed": null, "edits": [{"old": "x"}, {"old": null}], "free": null})
+        );
     }
 }
