@@ -242,7 +242,7 @@ fn copilot(tool: &Value, found: &mut Vec<String>) {
         if !part["type"].is_string() {
             found.push(format!("{name}: its type is {}", part["type"]));
         }
-        if !part["description"].as_str().is_some_and(|text| !text.trim().is_empty()) {
+        if part["description"].as_str().is_none_or(|text| text.trim().is_empty()) {
             found.push(format!("{name}: no description"));
         }
         if ["anyOf", "oneOf", "$ref"].iter().any(|key| part.get(*key).is_some()) {
