@@ -6,7 +6,11 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use self::tools::Tools;
 use crate::lsp::model::Severity;
+use crate::tools::export::Format as List;
+
+pub mod tools;
 
 const ABOUT: &str = "Ask real language servers about code";
 
@@ -53,7 +57,7 @@ pub struct Global {
     /// The workspace [default: the nearest folder above with .git or .lsp-tools]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub workspace: Option<PathBuf>,
-    /// How the answer is written; sarif and github are for `check`
+    /// How the answer is written; sarif and github are for `check`, the last five for `tools schema` and `tools show`
     #[arg(long, global = true, value_enum, default_value_t, hide_possible_values = false)]
     pub format: Format,
     /// Install a missing server first, into the private prefix
@@ -85,6 +89,31 @@ pub enum Format {
     Sarif,
     /// Annotations of GitHub Actions
     Github,
+    /// A tool list, as MCP has it
+    Mcp,
+    /// A tool list for OpenAI
+    #[value(name = "openai")]
+    OpenAi,
+    /// A tool list for Anthropic
+    Anthropic,
+    /// A tool list for Gemini
+    Gemini,
+    /// A tool list for the Copilot language server
+    Copilot,
+}
+
+impl Format {
+    /// The format of tool lists that it is, if it is one.
+    pub fn tool_list(self) -> Option<List> {
+        match self {
+            Self::Text | Self::Json | Self::Sarif | Self::Github => None,
+            Self::Mcp => Some(List::Mcp),
+            Self::OpenAi => Some(List::OpenAi),
+            Self::Anthropic => Some(List::Anthropic),
+            Self::Gemini => Some(List::Gemini),
+            Self::Copilot => Some(List::Copilot),
+        }
+    }
 }
 
 /// When to use colour.
@@ -184,6 +213,9 @@ pub enum Command {
     /// What the rules for tool calls say, and which rule says it
     #[command(subcommand)]
     Policy(Policy),
+    /// The tools that agents call: look at them, call one, export their list
+    #[command(subcommand)]
+    Tools(Tools),
     /// Print completions for a shell
     #[command(
         after_help = "Example: lsp-tools completions bash > ~/.local/share/bash-completion/completions/lsp-tools"

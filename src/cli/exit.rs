@@ -2,12 +2,16 @@
 
 use std::process::ExitCode;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use crate::lsp::model::Severity;
 use crate::tools::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, ServerState,
     SignaturesOutput, SymbolsOutput, Verdict,
 };
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::result::{ResultType, ToolResult};
 
 /// How a command ended, as its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,9 +130,31 @@ pub fn of_answer<T: Outcome>(answer: &Answer<T>) -> Status {
     }
 }
 
+/// The status of a call by name.
+pub fn of_result(result: &ToolResult) -> Status {
+    let word = |key: &str| result.value.get(key).and_then(Value::as_str);
+    match result.kind {
+        ResultType::Denied | ResultType::Rejected => Status::Denied,
+        ResultType::Failure => {
+            let code = result.value.get("code").and_then(|code| ErrorCode::deserialize(code).ok());
+            // A failure without a code is an answer: a command that ended with a status of its own.
+            code.map_or(Status::Unpleasant, of_code)
+        }
+        ResultType::Success => match word("verdict") {
+            Some("hints") => Status::Hints,
+            Some("no_data") => Status::Failed,
+            _ => Status::Answered,
+        },
+    }
+}
+
 /// The status of a failed call.
 pub fn of_error(error: &ToolError) -> Status {
-    match error.code {
+    of_code(error.code)
+}
+
+fn of_code(code: ErrorCode) -> Status {
+    match code {
         ErrorCode::NotFound | ErrorCode::PatchMismatch => Status::Unpleasant,
         ErrorCode::UnknownTool
         | ErrorCode::InvalidArgs
@@ -234,6 +260,25 @@ mod tests {
         let mut cut = output(None, None);
         cut.has_more = true;
         assert_eq!(of_answer(&answer(cut, Verdict::Complete, ServerState::Ready)).code(), 1);
+    }
+
+    #[test]
+    fn a_call_by_name_has_the_status_of_its_result() {
+        use serde_json::json;
+        let cases = [
+            (json!({"path": "a"}), 0),
+            (json!({"verdict": "hints"}), 3),
+            (json!({"verdict": "no_data"}), 4),
+            (json!({"ok": false, "exit_code": 124}), 1),
+            (json!({"ok": false, "code": "invalid_args"}), 2),
+            (json!({"ok": false, "code": "timeout"}), 4),
+            (json!({"textResultForLlm": "no", "resultType": "rejected"}), 5),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(of_result(&ToolResult::from_value(value.clone())).code(), expected, "{value}");
+        }
+        let denied = ToolResult::from_error(&ToolError::new(ErrorCode::Denied, "no"));
+        assert_eq!(of_result(&denied), Status::Denied);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Parser;
 use tokio::sync::mpsc::unbounded_channel;
 
+use super::args::tools::Tools;
 use super::args::{Cli, Command, Format};
 use super::commands::{self, Door, Reply};
 use super::console::Console;
@@ -57,12 +58,19 @@ fn start(cli: Cli, console: &Console) -> Status {
 
 /// A combination that the words alone allow.
 fn misused(cli: &Cli) -> Option<Result<Reply, ToolError>> {
-    let only_check = matches!(cli.global.format, Format::Sarif | Format::Github);
-    (only_check && !matches!(cli.command, Command::Check(_))).then(|| {
-        let error = "the formats sarif and github are for diagnostics";
-        Err(ToolError::new(ErrorCode::InvalidArgs, error)
-            .with_hint("use them with `check`; else text or json"))
-    })
+    let format = cli.global.format;
+    let refused =
+        |error: &str, hint: &str| Some(Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint)));
+    if matches!(format, Format::Sarif | Format::Github) && !matches!(cli.command, Command::Check(_)) {
+        let hint = "use them with `check`; else text or json";
+        return refused("the formats sarif and github are for diagnostics", hint);
+    }
+    let lists = matches!(cli.command, Command::Tools(Tools::Schema(_) | Tools::Show(_)));
+    if format.tool_list().is_some() && !lists {
+        let hint = "use them with `tools schema` and `tools show`; else text or json";
+        return refused("the formats mcp, openai, anthropic, gemini and copilot are for tool lists", hint);
+    }
+    None
 }
 
 fn print(reply: Reply, console: &Console) -> Status {

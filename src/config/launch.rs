@@ -21,6 +21,7 @@ pub struct LaunchFields {
     pub(super) programs: BTreeMap<String, String>,
     /// Texts that models are to follow, by path: name → SHA-256.
     pub(super) texts: BTreeMap<String, String>,
+    pub(super) tools: BTreeMap<String, String>,
     shown: Vec<(String, String)>,
     words: Vec<String>,
 }
@@ -42,7 +43,7 @@ impl LaunchFields {
 
     /// Whether the project says nothing of running programs.
     pub fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.programs.is_empty() && self.texts.is_empty()
+        self.fields.is_empty() && self.programs.is_empty() && self.texts.is_empty() && self.tools.is_empty()
     }
 
     /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program and each
@@ -67,6 +68,20 @@ impl LaunchFields {
         let (name, hash) = hash_file(project, program)?;
         self.programs.insert(name, hash);
         Ok(())
+    }
+
+    /// Adds a tool that the project drops in: `pin` is all that decides what it does, in words that its owner can read.
+    pub fn add_tool(&mut self, name: &str, pin: &str) {
+        self.tools.insert(name.to_owned(), hash_text(pin.as_bytes()));
+        self.shown.push((printable(&format!("the tool `{name}`")), printable(pin)));
+    }
+
+    /// The SHA-256 of a file of the project, in hexadecimal digits.
+    ///
+    /// # Errors
+    /// When it cannot be read, or lies outside.
+    pub fn content_of(project: &Path, file: &Path) -> Result<String, TrustError> {
+        hash_file(project, file).map(|(_, hash)| hash)
     }
 
     /// The words of the commands of hooks and runners: a file of the project among them would run, or be read by what runs.

@@ -35,8 +35,10 @@ use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
 mod bash;
+mod web;
 
 pub use bash::{BashSettings, Network, Sandbox};
+pub use web::{FetchSettings, LibraryDocsSettings};
 
 const MOST_MS: u64 = 3_600_000;
 const A_DEADLINE: super::schema::Shape = Number(1, MOST_MS);
@@ -48,6 +50,8 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("limits", Record(LIMITS)),
     plain("log", Record(LOG)),
     plain("bash", Record(bash::BASH)),
+    plain("fetch", Record(web::FETCH)),
+    plain("library-docs", Record(web::LIBRARY_DOCS)),
     launch("disabled", Texts),
     launch("prefer", TextsTable),
     launch("audit", Record(AUDIT)),
@@ -107,6 +111,10 @@ pub struct Settings {
     pub log: LogSettings,
     /// Commands.
     pub bash: BashSettings,
+    /// What `fetch_web_page` may ask.
+    pub fetch: FetchSettings,
+    /// Whom the tools of library documentation ask.
+    pub library_docs: LibraryDocsSettings,
     /// Keys of servers that never run.
     pub disabled: Vec<String>,
     /// By language, the keys of the servers that run instead of the catalogue's default, the navigating one first.

@@ -133,6 +133,9 @@ struct Record {
     /// Text that models are to follow, relative to the project → SHA-256 of it.
     #[serde(default)]
     texts: BTreeMap<String, String>,
+    /// Dropped-in tool → SHA-256 of what it needs trust for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    tools: BTreeMap<String, String>,
 }
 
 impl Trust {
@@ -206,14 +209,31 @@ impl Trust {
         Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
     }
 
-    /// Trusts `project` with exactly these launch fields, programs and texts, in place of what it was trusted with before.
+    /// Whether a tool that the project drops in may run: only where its owner trusted the project when the tool was this one
+    /// (`pin`: all that decides what it does, as in [`LaunchFields::add_tool`]). Other tools of the project do not matter.
+    ///
+    /// # Errors
+    /// When the store or the project's folder cannot be read.
+    pub fn tool_state(&self, project: &Path, tool: &str, pin: &str) -> Result<TrustState, TrustError> {
+        let (key, device, inode) = identity(project)?;
+        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(TrustState::Untrusted) };
+        let hash = super::launch::hash_text(pin.as_bytes());
+        let what = format!("the tool `{tool}`");
+        let mut what = difference(record.tools.get(tool), Some(&hash), &what).into_iter().collect::<Vec<_>>();
+        if (record.device, record.inode) != (device, inode) {
+            what.push(format!("the folder `{key}` was replaced by another"));
+        }
+        Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
+    }
+
+    /// Trusts `project` with exactly these launch fields, programs, texts and tools, in place of what it was trusted with before.
     ///
     /// # Errors
     /// When the store cannot be read or written; it is then as it was.
     pub fn grant(&self, project: &Path, fields: &LaunchFields) -> Result<(), TrustError> {
         let (key, device, inode) = identity(project)?;
-        let LaunchFields { fields, programs, texts, .. } = fields.clone();
-        let record = Record { device, inode, fields, programs, texts };
+        let LaunchFields { fields, programs, texts, tools, .. } = fields.clone();
+        let record = Record { device, inode, fields, programs, texts, tools };
         self.change(|store| {
             store.projects.insert(key, record);
         })

@@ -1,6 +1,7 @@
 //! The way of one call: name and arguments → tool → rules and approval → hooks → the tool's own code, within its time → one
 //! result → hooks → the record.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -34,9 +35,10 @@ pub struct CallRequest<'a> {
 
 impl Runtime {
     /// The tools that `caller` may be offered, by name.
-    pub fn definitions(&self, caller: &Caller) -> Vec<&Definition> {
+    pub fn definitions(&self, caller: &Caller) -> Vec<Definition> {
         let policy = self.policy_of(caller);
-        self.tools.definitions(|definition| policy.offers(&definition.card.name, definition.card.effect))
+        let offered = |definition: &Definition| policy.offers(&definition.card.name, definition.card.effect);
+        self.offer().tools.definitions(offered).into_iter().cloned().collect()
     }
 
     /// What someone would have to agree to before the call runs; `None` where the rules allow it. Hooks are not asked.
@@ -50,6 +52,7 @@ impl Runtime {
         arguments: &Value,
     ) -> Result<Option<ApprovalRequest>, ToolError> {
         let tool = self.offered(caller, name)?;
+        let tool = tool.as_ref();
         let arguments = without_nulls(arguments.clone(), tool.definition());
         let subjects = self.subjects(tool, &arguments)?;
         let decision = self.decide(caller, tool, &subjects);
@@ -67,7 +70,8 @@ impl Runtime {
     /// # Errors
     /// `unknown_tool` and `invalid_args`.
     pub fn check_call(&self, caller: &Caller, name: &str, arguments: &Value) -> Result<Decision, ToolError> {
-        let tool = self.tools.get(name)?.as_ref();
+        let tool = self.tool(name)?;
+        let tool = tool.as_ref();
         let arguments = without_nulls(arguments.clone(), tool.definition());
         Ok(self.decide(caller, tool, &self.subjects(tool, &arguments)?))
     }
@@ -106,6 +110,7 @@ impl Runtime {
     ) -> Result<ToolResult, Stopped> {
         let CallRequest { name, arguments, caller, approver, group, cancelled } = request;
         let tool = self.offered(caller, name)?;
+        let tool = tool.as_ref();
         let arguments = without_nulls(arguments, tool.definition());
         let subjects = self.subjects(tool, &arguments)?;
         let mut call = Planned { tool, caller, approver, arguments, subjects };
@@ -138,9 +143,17 @@ impl Runtime {
         }
     }
 
+    /// The tool called `name`. The folders of dropped-in tools are looked into only for a name that no built-in tool has.
+    fn tool(&self, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+        if let Ok(tool) = self.tools.get(name) {
+            return Ok(Arc::clone(tool));
+        }
+        self.offer().tools.get(name).map(Arc::clone)
+    }
+
     /// The tool called `name`, if the caller may know of it.
-    fn offered(&self, caller: &Caller, name: &str) -> Result<&dyn AnyTool, ToolError> {
-        let tool = self.tools.get(name)?.as_ref();
+    fn offered(&self, caller: &Caller, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+        let tool = self.tool(name)?;
         let card = &tool.definition().card;
         match self.policy_of(caller).not_offered(&card.name, card.effect) {
             Some(decision) => Err(denied(&decision)),
@@ -182,17 +195,55 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
 }
 
-/// Models write `null` for what they leave out.
+/// Models write `null` for what they leave out, at any depth: strict schemas make them.
 fn without_nulls(arguments: Value, definition: &Definition) -> Value {
-    let required = definition.input.as_value().get("required").and_then(Value::as_array);
-    let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
     match arguments {
-        Value::Object(map) => Value::Object(
-            map.into_iter()
-                .filter(|(name, value)| !value.is_null() || required.contains(&name.as_str()))
-                .collect(),
-        ),
         Value::Null => Value::Object(Map::new()),
+        other => fitted(other, definition.input.as_value()),
+    }
+}
+
+/// `value` without the nulls of properties that `schema` lets out.
+fn fitted(value: Value, schema: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let required = schema.get("required").and_then(Value::as_array);
+            let needed = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+            let properties = &schema["properties"];
+            // A null under a name that the schema does not know is data.
+            let left_out = |name: &str| properties.get(name).is_some() && !needed(name);
+            let kept = map.into_iter().filter(|(name, value)| !value.is_null() || !left_out(name));
+            kept.map(|(name, value)| {
+                let value = fitted(value, &properties[&name]);
+                (name, value)
+            })
+            .collect()
+        }
+        Value::Array(items) => items.into_iter().map(|item| fitted(item, &schema["items"])).collect(),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nulls_for_what_may_be_left_out_are_left_out_at_any_depth() {
+        let schema = json!({
+            "properties": {
+                "a": {"type": "string"},
+                "needed": {"type": ["string", "null"]},
+                "edits": {"items": {"properties": {"old": {"type": "string"}, "all": {"type": "boolean"}}, "required": ["old"]}},
+            },
+            "required": ["needed"],
+        });
+        let given = json!({"a": null, "needed": null, "edits": [{"old": "x", "all": null}, {"old": null}], "free": null});
+        assert_eq!(
+            fitted(given, &schema),
+            json!({"needed": null, "edits": [{"old": "x"}, {"old": null}], "free": null})
+        );
     }
 }

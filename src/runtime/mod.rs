@@ -33,6 +33,7 @@ use crate::tools::answer::{
 };
 use crate::tools::context::Context;
 use crate::tools::doctor::DoctorOutput;
+use crate::tools::drop_in::{DropIns, LeftOut, Offer};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::install::InstallOutput;
 use crate::tools::registry::Registry;
@@ -75,6 +76,7 @@ pub struct RuntimeOptions {
 pub struct Runtime {
     context: Context,
     tools: Registry,
+    drop_ins: DropIns,
     policy: Policy,
     hooks: Hooks,
     grants: Grants,
@@ -139,17 +141,38 @@ impl Runtime {
             progress: options.progress,
         };
         let grants = Grants::default();
-        Ok(Self { context, tools: built_in::registry()?, policy, hooks, grants, audit, spawner })
+        Ok(Self {
+            context,
+            tools: built_in::registry()?,
+            drop_ins: DropIns::default(),
+            policy,
+            hooks,
+            grants,
+            audit,
+            spawner,
+        })
     }
 
-    /// All tools.
-    pub fn tools(&self) -> &Registry {
-        &self.tools
+    /// All tools there are now: the built-in ones, the embedder's, and those dropped into a folder.
+    pub fn tools(&self) -> Registry {
+        self.offer().tools.clone()
+    }
+
+    /// Manifests of dropped-in tools that are no tools now, and why.
+    pub fn left_out_tools(&self) -> Vec<LeftOut> {
+        self.offer().left_out.clone()
+    }
+
+    /// All tools as the folders for dropped-in ones are now.
+    fn offer(&self) -> Arc<Offer> {
+        self.drop_ins.offer(&self.context, &self.tools)
     }
 
     /// Adds a tool of the embedder's own; it passes the same rules as all others.
     pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
-        self.tools.add(tool)
+        self.tools.add(tool)?;
+        self.drop_ins.forget();
+        Ok(())
     }
 
     /// The rules in force, and the agents that the settings know.

@@ -1,9 +1,9 @@
 //! Failures, as agents and people are told of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What kind of failure it is; the words of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
     /// No tool has that name.

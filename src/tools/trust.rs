@@ -6,6 +6,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::context::Context;
+use super::drop_in;
 use super::error::{ErrorCode, ToolError};
 use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
@@ -76,11 +77,21 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
         }
     }
     let state = context.trust.is_trusted(root, &fields).map_err(|error| refused(&error))?;
-    let changed = match &state {
+    let mut changed = match &state {
         TrustState::Changed { what } => what.clone(),
         TrustState::Trusted | TrustState::Untrusted => Vec::new(),
     };
-    let trusted = items.is_empty() || state.is_trusted();
+    let mut trusted = items.is_empty() || state.is_trusted();
+    for (name, pin) in drop_in::pins(context) {
+        match context.trust.tool_state(root, &name, &pin).map_err(|error| refused(&error))? {
+            TrustState::Trusted => {}
+            TrustState::Untrusted => trusted = false,
+            TrustState::Changed { what } => {
+                trusted = false;
+                changed.extend(what);
+            }
+        }
+    }
     Ok(TrustOutput { ok: true, workspace: root.display().to_string(), items, trusted, changed, fingerprint })
 }
 
@@ -105,6 +116,9 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
     }
     for (path, text) in texts_to_trust(context) {
         fields.add_text(&path, text.as_bytes());
+    }
+    for (name, pin) in drop_in::pins(context) {
+        fields.add_tool(&name, &pin);
     }
     let mut items: Vec<TrustItem> =
         fields.shown().into_iter().map(|(name, value)| TrustItem { name, value }).collect();

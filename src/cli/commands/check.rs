@@ -12,7 +12,6 @@ pub async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
     let limit = arguments.limit.unwrap_or(usize::MAX);
     let answer = door.runtime.check(arguments.paths, severity, limit).await?;
     match door.format {
-        Format::Text => Ok(text(answer, door)),
         Format::Json => answered(door, answer, |_| String::new(), ""),
         Format::Sarif => {
             let log = as_json(&sarif::render(&answer.output, answer.verdict), door)?;
@@ -22,6 +21,8 @@ pub async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
             let nothing = diagnostics::totals(&answer.output, answer.verdict, &door.console.err);
             Ok(worded(door, &answer, github::render(&answer.output), &nothing))
         }
+        // The formats of tool lists have been refused by then.
+        _ => Ok(text(answer, door)),
     }
 }
 

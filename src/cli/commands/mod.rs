@@ -16,6 +16,7 @@ mod policy;
 mod servers;
 mod signature;
 mod symbols;
+mod tools;
 mod trust;
 mod types;
 
@@ -90,6 +91,7 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
         Command::Install(arguments) => install::run(arguments, door).await,
         Command::Trust(arguments) => trust::run(&arguments, door).await,
         Command::Policy(arguments) => policy::run(arguments, door),
+        Command::Tools(arguments) => tools::run(arguments, door).await,
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };
@@ -105,6 +107,7 @@ pub fn asks_about_code(command: &Command) -> bool {
             | Command::Install(_)
             | Command::Trust(_)
             | Command::Policy(_)
+            | Command::Tools(_)
             | Command::Completions(_)
             | Command::Man(_)
     )

@@ -24,6 +24,7 @@ pub mod signature;
 pub mod source;
 pub mod symbols;
 pub mod table;
+pub mod tools;
 pub mod tree;
 pub mod trust;
 pub mod verdict;

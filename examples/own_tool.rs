@@ -1,0 +1,58 @@
+//! A tool of one's own beside the built-in ones: `cargo run --example own_tool -- 'some words to count'`.
+
+use std::error::Error;
+
+use lsp_tools::policy::approval::NobodyToAsk;
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::tools::error::ToolError;
+use lsp_tools::tools::tool::{Call, Caller, Card, Tool};
+use lsp_tools::{Runtime, RuntimeOptions};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Deserialize, JsonSchema)]
+struct CountArgs {
+    /// The text whose words are counted.
+    text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct CountOutput {
+    words: usize,
+}
+
+struct CountWords;
+
+impl Tool for CountWords {
+    type Args = CountArgs;
+    type Output = CountOutput;
+
+    fn card(&self) -> Card {
+        Card::reading("count_words", "Count words", "How many words a text has.")
+    }
+
+    async fn run(&self, _call: Call<'_>, args: CountArgs) -> Result<CountOutput, ToolError> {
+        Ok(CountOutput { words: args.text.split_whitespace().count() })
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut runtime = Runtime::open(RuntimeOptions { cwd: std::env::current_dir()?, ..Default::default() })?;
+    runtime.add_tool(CountWords)?;
+
+    let text = std::env::args().nth(1).unwrap_or_else(|| "three little words".to_owned());
+    let request = CallRequest {
+        name: "count_words",
+        arguments: json!({"text": text}),
+        caller: &Caller::default(),
+        approver: &NobodyToAsk,
+        group: None,
+        cancelled: CancellationToken::new(),
+    };
+    println!("{}", runtime.call(request).await.text_for_model());
+    runtime.shutdown().await;
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! The words of `lsp-tools tools`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::config::Profile;
+
+/// `tools`
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Tools {
+    /// Every tool there is, and manifests that cannot be used
+    #[command(after_help = "Example: lsp-tools tools list --profile lsp")]
+    List(Chosen),
+    /// What one tool does and takes
+    #[command(after_help = "Examples:\n  lsp-tools tools show lsp_hover\n  \
+                            lsp-tools tools show lsp_hover --format anthropic")]
+    Show(Show),
+    /// Call a tool as an agent would; typing it is agreeing to it
+    #[command(after_help = "Examples:\n  lsp-tools tools call lsp_servers\n  \
+                            lsp-tools tools call lsp_hover '{\"path\": \"src/app.py\", \"symbol\": \"greet\"}'\n  \
+                            echo '{\"path\": \"src\"}' | lsp-tools tools call list -\n\n\
+                            Exit status: 0 done, 2 wrong usage, 3 answered without the server, 4 failed, 5 denied.")]
+    Call(Call),
+    /// The tool list as JSON, in the format that --format names [default: mcp]
+    #[command(after_help = "Example: lsp-tools tools schema --format openai --profile edit > tools.json")]
+    Schema(Chosen),
+}
+
+/// Which tools.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Chosen {
+    /// A choice of tools [default: that of the settings]
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<ProfileName>,
+}
+
+/// `tools show`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Show {
+    /// The tool
+    pub name: String,
+}
+
+/// `tools call`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Call {
+    /// The tool
+    pub name: String,
+    /// Its arguments, a JSON object; `-` reads them from stdin
+    #[arg(value_name = "JSON")]
+    pub arguments: Option<String>,
+}
+
+/// A profile, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProfileName {
+    /// The language tools
+    Lsp,
+    /// What only reads the workspace
+    ReadOnly,
+    /// What reads and changes the workspace
+    Edit,
+    /// Everything
+    All,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Lsp => Self::Lsp,
+            ProfileName::ReadOnly => Self::ReadOnly,
+            ProfileName::Edit => Self::Edit,
+            ProfileName::All => Self::All,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What tools may ask of other machines.
+
+use serde::Deserialize;
+
+use super::super::schema::Shape::{Flag, Text, Texts};
+use super::super::schema::{Field, launch};
+
+/// All of them decide where text of this machine goes, so a project's word needs trust.
+pub(in super::super) const FETCH: &[Field] = &[launch("allow-hosts", Texts)];
+pub(in super::super) const LIBRARY_DOCS: &[Field] = &[launch("api", Text), launch("remote", Flag)];
+
+/// `fetch_web_page`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct FetchSettings {
+    /// Hosts (`host` or `host:port`) that may be fetched though their addresses are private; none.
+    pub allow_hosts: Vec<String>,
+}
+
+/// `resolve_library_id` and `get_library_docs`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct LibraryDocsSettings {
+    /// Whom to ask about libraries that are not bundled (`https://context7.com`). Its host may have a private address.
+    pub api: String,
+    /// Whether to ask anybody (yes).
+    pub remote: bool,
+}
+
+impl Default for LibraryDocsSettings {
+    fn default() -> Self {
+        Self { api: "https://context7.com".to_owned(), remote: true }
+    }
+}

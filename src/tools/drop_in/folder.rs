@@ -1,0 +1,151 @@
+//! The folders that tools are dropped into, and the state that they were seen in.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::LeftOut;
+use crate::tools::context::Context;
+use crate::workspace::{EntryKind, ListQuery, ReadError, Until};
+
+const PROJECT: &str = ".lsp-tools/tools";
+const USER: &str = "tools";
+/// A tool is described in less.
+const MOST_BYTES: u64 = 64 * 1024;
+const MOST_FILES: usize = 200;
+/// Looking must not be felt.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Who put a manifest there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The user, whose word counts.
+    User,
+    /// The project, whose word counts where it is trusted.
+    Project,
+}
+
+/// One manifest as it lies there.
+#[derive(Debug, Clone)]
+pub(super) struct File {
+    pub(super) origin: Origin,
+    /// As people are told of it.
+    pub(super) shown: String,
+    /// The folder it lies in, absolute.
+    pub(super) folder: PathBuf,
+    /// Its name without `.json`.
+    pub(super) stem: String,
+    pub(super) text: String,
+}
+
+/// What tells one state of the folders from another.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Stamps(Vec<(String, [i64; 4])>);
+
+/// What lies in the folders.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Found {
+    pub(super) stamps: Stamps,
+    pub(super) files: Vec<File>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// Looks into both folders, the user's first.
+pub(super) fn look(context: &Context) -> Found {
+    let mut found = Found::default();
+    // What is trusted decides as well.
+    stamp(&mut found, "trust", &context.folders.state.join("trust.json"));
+    of_user(&context.folders.config.join(USER), &mut found);
+    of_project(context, &mut found);
+    found
+}
+
+fn stamp(found: &mut Found, name: &str, path: &Path) {
+    let seen = fs::metadata(path).map(|data| {
+        [
+            data.size() as i64,
+            data.mtime() * 1_000_000_000 + data.mtime_nsec(),
+            data.ctime_nsec(),
+            data.ino() as i64,
+        ]
+    });
+    found.stamps.0.push((name.to_owned(), seen.unwrap_or_default()));
+}
+
+fn stem_of(name: &str) -> Option<String> {
+    name.strip_suffix(".json").filter(|stem| !stem.is_empty() && !stem.starts_with('.')).map(str::to_owned)
+}
+
+fn of_user(folder: &Path, found: &mut Found) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    for name in names.into_iter().take(MOST_FILES) {
+        let Some(stem) = stem_of(&name) else { continue };
+        let path = folder.join(&name);
+        let shown = path.display().to_string();
+        stamp(found, &shown, &path);
+        match text_of(&path) {
+            Ok(text) => {
+                let folder = folder.to_owned();
+                found.files.push(File { origin: Origin::User, shown, folder, stem, text });
+            }
+            Err(why) => found.left_out.push(LeftOut { file: shown, why }),
+        }
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    let told = |error: std::io::Error| format!("it cannot be read: {error}");
+    if !fs::metadata(path).map_err(told)?.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    let mut text = String::new();
+    let file = fs::File::open(path).map_err(told)?;
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(told)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(format!("it has more than {MOST_BYTES} bytes"));
+    }
+    Ok(text)
+}
+
+fn of_project(context: &Context, found: &mut Found) {
+    let workspace = &context.workspace;
+    let Ok(under) = workspace.path(Path::new(PROJECT)) else { return };
+    let until = Until::new(Instant::now() + LOOK);
+    let query = ListQuery { under: under.clone(), recursive: false, max: MOST_FILES, until };
+    let entries = match workspace.list(&query) {
+        Ok(listing) => listing.entries,
+        Err(ReadError::NotFound { .. }) => return,
+        Err(error) => {
+            found.left_out.push(LeftOut { file: PROJECT.to_owned(), why: error.to_string() });
+            return;
+        }
+    };
+    for entry in entries {
+        let Some(stem) = entry.path.file_name().and_then(stem_of) else { continue };
+        if entry.kind == EntryKind::Directory {
+            continue;
+        }
+        let shown = entry.path.display();
+        // A path of the workspace, opened so that nothing outside can stand in for it.
+        let read = workspace.read_text_up_to(&entry.path, MOST_BYTES);
+        if let Ok(seen) = workspace.stamp(&entry.path) {
+            let seen = [seen.size as i64, seen.mtime_ns, seen.ctime_ns, seen.inode as i64];
+            found.stamps.0.push((shown.clone(), seen));
+        }
+        match read {
+            Ok(file) => {
+                let folder = workspace.absolute(&under);
+                found.files.push(File { origin: Origin::Project, shown, folder, stem, text: file.text });
+            }
+            Err(error) => {
+                found.stamps.0.push((shown.clone(), Default::default()));
+                found.left_out.push(LeftOut { file: shown, why: error.to_string() });
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Characters that are there and not seen: what they say to a model, a person who reads the manifest does not see.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// `text` with such characters shown by their numbers.
+pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_hidden(character) {
+            out.extend(character.escape_unicode());
+        } else {
+            out.push(character);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The same in every text of a schema, keys apart: those are what a call must spell.
+pub(super) fn escape_all(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(shown) = escaped(text) {
+                *text = shown;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(escape_all),
+        Value::Object(map) => map.iter_mut().for_each(|(_, part)| escape_all(part)),
+        _ => {}
+    }
+}
+
+/// Controls but for line breaks and tabs, what turns the direction of writing, what has no width, tags, fillers.
+pub(super) fn is_hidden(character: char) -> bool {
+    (character.is_control() && !matches!(character, '\n' | '\t'))
+        || matches!(character,
+            '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FEFF}'
+            | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_is_shown() {
+        assert_eq!(escaped("a\u{202e}b\u{e0041}c\u{200b}"), "a\\u{202e}b\\u{e0041}c\\u{200b}");
+        assert!(matches!(escaped("größe\n名"), Cow::Borrowed(_)));
+    }
+}

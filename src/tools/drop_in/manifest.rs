@@ -1,0 +1,210 @@
+//! What a manifest says.
+//!
+//! ```json
+//! {
+//!   "name": "lint",
+//!   "description": "Runs the project's own linter on one file.",
+//!   "schema": {"type": "object", "properties": {"path": {"type": "string", "description": "The file."}}, "required": ["path"]},
+//!   "command": ["python3", "${folder}/lint.py"],
+//!   "timeout_ms": 20000
+//! }
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::folder::File;
+use super::hidden::{escape_all, escaped, is_hidden};
+use crate::policy::request::Effect;
+use crate::tools::schema::Schema;
+use crate::tools::tool::{Card, Definition};
+
+const USUAL_TIME: u64 = 30_000;
+const MOST_TIME: u64 = 600_000;
+const USUAL_OUTPUT: usize = 64 * 1024;
+const MOST_OUTPUT: usize = 8 << 20;
+/// A description is read by a model with every question; one that is longer wants to be more than a description.
+const MOST_CHARS: usize = 1_000;
+const MOST_SCHEMA: usize = 16 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    name: String,
+    title: Option<String>,
+    description: String,
+    effect: Option<Effect>,
+    schema: Value,
+    command: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    timeout_ms: Option<u64>,
+    output_bytes: Option<usize>,
+}
+
+/// A manifest that can be a tool.
+#[derive(Debug, Clone)]
+pub(super) struct Manifest {
+    pub(super) name: String,
+    pub(super) definition: Definition,
+    /// The program and its arguments; `${folder}` (that of the manifest) is filled in.
+    pub(super) command: Vec<String>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) timeout: Duration,
+    pub(super) output_bytes: usize,
+    /// As it was read.
+    pub(super) text: String,
+}
+
+/// Reads a manifest; says what is wrong with it and what would be right.
+pub(super) fn read(file: &File) -> Result<Manifest, String> {
+    let words: Words = serde_json::from_str(&file.text).map_err(|error| error.to_string())?;
+    if words.name != file.stem {
+        return Err(format!(
+            "`name` is `{}`; it must be `{}`, as the file's name says",
+            escaped(&words.name),
+            file.stem
+        ));
+    }
+    let description = words.description.trim();
+    if description.is_empty() || description.chars().count() > MOST_CHARS {
+        return Err(format!("`description` must have 1 to {MOST_CHARS} characters: models read all of it"));
+    }
+    let timeout = within("timeout_ms", words.timeout_ms.unwrap_or(USUAL_TIME), MOST_TIME)?;
+    let output =
+        within("output_bytes", words.output_bytes.unwrap_or(USUAL_OUTPUT) as u64, MOST_OUTPUT as u64)?;
+    let folder = file.folder.to_str().ok_or("its folder's name is not UTF-8")?;
+    let command: Vec<String> = words.command.iter().map(|word| word.replace("${folder}", folder)).collect();
+    if command.first().is_none_or(|program| program.trim().is_empty()) {
+        return Err("`command` is empty; it must name a program".to_owned());
+    }
+    let effect = words.effect.unwrap_or(Effect::Execute);
+    let title = words.title.unwrap_or_else(|| words.name.replace(['_', '-'], " "));
+    let card = Card {
+        name: words.name.clone().into(),
+        title: escaped(&title).into_owned().into(),
+        description: escaped(description).into_owned().into(),
+        effect,
+        destructive: !matches!(effect, Effect::Read | Effect::Network),
+        idempotent: effect == Effect::Read,
+    };
+    Ok(Manifest {
+        definition: Definition { card, input: schema(words.schema)?, output: None },
+        name: words.name,
+        command: with_program(command, &file.folder),
+        env: words.env,
+        timeout: Duration::from_millis(timeout),
+        output_bytes: usize::try_from(output).unwrap_or(MOST_OUTPUT),
+        text: file.text.clone(),
+    })
+}
+
+fn within(name: &str, given: u64, most: u64) -> Result<u64, String> {
+    match (1..=most).contains(&given) {
+        true => Ok(given),
+        false => Err(format!("`{name}` is {given}; it must be from 1 to {most}")),
+    }
+}
+
+/// A program with a `/` in it is relative to the manifest.
+fn with_program(mut command: Vec<String>, folder: &Path) -> Vec<String> {
+    if let Some(program) = command.first_mut()
+        && program.contains('/')
+    {
+        let joined: PathBuf = folder.join(&*program);
+        *program = joined.display().to_string();
+    }
+    command
+}
+
+fn schema(mut value: Value) -> Result<Schema, String> {
+    if value.to_string().len() > MOST_SCHEMA {
+        return Err(format!("`schema` has more than {MOST_SCHEMA} bytes"));
+    }
+    let Value::Object(map) = &mut value else {
+        return Err("`schema` is no object; give the JSON schema of the arguments".to_owned());
+    };
+    if map.get("type").is_some_and(|kind| kind != "object") {
+        return Err("`schema` is not of an object: arguments have names".to_owned());
+    }
+    map.insert("type".to_owned(), json!("object"));
+    map.entry("required").or_insert_with(|| json!([]));
+    let properties = map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    let fits = |name: &str| {
+        name.len() <= 64
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.starts_with(|first: char| first.is_ascii_digit())
+    };
+    for name in properties.as_object().into_iter().flatten().map(|(name, _)| name) {
+        if !fits(name) || name.contains(is_hidden) {
+            return Err(format!(
+                "the argument `{}` cannot be named so; use A-Z, a-z, 0-9 and `_`",
+                escaped(name)
+            ));
+        }
+    }
+    escape_all(&mut value);
+    let schema = Schema::new(value);
+    schema.verify().map_err(|error| format!("`schema` is no JSON schema: {error}"))?;
+    Ok(schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::folder::Origin;
+    use super::*;
+
+    fn manifest(change: impl FnOnce(&mut Value)) -> Result<Manifest, String> {
+        let mut value = json!({
+            "name": "lint", "description": "Lints.", "schema": {"properties": {"path": {"type": "string"}}},
+            "command": ["./lint.sh", "--in=${folder}"],
+        });
+        change(&mut value);
+        let folder = PathBuf::from("/p/.lsp-tools/tools");
+        let (shown, stem) = ("lint.json".to_owned(), "lint".to_owned());
+        read(&File { origin: Origin::User, shown, folder, stem, text: value.to_string() })
+    }
+
+    #[test]
+    fn what_is_left_out_is_filled_in() {
+        let manifest = manifest(|_| {}).unwrap();
+        assert_eq!(manifest.command, ["/p/.lsp-tools/tools/./lint.sh", "--in=/p/.lsp-tools/tools"]);
+        assert_eq!(manifest.definition.card.effect, Effect::Execute);
+        assert_eq!(manifest.definition.input.as_value()["required"], json!([]));
+        assert_eq!(manifest.timeout, Duration::from_secs(30));
+    }
+
+    #[test]
+    fn what_cannot_be_a_tool_says_why() {
+        let cases: [(&str, Value, &str); 9] = [
+            ("name", json!("other"), "`name` is `other`; it must be `lint`"),
+            ("description", json!("x".repeat(1_001)), "`description` must have 1 to 1000"),
+            ("description", json!(" "), "`description` must have"),
+            ("timeout_ms", json!(0), "`timeout_ms` is 0"),
+            ("output_bytes", json!(1 << 30), "`output_bytes` is"),
+            ("command", json!([]), "`command` is empty"),
+            ("schema", json!({"type": "string"}), "is not of an object"),
+            ("schema", json!({"properties": {"a b": {}}}), "the argument `a b`"),
+            ("colour", json!("red"), "unknown field `colour`"),
+        ];
+        for (key, value, expected) in cases {
+            let why = manifest(|manifest| manifest[key] = value).unwrap_err();
+            assert!(why.contains(expected), "{key}: {why}");
+        }
+    }
+
+    #[test]
+    fn hidden_words_are_shown() {
+        let manifest = manifest(|manifest| {
+            manifest["description"] = json!("Lints.\u{e0041}\u{202e}");
+            manifest["schema"]["properties"]["path"]["description"] = json!("file\u{200b}");
+        });
+        let definition = manifest.unwrap().definition;
+        assert_eq!(definition.card.description, "Lints.\\u{e0041}\\u{202e}");
+        assert_eq!(definition.input.as_value()["properties"]["path"]["description"], "file\\u{200b}");
+    }
+}

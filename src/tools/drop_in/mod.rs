@@ -1,0 +1,94 @@
+//! Tools that are dropped into a folder: a manifest `NAME.json` in `.lsp-tools/tools/` of a trusted project, or in `tools/`
+//! beside the user's settings, and a program that does the work.
+//!
+//! What lives here: what a manifest says ([`manifest`]), the folders and what is new in them ([`DropIns`]), what a project's
+//! manifests need trust for ([`pin`]), and the call ([`run`]). May use: `workspace`, `config`, `lsp::process`, `tool`.
+//!
+//! How data passes: the registry of the tools that are always there comes in, and one that has these as well goes out; it is
+//! made anew when a folder has changed. A manifest that cannot be used is told, and costs nobody else anything.
+
+mod folder;
+mod hidden;
+mod manifest;
+mod pin;
+mod run;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+
+pub use pin::pins;
+
+use self::folder::{Found, Origin, Stamps};
+use self::run::DropIn;
+use super::context::Context;
+use super::registry::Registry;
+
+/// A manifest that is no tool now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The manifest.
+    pub file: String,
+    /// What is wrong with it, and what to do.
+    pub why: String,
+}
+
+/// All tools there are at a moment.
+#[derive(Debug, Clone, Default)]
+pub struct Offer {
+    /// By name, the built-in ones among them.
+    pub tools: Registry,
+    /// Manifests that are none of them.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Looks for dropped-in tools, and remembers what was found until a folder or the trust store changes.
+#[derive(Debug, Default)]
+pub struct DropIns {
+    last: Mutex<Option<(Stamps, Arc<Offer>)>>,
+}
+
+impl DropIns {
+    /// All tools: `built_in`, which nothing can shadow, and what lies in the folders now.
+    pub fn offer(&self, context: &Context, built_in: &Registry) -> Arc<Offer> {
+        let found = folder::look(context);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((stamps, offer)) = last.as_ref()
+            && *stamps == found.stamps
+        {
+            return Arc::clone(offer);
+        }
+        let stamps = found.stamps.clone();
+        let offer = Arc::new(made(context, built_in, &found));
+        *last = Some((stamps, Arc::clone(&offer)));
+        offer
+    }
+
+    /// Forgets what was found; for when the built-in tools are others.
+    pub fn forget(&self) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+fn made(context: &Context, built_in: &Registry, found: &Found) -> Offer {
+    let mut offer = Offer { tools: built_in.clone(), left_out: found.left_out.clone() };
+    for file in &found.files {
+        if let Err(why) = add(context, file, &mut offer.tools) {
+            offer.left_out.push(LeftOut { file: file.shown.clone(), why });
+        }
+    }
+    offer
+}
+
+fn add(context: &Context, file: &folder::File, tools: &mut Registry) -> Result<(), String> {
+    let manifest = manifest::read(file)?;
+    let pin = match file.origin {
+        Origin::User => None,
+        Origin::Project => {
+            let pin = pin::pin(context, &manifest)?;
+            pin::check(context, &manifest.name, &pin)?;
+            Some(pin)
+        }
+    };
+    tools.add_any(Arc::new(DropIn::new(manifest, pin))).map_err(|error| error.error)
+}

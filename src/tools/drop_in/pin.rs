@@ -1,0 +1,71 @@
+//! What a project's tool needs trust for: its manifest, and the programs and files that its command names.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::folder::{Origin, look};
+use super::manifest::{self, Manifest};
+use crate::config::{LaunchFields, TrustState};
+use crate::tools::context::Context;
+
+/// What trust is given to, in words that its owner can read; another text is something else.
+pub(super) fn pin(context: &Context, manifest: &Manifest) -> Result<String, String> {
+    let root = context.workspace.root();
+    let program = program(manifest, root)?;
+    let mut files = Map::new();
+    for path in std::iter::once(program.clone()).chain(files_in(manifest, root)) {
+        let inside = path.starts_with(root);
+        let hash = match inside {
+            true => json!(LaunchFields::content_of(root, &path).map_err(|error| error.to_string())?),
+            // What the user installed may be brought up to date.
+            false => Value::Null,
+        };
+        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        files.insert(shown, hash);
+    }
+    let manifest_hash: String =
+        Sha256::digest(&manifest.text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let pin = json!({
+        "command": manifest.command, "env": manifest.env, "manifest": manifest_hash, "files": files,
+    });
+    Ok(pin.to_string())
+}
+
+/// Whether the project's owner said yes to exactly this; says what to do where not.
+pub(super) fn check(context: &Context, name: &str, pin: &str) -> Result<(), String> {
+    let state = context.trust.tool_state(context.workspace.root(), name, pin);
+    match state.map_err(|error| error.to_string())? {
+        TrustState::Trusted => Ok(()),
+        TrustState::Untrusted => {
+            Err("this project is not trusted with it; `lsp-tools trust` shows what it would run".to_owned())
+        }
+        TrustState::Changed { what } => {
+            Err(format!("{}; `lsp-tools trust` shows what it would run now", what.join("; ")))
+        }
+    }
+}
+
+/// The project's tools with what each of them needs trust for: `lsp-tools trust` asks for these.
+pub fn pins(context: &Context) -> Vec<(String, String)> {
+    let files = look(context).files.into_iter().filter(|file| file.origin == Origin::Project);
+    let manifests = files.filter_map(|file| manifest::read(&file).ok());
+    manifests.filter_map(|manifest| Some((manifest.name.clone(), pin(context, &manifest).ok()?))).collect()
+}
+
+/// Where the program is: by its path, or on PATH.
+pub(super) fn program(manifest: &Manifest, root: &Path) -> Result<PathBuf, String> {
+    let word = manifest.command.first().map(String::as_str).unwrap_or_default();
+    let found = which::which_in(word, std::env::var_os("PATH"), root);
+    let found = found.map_err(|_| format!("its program `{word}` is not to be found, or cannot be run"))?;
+    std::fs::canonicalize(&found).map_err(|error| format!("its program `{word}` cannot be found: {error}"))
+}
+
+/// The files of the project that its arguments name: scripts are run by another program.
+fn files_in(manifest: &Manifest, root: &Path) -> Vec<PathBuf> {
+    let words = manifest.command.iter().skip(1);
+    let parts = words.map(|word| word.split_once('=').map_or(word.as_str(), |(_, value)| value));
+    let paths = parts.filter_map(|part| std::fs::canonicalize(root.join(part)).ok());
+    paths.filter(|path| path.starts_with(root) && path.is_file()).collect()
+}

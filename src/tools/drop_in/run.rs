@@ -1,0 +1,157 @@
+//! One call of a dropped-in tool: arguments on stdin, the answer on stdout, within its time and its bytes.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use super::manifest::Manifest;
+use super::pin;
+use crate::lsp::process::{Exit, ServerProcess, Spawn};
+use crate::policy::request::Subjects;
+use crate::tools::context::Context;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::result::{ResultType, ToolResult};
+use crate::tools::tool::{AnyTool, Call, Definition};
+
+/// A manifest as a tool.
+#[derive(Debug)]
+pub(super) struct DropIn {
+    manifest: Manifest,
+    /// Of a project's tool: what its owner said yes to.
+    pin: Option<String>,
+}
+
+impl DropIn {
+    pub(super) fn new(manifest: Manifest, pin: Option<String>) -> Self {
+        Self { manifest, pin }
+    }
+
+    fn failed(&self, code: ErrorCode, what: impl std::fmt::Display) -> ToolError {
+        ToolError::new(code, format!("{} {what}", self.manifest.name))
+    }
+
+    async fn call(&self, call: Call<'_>, arguments: &Value) -> Result<ToolResult, ToolError> {
+        let context = call.context;
+        if let Some(pin) = &self.pin {
+            // A script may have changed since the tool was found.
+            let now = pin::pin(context, &self.manifest);
+            let same = now.and_then(|now| match now == *pin {
+                true => pin::check(context, &self.manifest.name, &now),
+                false => {
+                    Err("its files were changed; `lsp-tools trust` shows what it would run now".to_owned())
+                }
+            });
+            same.map_err(|why| self.failed(ErrorCode::Denied, format!("does not run: {why}")))?;
+        }
+        let mut process = self.spawn(context).await?;
+        let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
+        let talked = async {
+            let (_, output) =
+                futures::join!(tell(stdin, arguments), hear(stdout, self.manifest.output_bytes));
+            match output {
+                Some(output) => Some((output, process.wait().await)),
+                None => None,
+            }
+        };
+        let limit = context.timeout.unwrap_or(self.manifest.timeout).min(self.manifest.timeout);
+        let talked = timeout(limit, talked).await;
+        match talked {
+            Ok(Some((output, exit))) => Ok(self.result(&output, exit, &process)),
+            Ok(None) => {
+                process.terminate(Duration::ZERO).await;
+                let what = format!("said more than {} bytes and was ended", self.manifest.output_bytes);
+                Err(self
+                    .failed(ErrorCode::TooLarge, what)
+                    .with_hint("ask for less, or raise its `output_bytes`"))
+            }
+            Err(_) => {
+                process.terminate(Duration::ZERO).await;
+                let what = format!("took longer than {} ms and was ended", limit.as_millis());
+                Err(self.failed(ErrorCode::Timeout, what))
+            }
+        }
+    }
+
+    async fn spawn(&self, context: &Context) -> Result<ServerProcess, ToolError> {
+        let root = context.workspace.root();
+        let missing = |why: String| self.failed(ErrorCode::NotFound, format!("does not run: {why}"));
+        let spawn = Spawn {
+            name: self.manifest.name.clone(),
+            program: pin::program(&self.manifest, root).map_err(missing)?,
+            args: self.manifest.command.iter().skip(1).map(Into::into).collect(),
+            env: self.manifest.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            cwd: root.to_owned(),
+        };
+        let started = context.manager.spawner().spawn(spawn).await;
+        started.map_err(|error| {
+            tracing::warn!(tool = self.manifest.name, "{error}");
+            self.failed(ErrorCode::Internal, "could not be started; the log says why")
+        })
+    }
+
+    fn result(&self, output: &[u8], exit: Exit, process: &ServerProcess) -> ToolResult {
+        let text = String::from_utf8_lossy(output);
+        let said = text.trim();
+        let tail = process.stderr_tail().join("\n");
+        if exit != Exit::Code(0) {
+            let mut value = json!({
+                "ok": false, "code": "internal", "error": format!("{} ended with {exit}", self.manifest.name),
+            });
+            if !said.is_empty() {
+                value["output"] = serde_json::from_str(said).unwrap_or_else(|_| json!(said));
+            }
+            let error = if tail.is_empty() { exit.to_string() } else { tail };
+            tracing::warn!(tool = self.manifest.name, "ended with {exit}: {error}");
+            let failed = ToolResult::from_value(value);
+            return ToolResult { kind: ResultType::Failure, error: Some(error), ..failed };
+        }
+        let value = match said {
+            "" => Value::Null,
+            said => serde_json::from_str(said).unwrap_or_else(|_| json!(said)),
+        };
+        let result = ToolResult::from_value(value);
+        ToolResult { session_log: result.session_log.or((!tail.is_empty()).then_some(tail)), ..result }
+    }
+}
+
+/// Writes the arguments. A program that does not read them is not wrong.
+async fn tell(stdin: Option<ChildStdin>, arguments: &Value) {
+    if let Some(mut stdin) = stdin {
+        let written = stdin.write_all(arguments.to_string().as_bytes()).await;
+        let closed = stdin.shutdown().await;
+        if let Err(error) = written.and(closed) {
+            tracing::debug!("the arguments were not read: {error}");
+        }
+    }
+}
+
+/// All of the output; `None` where it is more than `most` bytes.
+async fn hear(stdout: Option<ChildStdout>, most: usize) -> Option<Vec<u8>> {
+    let mut output = Vec::new();
+    if let Some(stdout) = stdout {
+        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+        if let Err(error) = stdout.take(limit).read_to_end(&mut output).await {
+            tracing::debug!("the output broke off: {error}");
+        }
+    }
+    (output.len() <= most).then_some(output)
+}
+
+impl AnyTool for DropIn {
+    fn definition(&self) -> &Definition {
+        &self.manifest.definition
+    }
+
+    fn subjects(&self, _context: &Context, arguments: &Value) -> Result<Subjects, ToolError> {
+        self.manifest.definition.input.check(&self.manifest.name, arguments)?;
+        Ok(Subjects::default())
+    }
+
+    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move { self.call(call, &arguments).await })
+    }
+}

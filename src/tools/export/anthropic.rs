@@ -1,0 +1,14 @@
+//! Anthropic's messages: `input_schema` is JSON Schema 2020-12, without references and without combinations at its root.
+
+use serde_json::{Value, json};
+
+use super::{description, lower};
+use crate::tools::tool::Definition;
+
+pub(super) fn tool(name: &str, definition: &Definition) -> Value {
+    json!({
+        "name": name,
+        "description": description(definition),
+        "input_schema": lower::one_object(&lower::inlined(definition.input.as_value())),
+    })
+}

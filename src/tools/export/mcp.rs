@@ -1,0 +1,33 @@
+//! MCP: a `Tool` of `tools/list`.
+
+use serde_json::{Value, json};
+
+use super::description;
+use crate::policy::request::Effect;
+use crate::tools::tool::Definition;
+
+pub(super) fn tool(name: &str, definition: &Definition) -> Value {
+    let card = &definition.card;
+    let mut tool = json!({
+        "name": name,
+        "title": card.title,
+        "description": description(definition),
+        "inputSchema": definition.input.as_value(),
+    });
+    if let Some(output) = &definition.output {
+        let mut output = output.clone();
+        if let Value::Object(map) = &mut output {
+            // Also where the answer is described by a reference.
+            map.entry("type").or_insert_with(|| json!("object"));
+        }
+        tool["outputSchema"] = output;
+    }
+    let reads = card.effect == Effect::Read;
+    tool["annotations"] = json!({
+        "readOnlyHint": reads,
+        "destructiveHint": card.destructive && !reads,
+        "idempotentHint": card.idempotent,
+        "openWorldHint": matches!(card.effect, Effect::Network | Effect::Execute),
+    });
+    tool
+}

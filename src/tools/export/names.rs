@@ -1,0 +1,95 @@
+//! Our names in the letters that a format allows, and back.
+
+use std::collections::BTreeMap;
+
+use super::Format;
+
+/// The names of one exported list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    format: Format,
+    /// Theirs → ours.
+    ours: BTreeMap<String, String>,
+}
+
+/// What all formats take; MCP would take twice as much.
+const LONGEST: usize = 64;
+
+impl Names {
+    pub(super) fn new(format: Format) -> Self {
+        Self { format, ours: BTreeMap::new() }
+    }
+
+    /// Our name of the tool that is called `theirs` in the list.
+    pub fn ours(&self, theirs: &str) -> Option<&str> {
+        self.ours.get(theirs).map(String::as_str)
+    }
+
+    /// What our tool is called in the list.
+    pub fn theirs(&self, ours: &str) -> Option<&str> {
+        self.ours.iter().find(|(_, name)| *name == ours).map(|(theirs, _)| theirs.as_str())
+    }
+
+    /// Takes a name in, and says what it is in the list: `/` becomes `.` for MCP and `__` elsewhere; where two become alike
+    /// the later one gets a number.
+    pub(super) fn add(&mut self, ours: &str) -> String {
+        let base = self.spelled(ours);
+        let mut theirs = cut(&base, LONGEST).to_owned();
+        let mut number = 2;
+        while self.ours.contains_key(&theirs) {
+            let ending = format!("_{number}");
+            theirs = format!("{}{ending}", cut(&base, LONGEST - ending.len()));
+            number += 1;
+        }
+        self.ours.insert(theirs.clone(), ours.to_owned());
+        theirs
+    }
+
+    fn spelled(&self, ours: &str) -> String {
+        let separator = if self.format == Format::Mcp { "." } else { "__" };
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let mut name = String::with_capacity(ours.len() + 1);
+        for character in ours.chars() {
+            match character {
+                '/' => name.push_str(separator),
+                other if plain(other) => name.push(other),
+                _ => name.push('_'),
+            }
+        }
+        // Gemini's names begin with a letter or `_`.
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            name.insert(0, '_');
+        }
+        name
+    }
+}
+
+/// All characters are ASCII.
+fn cut(name: &str, most: usize) -> &str {
+    name.get(..most).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_finds_back() {
+        let ours = ["lsp_hover", "files/read", "files__read", "2fast", &"x".repeat(64), "a/b"];
+        for format in Format::ALL {
+            let mut names = Names::new(format);
+            for name in ours {
+                let theirs = names.add(name);
+                assert!(theirs.len() <= 64, "{theirs}");
+                assert_eq!(names.ours(&theirs), Some(name));
+                assert_eq!(names.theirs(name), Some(theirs.as_str()));
+            }
+            assert_eq!(names.ours("nobody"), None);
+        }
+        let mut names = Names::new(Format::OpenAi);
+        assert_eq!(names.add("files/read"), "files__read");
+        assert_eq!(names.add("files__read"), "files__read_2");
+        let mut names = Names::new(Format::Mcp);
+        assert_eq!(names.add("files/read"), "files.read");
+    }
+}

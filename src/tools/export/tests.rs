@@ -1,0 +1,163 @@
+use serde_json::json;
+
+use super::rules::faults;
+use super::*;
+use crate::policy::request::Effect;
+use crate::tools::built_in;
+use crate::tools::schema::Schema;
+use crate::tools::tool::Card;
+
+fn definition(name: &'static str, input: Value) -> Definition {
+    let card = Card::new(name, "A tool", "Does something.", Effect::Execute);
+    Definition { card, input: Schema::new(input), output: None }
+}
+
+/// Everything that schemas of others may hold.
+fn odd() -> Definition {
+    definition(
+        "others/odd",
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$defs": {
+                "Colour": {"type": "string", "enum": ["red", "green"]},
+                "Node": {"type": "object", "properties": {"child": {"$ref": "#/$defs/Node"}}},
+            },
+            "type": "object",
+            "properties": {
+                "colour": {"$ref": "#/$defs/Colour"},
+                "maybe": {"type": ["string", "null"], "description": "may be missing"},
+                "either": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                "free": {"type": "object", "additionalProperties": {"type": "string"}},
+                "node": {"$ref": "#/$defs/Node"},
+                "level": {"enum": [1, 2, 3]},
+                "fixed": {"const": "yes"},
+                "anything": {},
+                "when": {"type": "string", "format": "date-time", "default": "now", "minLength": 3},
+            },
+            "required": ["colour"],
+            "oneOf": [{"required": ["maybe"]}, {"required": ["either"]}],
+        }),
+    )
+}
+
+#[test]
+fn every_built_in_tool_keeps_to_the_rules_of_every_format() {
+    let registry = built_in::registry().unwrap();
+    let definitions = registry.definitions(|_| true);
+    for format in Format::ALL {
+        let exported = export(format, definitions.iter().copied()).unwrap();
+        assert_eq!(exported.tools.len(), definitions.len());
+        for tool in &exported.tools {
+            assert_eq!(faults(format, tool), Vec::<String>::new(), "{format:?}: {tool:#}");
+        }
+        for definition in &definitions {
+            let theirs = exported.names.theirs(&definition.card.name).unwrap();
+            assert_eq!(exported.names.ours(theirs), Some(definition.card.name.as_ref()));
+        }
+    }
+}
+
+#[test]
+fn most_built_in_tools_are_strict_for_openai() {
+    let registry = built_in::registry().unwrap();
+    let exported = export(Format::OpenAi, registry.definitions(|_| true)).unwrap();
+    let loose: Vec<&Value> =
+        exported.tools.iter().filter(|tool| tool["function"]["strict"] != true).collect();
+    assert!(loose.is_empty(), "{loose:#?}");
+}
+
+#[test]
+fn schemas_of_others_keep_to_the_rules_too() {
+    for format in Format::ALL {
+        let exported = export(format, [&odd()]).unwrap();
+        assert_eq!(faults(format, &exported.tools[0]), Vec::<String>::new(), "{:#}", exported.tools[0]);
+    }
+}
+
+#[test]
+fn what_is_optional_may_be_null_where_all_is_required() {
+    let given = definition(
+        "t",
+        json!({
+            "type": "object",
+            "properties": {"a": {"type": "string"}, "b": {"enum": ["x"], "type": "string"}},
+            "required": ["a"],
+        }),
+    );
+    let tool = &export(Format::OpenAi, [&given]).unwrap().tools[0]["function"];
+    assert_eq!(tool["strict"], true);
+    assert_eq!(
+        tool["parameters"],
+        json!({
+            "type": "object",
+            "required": ["a", "b"],
+            "properties": {"a": {"type": "string"}, "b": {"type": ["string", "null"], "enum": ["x", null]}},
+            "additionalProperties": false,
+        })
+    );
+}
+
+#[test]
+fn an_open_object_is_not_strict_and_goes_to_gemini_as_json_schema() {
+    let free = json!({"type": "object", "properties": {"env": {"type": "object", "additionalProperties": {"type": "string"}}}});
+    let given = definition("t", free);
+    assert_eq!(export(Format::OpenAi, [&given]).unwrap().tools[0]["function"]["strict"], false);
+    let tool = &export(Format::Gemini, [&given]).unwrap().tools[0];
+    assert!(tool.get("parameters").is_none() && tool["parametersJsonSchema"].is_object());
+}
+
+#[test]
+fn copilot_gets_one_type_and_a_description_for_each_property() {
+    let tool = &export(Format::Copilot, [&odd()]).unwrap().tools[0];
+    let properties = &tool["inputSchema"]["properties"];
+    assert_eq!(properties["maybe"], json!({"type": "string", "description": "may be missing"}));
+    assert_eq!(properties["either"], json!({"type": "string", "description": "either (also: array)"}));
+    assert_eq!(properties["level"]["type"], "integer");
+    assert_eq!(properties["colour"]["enum"], json!(["red", "green"]));
+    assert_eq!(tool["name"], "others__odd");
+}
+
+#[test]
+fn too_many_tools_are_refused_not_cut() {
+    let many: Vec<Definition> = (0..129)
+        .map(|number| {
+            let mut one = definition("x", json!({"type": "object"}));
+            one.card.name = format!("tool_{number}").into();
+            one
+        })
+        .collect();
+    assert!(export(Format::Mcp, &many).is_ok());
+    let error = export(Format::Copilot, &many).unwrap_err();
+    assert_eq!(error.error, "Copilot takes at most 128 tools, and these are 129");
+}
+
+#[test]
+fn the_checks_find_faults() {
+    let bad = [
+        (
+            Format::Mcp,
+            json!({"name": "a/b", "title": "t", "description": "d", "inputSchema": {"type": "string"}}),
+        ),
+        (
+            Format::OpenAi,
+            json!({"type": "function", "function": {"name": "a", "description": "d", "strict": true,
+                "parameters": {"type": "object", "properties": {"a": {"type": "string"}}, "required": []}}}),
+        ),
+        (
+            Format::Anthropic,
+            json!({"name": "a", "description": "d", "input_schema": {"type": "object", "anyOf": []}}),
+        ),
+        (
+            Format::Gemini,
+            json!({"name": "a", "description": "d", "parameters": {"type": "OBJECT", "additionalProperties": false,
+                "properties": {"a": {"type": "STRING"}}}}),
+        ),
+        (
+            Format::Copilot,
+            json!({"name": "a", "description": "d", "inputSchema": {"type": "object", "properties": {}}}),
+        ),
+    ];
+    for (format, tool) in bad {
+        assert!(!faults(format, &tool).is_empty(), "{format:?}");
+    }
+}

@@ -1,0 +1,91 @@
+//! `get_library_docs`: what a library's documentation says to a question.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::library_docs::search::{capped, search};
+use super::library_docs::{MOST_CHARS, bundled, remote};
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::{Effect, Subjects};
+
+/// The arguments of `get_library_docs`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DocsArgs {
+    /// From resolve_library_id.
+    pub library_id: String,
+    /// Words to look for.
+    pub query: String,
+}
+
+/// The answer of `get_library_docs`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DocsOutput {
+    /// The library.
+    pub library_id: String,
+    /// `bundled` or `remote`.
+    pub source: String,
+    /// Markdown.
+    pub content: String,
+    /// No word of the query was found; this is an overview.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub overview: bool,
+    /// The end was cut off.
+    pub truncated: bool,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct GetLibraryDocs;
+
+impl Tool for GetLibraryDocs {
+    type Args = DocsArgs;
+    type Output = DocsOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "get_library_docs",
+            "Library documentation",
+            "Documentation of a library, the sections that fit the query.",
+            Effect::Network,
+        )
+        .idempotent()
+    }
+
+    fn subjects(&self, context: &Context, args: &DocsArgs) -> Result<Subjects, ToolError> {
+        let settings = &context.config.settings.library_docs;
+        let urls = match bundled::resolve(&args.library_id) {
+            None if settings.remote => {
+                vec![remote::context_address(settings, &args.library_id, &args.query)?.to_string()]
+            }
+            _ => Vec::new(),
+        };
+        Ok(Subjects { urls, ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: DocsArgs) -> Result<DocsOutput, ToolError> {
+        if let Some(library) = bundled::resolve(&args.library_id) {
+            let found = search(library.text, &args.query, MOST_CHARS);
+            return Ok(DocsOutput {
+                library_id: library.id.to_owned(),
+                source: "bundled".to_owned(),
+                content: found.text,
+                overview: !found.matched,
+                truncated: found.cut,
+            });
+        }
+        let settings = &call.context.config.settings.library_docs;
+        let address = remote::context_address(settings, &args.library_id, &args.query)?;
+        let text = remote::context(settings, &address).await?;
+        if text.trim().is_empty() {
+            let what = format!("nothing is said of `{}` to that query", args.library_id.escape_debug());
+            let hint = format!("ask resolve_library_id for the id; always there: {}", bundled::ids());
+            return Err(ToolError::new(ErrorCode::NotFound, what).with_hint(hint));
+        }
+        let (content, truncated) = capped(text.trim(), MOST_CHARS);
+        let source = "remote".to_owned();
+        Ok(DocsOutput { library_id: args.library_id, source, content, overview: false, truncated })
+    }
+}

@@ -1,0 +1,96 @@
+//! The libraries whose texts are part of this program.
+
+/// A bundled library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Library {
+    /// What it is called.
+    pub id: &'static str,
+    /// Other names of it.
+    pub aliases: &'static [&'static str],
+    /// Its title, for people.
+    pub title: &'static str,
+    /// What it is.
+    pub description: &'static str,
+    /// Its text: Markdown, in sections that begin with `## `.
+    pub text: &'static str,
+}
+
+/// All of them.
+pub const LIBRARIES: [Library; 5] = [
+    Library {
+        id: "playwright",
+        aliases: &["playwright-java", "microsoft/playwright", "pw"],
+        title: "Playwright",
+        description: "Browser automation and end-to-end tests (Java, with TypeScript beside it)",
+        text: include_str!("texts/playwright.md"),
+    },
+    Library {
+        id: "selenium",
+        aliases: &["selenium-java", "seleniumhq", "webdriver"],
+        title: "Selenium WebDriver",
+        description: "Browser automation through WebDriver (Java)",
+        text: include_str!("texts/selenium.md"),
+    },
+    Library {
+        id: "cucumber",
+        aliases: &["cucumber-java", "cucumber-jvm", "cucumber-junit"],
+        title: "Cucumber-JVM",
+        description: "Executable specifications: step definitions, hooks, running (Java)",
+        text: include_str!("texts/cucumber.md"),
+    },
+    Library {
+        id: "gherkin",
+        aliases: &["feature-file", "bdd", "given-when-then"],
+        title: "Gherkin",
+        description: "The language of feature files",
+        text: include_str!("texts/gherkin.md"),
+    },
+    Library {
+        id: "java",
+        aliases: &["java-se", "jdk", "java-api", "java-lang"],
+        title: "Java SE",
+        description: "The language and its standard library",
+        text: include_str!("texts/java.md"),
+    },
+];
+
+/// The library that `name` means: its id or an alias, in any case, also as `/id`.
+pub fn resolve(name: &str) -> Option<&'static Library> {
+    let name = name.trim().trim_start_matches('/').to_lowercase();
+    LIBRARIES.iter().find(|library| library.id == name || library.aliases.contains(&name.as_str()))
+}
+
+/// "playwright, selenium, …"
+pub fn ids() -> String {
+    LIBRARIES.map(|library| library.id).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_finds_its_library() {
+        for library in &LIBRARIES {
+            for name in library.aliases.iter().chain([&library.id]) {
+                assert_eq!(resolve(&name.to_uppercase()).map(|found| found.id), Some(library.id), "{name}");
+            }
+        }
+        assert_eq!(resolve("/microsoft/playwright").map(|found| found.id), Some("playwright"));
+        assert_eq!(resolve("react"), None);
+    }
+
+    #[test]
+    fn every_text_is_worth_a_search() {
+        for library in &LIBRARIES {
+            let sections = library.text.matches("\n## ").count();
+            assert!(sections >= 6, "{} has {sections} sections", library.id);
+            assert!(
+                (4_500..14_000).contains(&library.text.len()),
+                "{} has {} bytes",
+                library.id,
+                library.text.len()
+            );
+        }
+    }
+}

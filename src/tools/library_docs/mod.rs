@@ -1,0 +1,13 @@
+//! Documentation of libraries: five are bundled, the rest is asked of a service.
+//!
+//! What lives here: the bundled libraries by id and alias ([`bundled`]), the search through a text ([`search`]), and the
+//! service ([`remote`]). The tools are `resolve_library_id` and `get_library_docs`. May use: `web`, the settings.
+//!
+//! How data passes: a name becomes an id (a bundled one, else what the service knows), an id and a question become text.
+
+pub mod bundled;
+pub mod remote;
+pub mod search;
+
+/// The most characters of one answer.
+pub const MOST_CHARS: usize = 4_000;

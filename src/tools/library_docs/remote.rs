@@ -1,0 +1,109 @@
+//! The service that knows the libraries that are not bundled.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+use super::bundled;
+use crate::config::LibraryDocsSettings;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::web::guard::Exceptions;
+use crate::tools::web::http::{Limits, get};
+
+const LIMITS: Limits = Limits { time: Duration::from_secs(20), bytes: 1 << 20 };
+
+/// A library that the service knows.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Known {
+    /// What to ask for (`/facebook/react`).
+    pub id: String,
+    /// Its title.
+    #[serde(alias = "name", default)]
+    pub title: String,
+    /// What it is.
+    #[serde(default)]
+    pub description: String,
+}
+
+/// Where the service is asked for libraries called `name`.
+///
+/// # Errors
+/// As [`address`].
+pub fn search_address(settings: &LibraryDocsSettings, name: &str) -> Result<Url, ToolError> {
+    address(settings, "libs/search", &[("libraryName", name), ("query", name)])
+}
+
+/// Where the service is asked what the library `id` says to `query`.
+///
+/// # Errors
+/// As [`address`].
+pub fn context_address(settings: &LibraryDocsSettings, id: &str, query: &str) -> Result<Url, ToolError> {
+    address(settings, "context", &[("libraryId", id), ("query", query)])
+}
+
+/// The libraries that the service finds at `address`, best first.
+///
+/// # Errors
+/// What [`get`] says, with the bundled libraries named.
+pub async fn search(settings: &LibraryDocsSettings, address: &Url) -> Result<Vec<Known>, ToolError> {
+    let text = ask(settings, address, "application/json").await?;
+    let answer: Value = serde_json::from_str(&text).map_err(|error| {
+        tracing::debug!("{address}: {error}");
+        unreachable(ToolError::new(ErrorCode::ServerFailed, "the service answered something that is no JSON"))
+    })?;
+    // A list, or an object around it, by version of the service. An entry without an id is of no use.
+    let entries = answer.get("results").unwrap_or(&answer).as_array().cloned().unwrap_or_default();
+    Ok(entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
+}
+
+/// The text that the service has at `address`.
+///
+/// # Errors
+/// What [`get`] says, with the bundled libraries named.
+pub async fn context(settings: &LibraryDocsSettings, address: &Url) -> Result<String, ToolError> {
+    ask(settings, address, "text/plain").await
+}
+
+async fn ask(
+    settings: &LibraryDocsSettings,
+    address: &Url,
+    accept: &'static str,
+) -> Result<String, ToolError> {
+    if !settings.remote {
+        let what = "libraries that are not bundled are asked of nobody: `remote` under [library-docs] is off";
+        return Err(unreachable(ToolError::new(ErrorCode::NotFound, what)));
+    }
+    let exceptions = own_host(settings);
+    let fetched = get(address, accept, &exceptions, LIMITS).await.map_err(unreachable)?;
+    Ok(String::from_utf8_lossy(&fetched.body).into_owned())
+}
+
+/// The service was chosen by the user, wherever it is.
+fn own_host(settings: &LibraryDocsSettings) -> Exceptions {
+    let default = LibraryDocsSettings::default().api == settings.api;
+    let host = Url::parse(&settings.api)
+        .ok()
+        .filter(|_| !default)
+        .and_then(|url| Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?)));
+    Exceptions::new(host)
+}
+
+fn address(settings: &LibraryDocsSettings, what: &str, query: &[(&str, &str)]) -> Result<Url, ToolError> {
+    let whole = format!("{}/api/v2/{what}", settings.api.trim_end_matches('/'));
+    Url::parse_with_params(&whole, query).map_err(|error| {
+        let what = format!("`api` under [library-docs] is `{}`, which is no address: {error}", settings.api);
+        ToolError::new(ErrorCode::InvalidArgs, what)
+    })
+}
+
+/// What can be had all the same.
+fn unreachable(error: ToolError) -> ToolError {
+    let hint = format!("always there: {}", bundled::ids());
+    let hint = match &error.hint {
+        Some(known) => format!("{known}; {hint}"),
+        None => hint,
+    };
+    error.with_hint(hint)
+}

@@ -1,0 +1,119 @@
+//! The search through a bundled text.
+//!
+//! The text is split at its `## ` headings. A section scores the occurrences of the question's words in it, and 2 more for each
+//! word that its heading has. The 8 best are the answer, best first; where no word occurs anywhere, the first 5 are, as an
+//! overview.
+
+/// How many sections answer a question, and how many give an overview.
+const BEST: usize = 8;
+const FIRST: usize = 5;
+const IN_HEADING: usize = 2;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Sections one after another, at most as many characters as asked for.
+    pub text: String,
+    /// Words of the question occur in it; otherwise it is an overview.
+    pub matched: bool,
+    /// Something was cut off at the end.
+    pub cut: bool,
+}
+
+/// Searches `text` for the words of `query`, and gives at most `most` characters.
+pub fn search(text: &str, query: &str, most: usize) -> Found {
+    let sections = sections(text);
+    let terms = terms(query);
+    let mut scored: Vec<(usize, &str)> = sections
+        .iter()
+        .map(|section| (score(section, &terms), *section))
+        .filter(|(score, _)| *score > 0)
+        .collect();
+    // Stable: of equals the first in the text comes first.
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    let matched = !scored.is_empty();
+    let chosen: Vec<&str> = match matched {
+        true => scored.into_iter().take(BEST).map(|(_, section)| section).collect(),
+        false => sections.into_iter().take(FIRST).collect(),
+    };
+    let (text, cut) = capped(&chosen.join("\n\n"), most);
+    Found { text, matched, cut }
+}
+
+/// `text` with at most `most` characters, and whether something is missing.
+pub fn capped(text: &str, most: usize) -> (String, bool) {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => (text[..end].trim_end().to_owned(), true),
+        None => (text.to_owned(), false),
+    }
+}
+
+/// The parts that begin with `## `; what stands before the first is none.
+fn sections(text: &str) -> Vec<&str> {
+    let mut starts: Vec<usize> = Vec::new();
+    let mut at = 0;
+    let mut fenced = false;
+    for line in text.split_inclusive('\n') {
+        // A comment in an example is no heading.
+        fenced ^= line.starts_with("```");
+        if line.starts_with("## ") && !fenced {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| text[*start..end].trim_end()).collect()
+}
+
+fn terms(query: &str) -> Vec<String> {
+    let mut terms: Vec<String> = query
+        .to_lowercase()
+        .split(|character: char| !character.is_alphanumeric() && character != '_')
+        .filter(|term| !term.is_empty())
+        .map(str::to_owned)
+        .collect();
+    terms.sort();
+    terms.dedup();
+    terms
+}
+
+fn score(section: &str, terms: &[String]) -> usize {
+    let section = section.to_lowercase();
+    let heading = section.lines().next().unwrap_or_default();
+    let of = |term: &String| {
+        section.matches(term.as_str()).count() + if heading.contains(term.as_str()) { IN_HEADING } else { 0 }
+    };
+    terms.iter().map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# Title\nIntro about apples.\n\n## Apples\nAn apple.\n\n## Pears\nA pear, a pear, a pear, apple.\n\n## Code\n```\n## no heading pear\n```\n";
+
+    #[test]
+    fn occurrences_count_and_headings_count_more() {
+        // Apples: "apple" twice, and its heading: 4. Pears: once.
+        assert_eq!(search(TEXT, "apple", 4_000).text.find("## Apples"), Some(0));
+        // Pears: 4 times and its heading, 6; Code: once.
+        let found = search(TEXT, "Pear?", 4_000);
+        assert!(found.text.starts_with("## Pears") && found.text.contains("## Code"), "{}", found.text);
+        assert!(found.matched && !found.cut && !found.text.contains("## Apples"));
+    }
+
+    #[test]
+    fn without_a_match_it_is_an_overview() {
+        let found = search(TEXT, "quince", 4_000);
+        assert!(!found.matched && found.text.starts_with("## Apples"));
+        let many: String = (0..9).map(|number| format!("## S{number}\nword\n")).collect();
+        assert_eq!(search(&many, "quince", 4_000).text.matches("## ").count(), 5);
+        assert_eq!(search(&many, "word", 4_000).text.matches("## ").count(), 8);
+    }
+
+    #[test]
+    fn the_answer_is_cut_at_its_limit() {
+        let found = search(&format!("## Ä\n{}", "ä".repeat(9_000)), "ä", 4_000);
+        assert!(found.cut && found.text.chars().count() == 4_000);
+    }
+}

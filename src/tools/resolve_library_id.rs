@@ -1,0 +1,106 @@
+//! `resolve_library_id`: from a library's name to what `get_library_docs` takes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::library_docs::{bundled, remote};
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::{Effect, Subjects};
+
+/// More are of no use.
+const MOST: usize = 5;
+const DESCRIPTION_CHARS: usize = 200;
+
+/// The arguments of `resolve_library_id`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResolveArgs {
+    /// Name, as in `playwright`.
+    pub library_name: String,
+}
+
+/// The answer of `resolve_library_id`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ResolveOutput {
+    /// Best first.
+    pub libraries: Vec<LibraryItem>,
+}
+
+/// A library.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LibraryItem {
+    /// What `get_library_docs` takes.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it is.
+    pub description: String,
+    /// `bundled` or `remote`.
+    pub source: String,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct ResolveLibraryId;
+
+impl Tool for ResolveLibraryId {
+    type Args = ResolveArgs;
+    type Output = ResolveOutput;
+
+    fn card(&self) -> Card {
+        Card::new(
+            "resolve_library_id",
+            "Find a library",
+            "Id of a library, for get_library_docs. Call it first unless the id is known.",
+            Effect::Network,
+        )
+        .idempotent()
+    }
+
+    fn subjects(&self, context: &Context, args: &ResolveArgs) -> Result<Subjects, ToolError> {
+        let settings = &context.config.settings.library_docs;
+        let urls = match bundled::resolve(&args.library_name) {
+            None if settings.remote => {
+                vec![remote::search_address(settings, &args.library_name)?.to_string()]
+            }
+            _ => Vec::new(),
+        };
+        Ok(Subjects { urls, ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: ResolveArgs) -> Result<ResolveOutput, ToolError> {
+        if let Some(library) = bundled::resolve(&args.library_name) {
+            return Ok(ResolveOutput { libraries: vec![of_bundled(library)] });
+        }
+        let settings = &call.context.config.settings.library_docs;
+        let address = remote::search_address(settings, &args.library_name)?;
+        let libraries: Vec<LibraryItem> =
+            remote::search(settings, &address).await?.into_iter().take(MOST).map(of_remote).collect();
+        if libraries.is_empty() {
+            let what = format!("no library is known by the name `{}`", args.library_name.escape_debug());
+            let hint = format!("try another spelling; always there: {}", bundled::ids());
+            return Err(ToolError::new(ErrorCode::NotFound, what).with_hint(hint));
+        }
+        Ok(ResolveOutput { libraries })
+    }
+}
+
+fn of_bundled(library: &bundled::Library) -> LibraryItem {
+    LibraryItem {
+        id: library.id.to_owned(),
+        title: library.title.to_owned(),
+        description: library.description.to_owned(),
+        source: "bundled".to_owned(),
+    }
+}
+
+fn of_remote(known: remote::Known) -> LibraryItem {
+    LibraryItem {
+        id: known.id,
+        title: known.title,
+        description: known.description.chars().take(DESCRIPTION_CHARS).collect(),
+        source: "remote".to_owned(),
+    }
+}

@@ -1,0 +1,223 @@
+//! Which addresses may be asked: those of the public internet, and what the settings except by name.
+//!
+//! A name is resolved by us, and what is connected to is what was looked at: a name that leads to another address a moment
+//! later leads nowhere.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::{Host, Url};
+
+/// An address that is not asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Neither http nor https.
+    #[error("`{0}:` addresses are not fetched, only http and https")]
+    Scheme(String),
+    /// A name and a password would go out.
+    #[error("an address with a user's name or password is not fetched")]
+    Credentials,
+    /// No host.
+    #[error("the address names no host")]
+    NoHost,
+    /// Not of the public internet.
+    #[error(
+        "{0} is, or leads to, an address that is private to this machine or network, and such are not fetched"
+    )]
+    Private(String),
+}
+
+/// The hosts that may be asked whatever their address is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exceptions(Vec<String>);
+
+impl Exceptions {
+    /// Of `host` or `host:port`; without a port, all ports.
+    pub fn new<T: AsRef<str>>(hosts: impl IntoIterator<Item = T>) -> Self {
+        Self(hosts.into_iter().map(|host| host.as_ref().trim().to_ascii_lowercase()).collect())
+    }
+
+    /// Whether `url` is excepted.
+    pub fn has(&self, url: &Url) -> bool {
+        let Some(host) = url.host_str().map(str::to_ascii_lowercase) else { return false };
+        let port = url.port_or_known_default().unwrap_or_default();
+        self.0.iter().any(|known| *known == host || *known == format!("{host}:{port}"))
+    }
+}
+
+/// Whether `url` may be asked as far as its text tells; whether its name leads somewhere private is seen by the
+/// [`PublicOnly`] resolver.
+pub fn look(url: &Url, exceptions: &Exceptions) -> Result<(), Refused> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Refused::Scheme(url.scheme().to_owned()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Refused::Credentials);
+    }
+    let private = |host: &dyn std::fmt::Display| Err(Refused::Private(host.to_string()));
+    match url.host() {
+        None => Err(Refused::NoHost),
+        Some(_) if exceptions.has(url) => Ok(()),
+        Some(Host::Ipv4(address)) if !is_public(address.into()) => private(&address),
+        Some(Host::Ipv6(address)) if !is_public(address.into()) => private(&address),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Resolves names, and hands out only addresses of the public internet.
+#[derive(Debug, Clone, Copy)]
+pub struct PublicOnly;
+
+impl Resolve for PublicOnly {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            let public: Vec<SocketAddr> =
+                found.iter().copied().filter(|address| is_public(address.ip())).collect();
+            if public.is_empty() && !found.is_empty() {
+                return Err(Refused::Private(host).into());
+            }
+            Ok(Box::new(public.into_iter()) as Addrs)
+        })
+    }
+}
+
+impl PublicOnly {
+    /// As reqwest takes it.
+    pub fn shared() -> Arc<dyn Resolve> {
+        Arc::new(Self)
+    }
+}
+
+/// Whether an address is one of the public internet.
+pub fn is_public(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_documentation()
+        || a == 0
+        // Shared by a provider's customers, benchmarks, protocol assignments, relays, reserved.
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 198 && (18..20).contains(&b))
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 192 && b == 88 && c == 99)
+        || a >= 240;
+    !special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [first, second, third, ..] = address.segments();
+    let [.., high, low] = address.segments();
+    // Networks without IPv4 reach it through this prefix; what counts is where that leads.
+    if (first, second, third) == (0x64, 0xff9b, 0) {
+        return is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
+    }
+    // Only 2000::/3 is given out. Of it, Teredo, documentation and 6to4 (which carry other addresses) are not public.
+    (first & 0xe000) == 0x2000
+        && !(first == 0x2001 && second < 0x0200)
+        && !(first == 0x2001 && second == 0x0db8)
+        && first != 0x2002
+        && !(first == 0x3fff && second < 0x1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looked(url: &str, exceptions: &[&str]) -> Result<(), Refused> {
+        look(&Url::parse(url).unwrap(), &Exceptions::new(exceptions))
+    }
+
+    #[test]
+    fn only_the_public_internet_is_public() {
+        for address in [
+            "127.0.0.1",
+            "0.0.0.0",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "192.0.0.1",
+            "198.18.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "240.0.0.1",
+            "::",
+            "::1",
+            "fe80::1",
+            "fc00::1",
+            "fd12::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "::127.0.0.1",
+            "64:ff9b::7f00:1",
+            "64:ff9b:1::1",
+            "2002:7f00:1::",
+            "2001::1",
+            "2001:db8::1",
+            "fec0::1",
+            "3fff::1",
+        ] {
+            assert!(!is_public(address.parse().unwrap()), "{address}");
+        }
+        for address in [
+            "1.1.1.1",
+            "93.184.216.34",
+            "172.32.0.1",
+            "2606:4700::1111",
+            "64:ff9b::101:101",
+            "2001:4860:4860::8888",
+        ] {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_a_private_address_is_seen() {
+        for url in [
+            "http://127.0.0.1/",
+            "http://127.1/",
+            "http://2130706433/",
+            "http://0x7f.0.0.1/",
+            "http://017700000001/",
+            "http://[::1]/",
+            "http://[::ffff:7f00:1]/",
+            "http://0/",
+            "http://169.254.169.254/latest/meta-data",
+            "http://①②⑦.0.0.1/",
+        ] {
+            assert!(matches!(looked(url, &[]), Err(Refused::Private(_))), "{url}");
+        }
+        assert_eq!(looked("file:///etc/passwd", &[]), Err(Refused::Scheme("file".to_owned())));
+        assert_eq!(looked("http://user:pass@example.com/", &[]), Err(Refused::Credentials));
+        assert_eq!(looked("https://example.com/", &[]), Ok(()));
+    }
+
+    #[test]
+    fn an_exception_is_for_its_host_and_port() {
+        assert_eq!(looked("http://127.0.0.1:8080/", &["127.0.0.1:8080"]), Ok(()));
+        assert!(looked("http://127.0.0.1:8081/", &["127.0.0.1:8080"]).is_err());
+        assert_eq!(looked("http://127.0.0.1:8081/", &["127.0.0.1"]), Ok(()));
+        assert!(looked("ftp://127.0.0.1/", &["127.0.0.1"]).is_err());
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_this_machine_is_refused_by_the_resolver() {
+        let refused = PublicOnly.resolve("localhost".parse().unwrap()).await.err().unwrap();
+        let refused = refused.downcast_ref::<Refused>();
+        assert_eq!(refused, Some(&Refused::Private("localhost".to_owned())));
+    }
+}

@@ -1,0 +1,179 @@
+//! One GET: redirects followed one by one, each looked at; so many bytes, so much time.
+
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION, USER_AGENT};
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder, Response, StatusCode};
+use url::Url;
+
+use super::guard::{Exceptions, PublicOnly, Refused, look};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// As browsers have it, only less patient.
+const MOST_REDIRECTS: usize = 5;
+const CONNECT: Duration = Duration::from_secs(10);
+const AGENT: &str = concat!("lsp-tools/", env!("CARGO_PKG_VERSION"));
+
+/// What one request may cost, redirects and all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// From the first connection to the last byte.
+    pub time: Duration,
+    /// Of the body, unpacked; the rest is not read.
+    pub bytes: usize,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// Where it came from, after all redirects.
+    pub url: Url,
+    /// The header `Content-Type`, as it is.
+    pub content_type: Option<String>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// There was more of it than the limit.
+    pub truncated: bool,
+}
+
+/// Fetches `url`. Nothing private is asked (see [`guard`](super::guard)), neither at first nor after a redirect, no cookie
+/// or password goes out, and no proxy is used, because it would resolve names for itself.
+///
+/// # Errors
+/// `invalid_args` and `denied` for what is not asked, `not_found` for 404, 410 and unknown names, `timeout`, and
+/// `server_failed` for everything else that is not an answer.
+pub async fn get(
+    url: &Url,
+    accept: &'static str,
+    exceptions: &Exceptions,
+    limits: Limits,
+) -> Result<Fetched, ToolError> {
+    let answer = tokio::time::timeout(limits.time, follow(url, accept, exceptions, limits.bytes)).await;
+    answer.unwrap_or_else(|_| {
+        let what = format!("{} did not answer within {} s", host(url), limits.time.as_secs());
+        Err(ToolError::new(ErrorCode::Timeout, what))
+    })
+}
+
+async fn follow(
+    url: &Url,
+    accept: &'static str,
+    exceptions: &Exceptions,
+    most: usize,
+) -> Result<Fetched, ToolError> {
+    let mut url = url.clone();
+    for _ in 0..=MOST_REDIRECTS {
+        look(&url, exceptions).map_err(|refused| refusal(&refused))?;
+        let client = client(exceptions.has(&url))?;
+        let sent = client.get(url.clone()).header(ACCEPT, accept).send().await;
+        let answer = sent.map_err(|error| failure(&url, &error))?;
+        match redirect(&url, answer.status(), answer.headers()) {
+            Some(next) => url = next?,
+            None => return body(url, answer, most).await,
+        }
+    }
+    let what = format!("{} led to more than {MOST_REDIRECTS} other addresses in turn", host(&url));
+    Err(ToolError::new(ErrorCode::ServerFailed, what))
+}
+
+/// A client for one hop.
+fn client(excepted: bool) -> Result<Client, ToolError> {
+    // Whoever installed one before keeps it.
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+    let mut headers = HeaderMap::new();
+    headers.insert(USER_AGENT, reqwest::header::HeaderValue::from_static(AGENT));
+    let builder: ClientBuilder = Client::builder()
+        .no_proxy()
+        .redirect(Policy::none())
+        .connect_timeout(CONNECT)
+        .default_headers(headers);
+    let builder = if excepted { builder } else { builder.dns_resolver(PublicOnly::shared()) };
+    builder.build().map_err(|error| {
+        ToolError::new(ErrorCode::Internal, format!("no HTTP client can be made: {}", told(&error)))
+    })
+}
+
+/// Where the answer sends us, if it does.
+fn redirect(from: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Result<Url, ToolError>> {
+    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let next = headers.get(LOCATION).and_then(|next| next.to_str().ok());
+    Some(next.and_then(|next| from.join(next).ok()).ok_or_else(|| {
+        let what = format!("{} answered {} without saying where to", host(from), status.as_u16());
+        ToolError::new(ErrorCode::ServerFailed, what)
+    }))
+}
+
+async fn body(url: Url, mut answer: Response, most: usize) -> Result<Fetched, ToolError> {
+    let status = answer.status();
+    if !status.is_success() {
+        return Err(bad_status(&url, status));
+    }
+    let content_type = answer.headers().get(CONTENT_TYPE).and_then(|text| text.to_str().ok());
+    let content_type = content_type.map(str::to_owned);
+    let (mut body, mut truncated) = (Vec::new(), false);
+    while let Some(chunk) = answer.chunk().await.map_err(|error| failure(&url, &error))? {
+        let room = most - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if chunk.len() > room {
+            truncated = true;
+            break;
+        }
+    }
+    Ok(Fetched { url, content_type, body, truncated })
+}
+
+fn bad_status(url: &Url, status: StatusCode) -> ToolError {
+    let reason = status.canonical_reason().unwrap_or("no known status");
+    let what = format!("{} answered {} ({reason})", host(url), status.as_u16());
+    match status.as_u16() {
+        404 | 410 => ToolError::new(ErrorCode::NotFound, what),
+        401 | 403 | 407 => ToolError::new(ErrorCode::Denied, what),
+        429 | 503 => ToolError::new(ErrorCode::ServerFailed, what).with_hint("try again later"),
+        _ => ToolError::new(ErrorCode::ServerFailed, what),
+    }
+}
+
+fn failure(url: &Url, error: &reqwest::Error) -> ToolError {
+    if let Some(refused) = causes(error).find_map(|cause| cause.downcast_ref::<Refused>()) {
+        return refusal(refused);
+    }
+    if error.is_timeout() {
+        return ToolError::new(ErrorCode::Timeout, format!("{} did not answer in time", host(url)));
+    }
+    tracing::debug!("{url}: {}", told(error));
+    let what = if error.is_connect() { "could not be reached" } else { "broke off its answer" };
+    let error = ToolError::new(ErrorCode::ServerFailed, format!("{} {what}", host(url)));
+    error.with_hint("the log says why; see whether the address is right and the network is there")
+}
+
+fn refusal(refused: &Refused) -> ToolError {
+    let code = match refused {
+        Refused::Private(_) => ErrorCode::Denied,
+        _ => ErrorCode::InvalidArgs,
+    };
+    let error = ToolError::new(code, refused.to_string());
+    match refused {
+        Refused::Private(_) => {
+            error.with_hint("its owner can except a host: `allow-hosts` under [fetch] in lsp-tools.toml")
+        }
+        _ => error,
+    }
+}
+
+fn causes<'a>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
+}
+
+/// An error with its causes.
+fn told(error: &reqwest::Error) -> String {
+    causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+fn host(url: &Url) -> String {
+    url.host_str().unwrap_or("the address").to_owned()
+}

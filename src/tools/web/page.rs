@@ -1,0 +1,235 @@
+//! A fetched body as text: HTML becomes Markdown, other texts stay, the rest is refused.
+
+use std::rc::Rc;
+
+use encoding_rs::{Encoding, UTF_8};
+use htmd::{HtmlToMarkdown, Node};
+use regex::Regex;
+use std::sync::LazyLock;
+
+use super::http::Fetched;
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// What carries no text of a page.
+const SKIPPED: [&str; 10] =
+    ["script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "head", "form"];
+/// A page nested deeper than this was made to break its reader, which follows it down.
+const DEEPEST: usize = 400;
+/// Old pages leave some tags open.
+const SEEMS_DEEP: usize = 1_000;
+
+/// A page as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The type that was told (`text/html`).
+    pub content_type: String,
+    /// Its title, where it is HTML and has one.
+    pub title: Option<String>,
+    /// Markdown where it was HTML, else as it was.
+    pub text: String,
+}
+
+/// `fetched` as text. Takes time on large pages: not for a thread that others wait for.
+///
+/// # Errors
+/// `not_text` where it is no text, `too_large` where it is nested too deep to be read.
+pub fn page(fetched: &Fetched) -> Result<Page, ToolError> {
+    let told = fetched.content_type.as_deref().unwrap_or("text/plain");
+    let content_type = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let html = matches!(content_type.as_str(), "text/html" | "application/xhtml+xml");
+    if !html && !is_text(&content_type) {
+        let what =
+            format!("it is `{}`, and only HTML and other texts are read", content_type.escape_default());
+        return Err(ToolError::new(ErrorCode::NotText, what));
+    }
+    if !html && fetched.body.contains(&0) {
+        let what = format!("it says that it is {content_type}, but it is binary data");
+        return Err(ToolError::new(ErrorCode::NotText, what));
+    }
+    let text = decoded(&fetched.body, told, html);
+    if !html {
+        return Ok(Page { content_type, title: None, text });
+    }
+    let (title, text) = markdown(&text)?;
+    Ok(Page { content_type, title, text })
+}
+
+fn is_text(content_type: &str) -> bool {
+    content_type.starts_with("text/")
+        || content_type.ends_with("+json")
+        || content_type.ends_with("+xml")
+        || matches!(
+            content_type,
+            "application/json"
+                | "application/xml"
+                | "application/javascript"
+                | "application/yaml"
+                | "application/x-yaml"
+                | "application/toml"
+                | "application/x-ndjson"
+        )
+}
+
+/// The bytes as text: by their mark, by what the server says, by what the page says, else as UTF-8.
+fn decoded(body: &[u8], content_type: &str, html: bool) -> String {
+    static CHARSET: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"(?i)charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)"#).ok());
+    let named = |text: &str| {
+        let name = CHARSET.as_ref()?.captures(text)?.get(1)?.as_str();
+        Encoding::for_label(name.as_bytes())
+    };
+    // As browsers do: what the page says of itself is looked for at its beginning.
+    let within = || {
+        let start = &body[..body.len().min(1024)];
+        html.then(|| named(&String::from_utf8_lossy(start))).flatten()
+    };
+    let encoding = named(content_type).or_else(within).unwrap_or(UTF_8);
+    encoding.decode(body).0.into_owned()
+}
+
+fn markdown(html: &str) -> Result<(Option<String>, String), ToolError> {
+    let failed = |error: std::io::Error| {
+        ToolError::new(ErrorCode::Internal, format!("the page cannot be read as HTML: {error}"))
+    };
+    let converter = HtmlToMarkdown::builder().skip_tags(SKIPPED.to_vec()).build();
+    let deep = || {
+        let what = format!("the page is nested deeper than {DEEPEST} elements, and is not read");
+        ToolError::new(ErrorCode::TooLarge, what)
+    };
+    if seems_deep(html) {
+        return Err(deep());
+    }
+    let tree = converter.html_to_tree(html).map_err(failed)?;
+    if depth(&tree) > DEEPEST {
+        return Err(deep());
+    }
+    let text = converter.tree_to_markdown(&tree);
+    Ok((title(html), tidy(&text)))
+}
+
+/// Elements that end by themselves, or whose end is often left out.
+const ENDLESS: [&str; 27] = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
+    "p", "li", "dt", "dd", "option", "optgroup", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup",
+    "param",
+];
+/// Parts of drawings, which say with a `/` that they have no end.
+const SHAPES: [&str; 12] =
+    ["path", "circle", "rect", "line", "polyline", "polygon", "ellipse", "use", "stop", "g", "defs", "image"];
+
+/// How deep tags lie in each other, as a glance at the text tells: a parser is slow on what has no bottom.
+fn seems_deep(html: &str) -> bool {
+    static TAG: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"<(/?)([a-zA-Z][^\s/>]*)([^<>]*)").ok());
+    let Some(tag) = TAG.as_ref() else { return true };
+    let (mut depth, mut drawing) = (0_usize, false);
+    for found in tag.captures_iter(html) {
+        let name = found[2].to_ascii_lowercase();
+        let (ends, empty) = (!found[1].is_empty(), found[3].ends_with('/'));
+        if ENDLESS.contains(&name.as_str()) {
+            continue;
+        }
+        if ends {
+            depth = depth.saturating_sub(1);
+            drawing &= name != "svg";
+            continue;
+        }
+        // Only within a drawing a `/` ends anything, and only until something else stands in it.
+        drawing &= SHAPES.contains(&name.as_str());
+        if drawing && empty {
+            continue;
+        }
+        drawing |= name == "svg";
+        depth += 1;
+        if depth > SEEMS_DEEP {
+            return true;
+        }
+    }
+    false
+}
+
+/// How deep elements lie in each other. Walks without recursion: it is asked because recursion may not be safe.
+fn depth(tree: &Rc<Node>) -> usize {
+    let (mut deepest, mut open) = (0, vec![(Rc::clone(tree), 1)]);
+    while let Some((node, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        open.extend(node.children.borrow().iter().map(|child| (Rc::clone(child), depth + 1)));
+    }
+    deepest
+}
+
+fn title(html: &str) -> Option<String> {
+    static TITLE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?is)<title[^>]*>(.{0,500}?)</title>").ok());
+    let raw = TITLE.as_ref()?.captures(html)?.get(1)?.as_str();
+    let plain = htmd::convert(raw).ok()?;
+    let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!words.is_empty()).then_some(words)
+}
+
+/// No blanks at line ends, and never more than one empty line.
+fn tidy(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut empty = 0;
+    for line in text.lines().map(str::trim_end) {
+        empty = if line.is_empty() { empty + 1 } else { 0 };
+        if empty <= 1 {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(content_type: &str, body: &[u8]) -> Result<Page, ToolError> {
+        let url = url::Url::parse("http://example.com/").unwrap();
+        page(&Fetched {
+            url,
+            content_type: Some(content_type.to_owned()),
+            body: body.to_vec(),
+            truncated: false,
+        })
+    }
+
+    #[test]
+    fn html_becomes_markdown_without_what_is_no_text() {
+        let html = "<html><head><title>A &amp; B</title><style>p{}</style></head><body><script>evil()</script>\
+                    <h1>Head</h1><p>See <a href='/x'>this</a> and <code>that</code>.</p><ul><li>one</li></ul></body></html>";
+        let page = read("text/html; charset=utf-8", html.as_bytes()).unwrap();
+        assert_eq!(page.title.as_deref(), Some("A & B"));
+        assert!(page.text.starts_with("# Head\n\nSee [this](/x) and `that`."), "{}", page.text);
+        assert!(!page.text.contains("evil") && !page.text.contains("p{}"));
+    }
+
+    #[test]
+    fn old_character_sets_are_read_as_the_server_or_the_page_says() {
+        assert_eq!(read("text/plain; charset=iso-8859-1", b"caf\xe9").unwrap().text, "café");
+        let html = b"<meta charset=\"windows-1251\"><p>\xcf\xf0\xe8\xe2\xe5\xf2</p>";
+        assert_eq!(read("text/html", html).unwrap().text, "Привет");
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused() {
+        for (kind, body) in
+            [("image/png", &b"\x89PNG"[..]), ("application/octet-stream", b"a"), ("text/plain", b"a\0b")]
+        {
+            assert_eq!(read(kind, body).unwrap_err().code, ErrorCode::NotText, "{kind}");
+        }
+        assert_eq!(read("application/json", b"{}").unwrap().text, "{}");
+    }
+
+    #[test]
+    fn a_page_without_bottom_is_refused() {
+        for start in ["<div>", "<b>", "<x-y/>", "<svg><p><path/>", "<ul><li>", "<table><tr><td>"] {
+            let deep = start.repeat(100_000);
+            assert_eq!(read("text/html", deep.as_bytes()).unwrap_err().code, ErrorCode::TooLarge, "{start}");
+        }
+        let wide =
+            format!("<svg>{}</svg>{}<p>end", "<path d='M0 0'/>".repeat(5_000), "<p>a<br>".repeat(5_000));
+        assert!(read("text/html", wide.as_bytes()).unwrap().text.ends_with("end"));
+    }
+}

@@ -1,0 +1,99 @@
+//! A runtime on a project, called as a shell calls; and a web server that says what it is told to.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use lsp_tools::policy::approval::NobodyToAsk;
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::result::ToolResult;
+use lsp_tools::tools::tool::Caller;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::Project;
+
+pub fn runtime(project: &Project) -> Runtime {
+    let options = RuntimeOptions {
+        workspace: Some(project.root()),
+        cwd: project.root(),
+        supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
+        ..RuntimeOptions::default()
+    };
+    Runtime::open_with(options, project.folders(None)).expect("a runtime")
+}
+
+/// Calls as whoever typed it at a shell.
+pub async fn call(runtime: &Runtime, name: &str, arguments: Value) -> ToolResult {
+    let caller = Caller::at_shell();
+    let cancelled = CancellationToken::new();
+    let request =
+        CallRequest { name, arguments, caller: &caller, approver: &NobodyToAsk, group: None, cancelled };
+    runtime.call(request).await
+}
+
+/// The user's settings of a project.
+pub fn settings(project: &Project, text: &str) {
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), text).expect("settings");
+}
+
+/// An answer of the web server: status, headers, body.
+pub type Said = (u16, Vec<(String, String)>, Vec<u8>);
+
+/// A web server on this machine. It ends with the test.
+pub struct Web {
+    pub address: SocketAddr,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Web {
+    pub fn new(answer: impl Fn(&str, SocketAddr) -> Said + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let told = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let mut reader = BufReader::new(&stream);
+                let mut first = String::new();
+                if reader.read_line(&mut first).is_err() {
+                    continue;
+                }
+                let mut line = String::new();
+                while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                    line.clear();
+                }
+                let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+                told.lock().unwrap().push(path.clone());
+                let (status, headers, body) = answer(&path, address);
+                let mut head =
+                    format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+                for (name, value) in headers {
+                    head.push_str(&format!("{name}: {value}\r\n"));
+                }
+                // A client that has heard enough goes away.
+                let _ = (&stream).write_all(format!("{head}\r\n").as_bytes());
+                let _ = (&stream).write_all(&body);
+            }
+        });
+        Self { address, asked }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+pub fn page(kind: &str, body: impl Into<Vec<u8>>) -> Said {
+    (200, vec![("content-type".to_owned(), kind.to_owned())], body.into())
+}
+
+pub fn redirect(to: &str) -> Said {
+    (302, vec![("location".to_owned(), to.to_owned())], Vec::new())
+}
