@@ -126,7 +126,9 @@ impl Runtime {
             trace,
             progress: options.progress.clone(),
         });
-        let edits = Edits::new(workspace.clone(), EditOptions::new(&folders.state));
+        let mut options_of_edits = EditOptions::new(&folders.state);
+        options_of_edits.protected = vec![folders.config.clone(), folders.data.clone()];
+        let edits = Edits::new(workspace.clone(), options_of_edits);
         let context = Context {
             workspace,
             edits,

@@ -122,6 +122,7 @@ pub fn input_schema<T: JsonSchema>() -> Value {
         map.entry("type").or_insert_with(|| json!("object"));
         map.entry("properties").or_insert_with(|| json!({}));
         map.entry("required").or_insert_with(|| json!([]));
+        map.entry("additionalProperties").or_insert(Value::Bool(false));
         map.remove("description");
     }
     schema
@@ -345,7 +346,9 @@ mod tests {
         );
         #[derive(JsonSchema)]
         struct Empty {}
-        assert_eq!(input_schema::<Empty>()["required"], json!([]));
+        let empty =
+            json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+        assert_eq!(input_schema::<Empty>(), empty);
     }
 
     #[test]

@@ -67,7 +67,7 @@ async fn a_time_limit_holds_in_the_background_too() {
 async fn row_42_ids_belong_to_one_session_and_are_not_guessed() {
     let scene = Scene::new();
     let id = scene.start("echo secret; sleep 95").await;
-    let other = Caller { session: "other".to_owned(), agent: None };
+    let other = Caller { session: "other".to_owned(), ..Caller::default() };
     for tool in ["bash_output", "bash_kill"] {
         let answer = scene.call_as(&other, tool, json!({"id": id})).await.value;
         assert_eq!(answer["code"], "not_found", "{tool}: {answer}");
@@ -96,7 +96,7 @@ async fn their_number_is_bounded_and_the_ended_make_room() {
     let refused = scene.call("bash", json!({"command": "true", "background": true})).await.value;
     assert_eq!(refused["code"], "conflict", "{refused}");
     // Another session has places of its own.
-    let other = Caller { session: "other".to_owned(), agent: None };
+    let other = Caller { session: "other".to_owned(), ..Caller::default() };
     let started = scene.call_as(&other, "bash", json!({"command": "true", "background": true})).await.value;
     assert_eq!(started["ok"], true, "{started}");
 }
