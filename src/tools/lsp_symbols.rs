@@ -1,5 +1,7 @@
 //! `lsp_symbols`: the outline of a file, or the symbols of the workspace that a query matches.
 
+use std::sync::Arc;
+
 use tokio::time::Instant;
 
 use super::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
@@ -10,7 +12,7 @@ use super::lsp_navigate;
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::{FileRef, Symbol, WorkspaceSymbol};
-use crate::lsp::session::AskError;
+use crate::lsp::session::{AskError, Session};
 use crate::lsp::view::View;
 use crate::policy::request::Subjects;
 use crate::text::Position;
@@ -114,7 +116,9 @@ async fn outline(
         match asked {
             Ok(asked) => {
                 let status = context.status(server, &subject, ServerState::Ready, started);
-                return Ok(tree(asked.value, limit, status, Verdict::Complete));
+                let mut answer = tree(asked.value, limit, status, Verdict::Complete);
+                answer.notes.extend(session.restart_note(false));
+                return Ok(answer);
             }
             Err(AskError::Read(error)) => return Err(super::context::from_read_error(error)),
             Err(error) => status = context.failed(&session, &subject, &error, started).await,
@@ -168,7 +172,8 @@ fn items(symbols: Vec<Symbol>, left: &mut usize) -> Vec<SymbolItem> {
 
 async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.workspace_symbols);
-    let Found { symbols, statuses, verdict } = context.find_symbols(query, deadline).await?;
+    let Found { symbols, statuses, verdict, sessions } = context.find_symbols(query, deadline).await?;
+    let notes = sessions.iter().filter_map(|session| session.restart_note(false)).collect();
     let count = symbols.len();
     let symbols: Vec<SymbolItem> =
         symbols.into_iter().take(limit).map(|symbol| found_item(context, symbol)).collect();
@@ -183,7 +188,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
         }
     };
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
-    Ok(Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes: Vec::new() })
+    Ok(Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes })
 }
 
 fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {
@@ -209,20 +214,29 @@ pub struct Found {
     pub statuses: Vec<ServerStatus>,
     /// How far to rely on it.
     pub verdict: Verdict,
+    /// The sessions that answered.
+    pub sessions: Vec<Arc<Session>>,
 }
 
 impl Context {
     /// Asks the servers of the workspace's main languages for `query`; text search answers for those that cannot.
     pub async fn find_symbols(&self, query: &str, deadline: Instant) -> Result<Found, ToolError> {
         self.manager.refresh().await;
-        let mut found = Found { symbols: Vec::new(), statuses: Vec::new(), verdict: Verdict::Complete };
+        let mut found = Found {
+            symbols: Vec::new(),
+            statuses: Vec::new(),
+            verdict: Verdict::Complete,
+            sessions: Vec::new(),
+        };
         let mut verdicts = Vec::new();
         for language in self.present_languages().into_iter().take(MOST_LANGUAGES) {
             let subject =
                 Subject { path: language.example.clone(), language: Some(language.language.clone()) };
             let servers = self.servers_for(&subject, |features| features.navigation);
             let Some((server, _)) = servers.first() else { continue };
-            let (symbols, status, verdict) = self.symbols_of(server, &subject, query, deadline).await?;
+            let (symbols, status, verdict, session) =
+                self.symbols_of(server, &subject, query, deadline).await?;
+            found.sessions.extend(session);
             found.symbols.extend(symbols);
             found.statuses.push(status);
             verdicts.push(verdict);
@@ -244,7 +258,7 @@ impl Context {
         subject: &Subject,
         query: &str,
         deadline: Instant,
-    ) -> Result<(Vec<WorkspaceSymbol>, ServerStatus, Verdict), ToolError> {
+    ) -> Result<(Vec<WorkspaceSymbol>, ServerStatus, Verdict, Option<Arc<Session>>), ToolError> {
         let started = Instant::now();
         let status = match self.session(server, subject, deadline).await {
             Err(status) => status,
@@ -270,13 +284,13 @@ impl Context {
                         let verdict = if working.is_some() { Verdict::Partial } else { Verdict::Complete };
                         let mut status = self.status(server, subject, state, started);
                         status.detail = working;
-                        return Ok((symbols, status, verdict));
+                        return Ok((symbols, status, verdict, Some(session.clone())));
                     }
                     Err(error) => self.failed(&session, subject, &error, started).await,
                 }
             }
         };
-        Ok((fallback::workspace_symbols(self, query).await?, status, Verdict::Hints))
+        Ok((fallback::workspace_symbols(self, query).await?, status, Verdict::Hints, None))
     }
 
     /// Where the symbols called exactly `name` (`Class.method` within `Class`) are.

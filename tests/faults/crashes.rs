@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lsp_tools::tools::answer::{Answer, HoverOutput, ServerState, Verdict};
+use lsp_tools::tools::target::Target;
 use serde_json::json;
 
 use crate::play::{Play, SOON, TEXT, failure, in_time, timed};
@@ -140,6 +141,21 @@ async fn a_crash_while_nobody_asks_is_told_by_diagnostics_too() {
     let answer = in_time(play.hover("a.scr")).await.expect("a hover");
     assert_eq!(answer.notes, Vec::<String>::new());
     in_time(play.runtime.shutdown()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_while_nobody_asks_is_told_by_symbols_too() {
+    for target in [Target::File("a.scr".into()), Target::Name("foo".into())] {
+        let play = Play::new(&json!({"stderr": ["mene", "tekel"]}));
+        play.seen("a.scr").await;
+        kill_unnoticed(&play);
+        let answer = in_time(play.runtime.symbols(target.clone(), 10)).await.expect("symbols");
+        assert_eq!(answer.verdict, Verdict::Complete, "{answer:?}");
+        assert!(tells_the_crash(&answer.notes), "{target:?}: {:?}", answer.notes);
+        let answer = in_time(play.hover("a.scr")).await.expect("a hover");
+        assert_eq!(answer.notes, Vec::<String>::new());
+        in_time(play.runtime.shutdown()).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
