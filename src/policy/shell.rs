@@ -147,7 +147,12 @@ impl Reader<'_> {
         }
         self.check_gaps(node);
         let mut words = Vec::new();
+        let mut end = None;
         for child in children(node) {
+            if end.replace(child.end_byte()) == Some(child.start_byte()) {
+                // One word to a shell, two to the grammar.
+                self.murk("a word that is not plain");
+            }
             match child.kind() {
                 "variable_assignment" | "herestring_redirect" | "file_redirect" | "heredoc_redirect" => {
                     self.other(child, depth + 1);

@@ -148,6 +148,8 @@ fn a_command_is_forbidden_wherever_it_stands_and_however_it_is_spelled() {
         "case a in a) rm x;; esac",
         "f() { rm x; }; f",
         "! rm x",
+        "! ! rm x",
+        "$'r'\\m x",
         "time rm x",
         "env A=1 rm x",
         "sudo -u root rm x",
