@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use support::{Project, fingerprint, wait_until};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 const TEXT: &str = "def foo\nfoo WRONG\n";
 
 /// What the program said.

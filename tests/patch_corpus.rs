@@ -248,11 +248,26 @@ fn every_diff_gives_what_git_gives() {
         let (how, target) = disturbed(&pair.old, number / 3);
         let by_git = room.git_apply(&target, context);
         let by_us = apply(&file, &target, ApplyOptions::default());
+        if let (Ok(us), Some(meant)) = (&by_us, meant(pair, &target)) {
+            let right = us.text == meant;
+            let told_apart = context > 0 && how != "first half twice";
+            assert!(right || !told_apart, "{} -U{context} {how}: applied elsewhere than meant", pair.name);
+            let right = if right { "what was meant" } else { "elsewhere, as nothing told better" };
+            tally.count(format!("disturbed, applied {right}: -U{context} {how}"));
+        }
         compare(&tally, pair, how, context, by_git, by_us.map(|applied| applied.text));
     });
     tally.print();
     assert!(tally.of("diffs") >= AT_LEAST);
     assert!(tally.of("disturbed, the same") >= AT_LEAST / 3, "too few disturbed files were patched");
+}
+
+/// The text that a disturbed file should become, where that can be told: all of the old text is in it.
+fn meant(pair: &Pair, target: &str) -> Option<String> {
+    let (before, behind) = (target.strip_suffix(&pair.old), target.strip_prefix(&pair.old));
+    before
+        .map(|before| format!("{before}{}", pair.new))
+        .or(behind.map(|behind| format!("{}{behind}", pair.new)))
 }
 
 /// Where git applies, so do we, with the same result; but where nothing but luck tells places apart, we refuse.

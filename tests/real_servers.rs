@@ -155,8 +155,15 @@ async fn typescript_answers_when_its_project_is_loaded() {
 async fn clangd_checks_with_the_headers_as_they_are() {
     let project = Project::of_fixture("c");
     let runtime = open(&project, &["clangd"], PATIENT);
-    let hover = complete(runtime.hover(on_line("src/main.c", 9, "queue_pop")).await.expect("an answer"));
-    assert!(hover.contents.contains("Takes the number at the front"), "{}", hover.contents);
+    // It puts the comments of headers into its index a moment after it has read them, and gives no sign of that.
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let hover = complete(runtime.hover(on_line("src/main.c", 9, "queue_pop")).await.expect("an answer"));
+        if hover.contents.contains("Takes the number at the front") {
+            break;
+        }
+        assert!(std::time::Instant::now() < patience, "{}", hover.contents);
+    }
     assert!(has(&messages(&runtime, "src/broken.c").await, "No member named 'size'"));
     assert_eq!(messages(&runtime, "src/main.c").await, Vec::<String>::new());
     let header = project.read("include/queue.h");

@@ -194,7 +194,7 @@ pub enum Command {
     /// Every language of the workspace and its servers: what runs, what is missing
     #[command(after_help = "Example: lsp-tools servers --format json")]
     Servers,
-    /// What keeps answers from being good, and how to mend it; ends in a real query per language
+    /// What keeps answers from being good, and how to mend it; ends in a real query per server
     #[command(after_help = "Example: lsp-tools doctor\n\nExit status: 0 only when all is well.")]
     Doctor,
     /// Install language servers, pinned, into a private prefix; the system is left alone

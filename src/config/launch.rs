@@ -20,6 +20,8 @@ pub struct LaunchFields {
     pub(super) fields: BTreeMap<String, String>,
     pub(super) programs: BTreeMap<String, String>,
     pub(super) tools: BTreeMap<String, String>,
+    /// Texts that models are to follow, by path: name → SHA-256.
+    pub(super) texts: BTreeMap<String, String>,
     shown: Vec<(String, String)>,
     words: Vec<String>,
 }
@@ -41,15 +43,21 @@ impl LaunchFields {
 
     /// Whether the project says nothing of running programs.
     pub fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.programs.is_empty() && self.tools.is_empty()
+        self.fields.is_empty() && self.programs.is_empty() && self.texts.is_empty() && self.tools.is_empty()
     }
 
-    /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program
-    /// with the SHA-256 of its content. Characters that a terminal would obey are escaped.
+    /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program and each
+    /// text with the SHA-256 of its content. Characters that a terminal would obey are escaped.
     pub fn shown(&self) -> Vec<(String, String)> {
         let programs =
             self.programs.iter().map(|(name, hash)| (format!("the program `{name}`"), hash.clone()));
-        self.shown.iter().cloned().chain(programs).collect()
+        let texts = self.texts.iter().map(|(name, hash)| (printable(&text_name(name)), hash.clone()));
+        self.shown.iter().cloned().chain(programs).chain(texts).collect()
+    }
+
+    /// Adds a text of the project that models are to follow, by its path relative to the project.
+    pub fn add_text(&mut self, path: &str, content: &[u8]) {
+        self.texts.insert(path.to_owned(), hash_text(content));
     }
 
     /// Adds a program that lies inside the project, by its content.
@@ -64,7 +72,7 @@ impl LaunchFields {
 
     /// Adds a tool that the project drops in: `pin` is all that decides what it does, in words that its owner can read.
     pub fn add_tool(&mut self, name: &str, pin: &str) {
-        self.tools.insert(name.to_owned(), hash_text(pin));
+        self.tools.insert(name.to_owned(), hash_text(pin.as_bytes()));
         self.shown.push((printable(&format!("the tool `{name}`")), printable(pin)));
     }
 
@@ -106,6 +114,16 @@ fn collect_texts(value: &toml::Value, texts: &mut Vec<String>) {
     }
 }
 
+/// How a text is spoken of.
+pub(super) fn text_name(path: &str) -> String {
+    format!("the instructions in `{path}`")
+}
+
+/// The SHA-256 of a text.
+pub(super) fn hash_text(content: &[u8]) -> String {
+    hexadecimal(Sha256::digest(content).as_slice())
+}
+
 /// The path of a program relative to its project, not followed through links, and the SHA-256 of the content that would run.
 pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, String), TrustError> {
     let outside = || TrustError::Outside(program.display().to_string());
@@ -129,11 +147,6 @@ pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, Strin
         }
     }
     Ok((name.to_owned(), hexadecimal(hasher.finalize().as_slice())))
-}
-
-/// The SHA-256 of a text, in hexadecimal digits.
-pub(super) fn hash_text(text: &str) -> String {
-    hexadecimal(Sha256::digest(text).as_slice())
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

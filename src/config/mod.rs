@@ -1,7 +1,8 @@
 //! What is known before anything runs: the catalogue of languages and servers, the settings, and whom to trust.
 //!
 //! What lives here: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's [`Folders`], the [`Trust`]
-//! store, [`Config::load`], which brings them together for one project, and [`present_languages`].
+//! store, small files of our own ([`StateFolder`]), [`Config::load`], which brings all together for one project, and
+//! [`present_languages`].
 //! May use: `text`, `workspace`. Starts no process and speaks to no server.
 //!
 //! How data passes: a [`Layer`] is one TOML text with its origin. Every layer is checked on its own against the words of
@@ -22,6 +23,7 @@ mod load;
 mod schema;
 mod settings;
 pub mod spec;
+mod state;
 mod trust;
 mod words;
 
@@ -35,7 +37,8 @@ pub use launch::LaunchFields;
 pub use layer::{Layer, Origin};
 pub use load::{Config, Flags};
 pub use settings::{
-    AuditSettings, Deadlines, FetchSettings, LibraryDocsSettings, Limits, LogSettings, ServerSettings,
-    Settings,
+    AuditSettings, BashSettings, Deadlines, FetchSettings, LibraryDocsSettings, Limits, LogSettings, Network,
+    Sandbox, ServerSettings, Settings, SkillSettings,
 };
+pub use state::{Locked, StateError, StateFolder, StateName};
 pub use trust::{Trust, TrustError, TrustState, Trusted};

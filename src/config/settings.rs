@@ -9,6 +9,15 @@
 //!
 //! [servers]
 //! idle-stop-s = 600
+//!
+//! [skills]
+//! directories = ["~/skills"]     # beside the usual ones
+//! disabled = ["noisy"]
+//!
+//! [agents.researcher]            # what `task` can hand work to
+//! description = "Looks things up"
+//! tools = ["read", "lsp_*"]
+//! runner = ["my-agent", "--json"]
 //! ```
 
 use std::collections::BTreeMap;
@@ -17,7 +26,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 use toml::Table;
 
-use super::access::{ACCESS, AccessLayer};
+use super::access::{ACCESS, AccessLayer, Agent};
 use super::catalogue::{Catalogue, located};
 use super::error::{ConfigError, Problem};
 use super::layer::{Layer, Origin, merge};
@@ -25,8 +34,10 @@ use super::schema::Shape::{Choice, Flag, Number, Record, Texts, TextsTable};
 use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
+mod bash;
 mod web;
 
+pub use bash::{BashSettings, Network, Sandbox};
 pub use web::{FetchSettings, LibraryDocsSettings};
 
 const MOST_MS: u64 = 3_600_000;
@@ -40,13 +51,17 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("log", Record(LOG)),
     plain("fetch", Record(web::FETCH)),
     plain("library-docs", Record(web::LIBRARY_DOCS)),
+    plain("bash", Record(bash::BASH)),
     launch("disabled", Texts),
     launch("prefer", TextsTable),
     launch("audit", Record(AUDIT)),
     plain(ACCESS[0].key, ACCESS[0].shape),
     launch(ACCESS[1].key, ACCESS[1].shape),
     plain(ACCESS[2].key, ACCESS[2].shape),
+    launch("skills", Record(SKILLS)),
 ];
+
+const SKILLS: &[Field] = &[plain("directories", Texts), plain("disabled", Texts)];
 
 const AUDIT: &[Field] = &[plain("enabled", Flag), plain("max-bytes", Number(10_000, 1 << 32))];
 
@@ -64,6 +79,7 @@ const DEADLINES: &[Field] = &[
     plain("start", A_DEADLINE),
     plain("stop", A_DEADLINE),
     plain("tool", A_DEADLINE),
+    plain("task", A_DEADLINE),
 ];
 
 const SERVERS: &[Field] = &[
@@ -97,6 +113,8 @@ pub struct Settings {
     pub fetch: FetchSettings,
     /// Whom the tools of library documentation ask.
     pub library_docs: LibraryDocsSettings,
+    /// Commands.
+    pub bash: BashSettings,
     /// Keys of servers that never run.
     pub disabled: Vec<String>,
     /// By language, the keys of the servers that run instead of the catalogue's default, the navigating one first.
@@ -106,6 +124,8 @@ pub struct Settings {
     /// What each file says about who may call what, from the weakest layer to the strongest.
     #[serde(skip)]
     pub access: Vec<AccessLayer>,
+    /// Which skills there are.
+    pub skills: SkillSettings,
 }
 
 /// How long each kind of request may take, from the caller's question to the answer.
@@ -151,6 +171,9 @@ pub struct Deadlines {
     /// Any call of a tool, whatever it does (30 min).
     #[serde(deserialize_with = "milliseconds")]
     pub tool: Duration,
+    /// A task of another agent (10 min).
+    #[serde(deserialize_with = "milliseconds")]
+    pub task: Duration,
 }
 
 impl Default for Deadlines {
@@ -170,6 +193,7 @@ impl Default for Deadlines {
             start: seconds(45),
             stop: seconds(3),
             tool: seconds(1_800),
+            task: seconds(600),
         }
     }
 }
@@ -223,6 +247,17 @@ impl Default for Limits {
     fn default() -> Self {
         Self { max_file_bytes: 64 << 20, answer_bytes: 24_000, answer_items: 100, walk_files: 100_000 }
     }
+}
+
+/// Which skills there are.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct SkillSettings {
+    /// Folders of skills, or skills themselves, beside the usual ones: absolute, below `~/`, or relative to the workspace.
+    /// Those of later ones win over those of earlier ones.
+    pub directories: Vec<String>,
+    /// Names of skills that are not used.
+    pub disabled: Vec<String>,
 }
 
 /// What is logged.
@@ -280,8 +315,21 @@ impl Settings {
             ConfigError::Invalid(vec![Problem::new(&file, 1, error.message())])
         })?;
         settings.access = access;
-        let problems = settings.unknown_names(layers, catalogue);
+        let mut problems = settings.unknown_names(layers, catalogue);
+        problems.extend(settings.unusable_paths(layers));
         if problems.is_empty() { Ok((settings, left_out)) } else { Err(ConfigError::Invalid(problems)) }
+    }
+
+    /// The agents by name, key by key as the strongest file says it.
+    pub fn agents(&self) -> BTreeMap<String, Agent> {
+        let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
+        for (name, agent) in self.access.iter().flat_map(|layer| &layer.access.agents) {
+            let known = agents.entry(name.clone()).or_default();
+            known.description = agent.description.clone().or(known.description.take());
+            known.tools = agent.tools.clone().or(known.tools.take());
+            known.runner = agent.runner.clone().or(known.runner.take());
+        }
+        agents
     }
 
     fn unknown_names(&self, layers: &[Layer], catalogue: &Catalogue) -> Vec<Problem> {
@@ -318,6 +366,12 @@ impl Settings {
             }
         }
         problems
+    }
+
+    fn unusable_paths(&self, layers: &[Layer]) -> Vec<Problem> {
+        let entries = self.bash.writable.iter();
+        let faults = entries.filter_map(|entry| Some((entry, bash::writable_fault(entry)?)));
+        faults.filter_map(|(entry, fault)| located(layers, &["bash", "writable", entry], fault)).collect()
     }
 
     /// Whether a server never runs.

@@ -196,6 +196,8 @@ pub struct DiagnosticsRule {
     pub recheck: toml::Table,
     /// It pushes findings beside the ones it answers to pulls (rust-analyzer's `cargo check`); they are added.
     pub pushes_more: bool,
+    /// What it finds in a file follows unsaved text of others.
+    pub sees_unsaved: bool,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
     pub byte_columns: Vec<String>,
 }
@@ -229,6 +231,9 @@ pub struct IdleSign {
     pub field: String,
     /// The member's value (or the start of it) that means "done".
     pub value: String,
+    /// The start of what it says at least once while it works on a new text: until then "done" is about an older one.
+    #[serde(default)]
+    pub work: Option<String>,
 }
 
 /// When answers across files are whole.
@@ -250,6 +255,8 @@ pub struct ReadinessRule {
     pub distrust_empty_ms: u64,
     /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for all.
     pub not_indexing: Vec<String>,
+    /// Of the files that no index covers it knows those that are open.
+    pub knows_open_files: bool,
 }
 
 impl ReadinessRule {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::printable;
 use super::folders::Folders;
-use super::launch::{LaunchFields, hash_file};
+use super::launch::{LaunchFields, hash_file, hash_text, text_name};
 
 const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
@@ -133,6 +133,9 @@ struct Record {
     /// Dropped-in tool → SHA-256 of what it needs trust for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     tools: BTreeMap<String, String>,
+    /// Text that models are to follow, relative to the project → SHA-256 of it.
+    #[serde(default)]
+    texts: BTreeMap<String, String>,
 }
 
 impl Trust {
@@ -165,6 +168,9 @@ impl Trust {
                 &format!("the program `{program}`"),
             ));
         }
+        for (text, hash) in &fields.texts {
+            what.extend(difference(record.texts.get(text), Some(hash), &text_name(text)));
+        }
         Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
     }
 
@@ -194,7 +200,7 @@ impl Trust {
     pub fn tool_state(&self, project: &Path, tool: &str, pin: &str) -> Result<TrustState, TrustError> {
         let (key, device, inode) = identity(project)?;
         let Some(record) = self.read()?.projects.remove(&key) else { return Ok(TrustState::Untrusted) };
-        let hash = super::launch::hash_text(pin);
+        let hash = hash_text(pin.as_bytes());
         let what = format!("the tool `{tool}`");
         let mut what = difference(record.tools.get(tool), Some(&hash), &what).into_iter().collect::<Vec<_>>();
         if (record.device, record.inode) != (device, inode) {
@@ -203,19 +209,31 @@ impl Trust {
         Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
     }
 
-    /// Trusts `project` with exactly these launch fields and programs, in place of what it was trusted with before.
+    /// Whether a text of `project` may be given to models to follow: only where its owner trusted the project when it said
+    /// exactly `content`. `path` is relative to the project.
+    ///
+    /// # Errors
+    /// When the store or the project's folder cannot be read.
+    pub fn text_state(&self, project: &Path, path: &str, content: &[u8]) -> Result<TrustState, TrustError> {
+        let (key, device, inode) = identity(project)?;
+        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(TrustState::Untrusted) };
+        let hash = hash_text(content);
+        let mut what =
+            difference(record.texts.get(path), Some(&hash), &text_name(path)).into_iter().collect::<Vec<_>>();
+        if (record.device, record.inode) != (device, inode) {
+            what.push(format!("the folder `{key}` was replaced by another"));
+        }
+        Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
+    }
+
+    /// Trusts `project` with exactly these launch fields, programs, texts and tools, in place of what it was trusted with before.
     ///
     /// # Errors
     /// When the store cannot be read or written; it is then as it was.
     pub fn grant(&self, project: &Path, fields: &LaunchFields) -> Result<(), TrustError> {
         let (key, device, inode) = identity(project)?;
-        let record = Record {
-            device,
-            inode,
-            fields: fields.fields.clone(),
-            programs: fields.programs.clone(),
-            tools: fields.tools.clone(),
-        };
+        let LaunchFields { fields, programs, texts, tools, .. } = fields.clone();
+        let record = Record { device, inode, fields, programs, texts, tools };
         self.change(|store| {
             store.projects.insert(key, record);
         })

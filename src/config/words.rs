@@ -76,10 +76,12 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("one-at-a-time", Flag),
     launch("recheck", Free),
     plain("pushes-more", Flag),
+    plain("sees-unsaved", Flag),
     plain("byte-columns", Texts),
 ];
 
-pub(super) const IDLE: &[Field] = &[plain("method", Text), plain("field", Text), plain("value", Text)];
+pub(super) const IDLE: &[Field] =
+    &[plain("method", Text), plain("field", Text), plain("value", Text), plain("work", Text)];
 
 pub(super) const READINESS: &[Field] = &[
     plain("progress", Texts),
@@ -87,6 +89,7 @@ pub(super) const READINESS: &[Field] = &[
     plain("files-first", Flag),
     plain("server-status", Flag),
     plain("not-indexing", Texts),
+    plain("knows-open-files", Flag),
     plain("distrust-empty-ms", Number(0, 60_000)),
     plain("notification", Record(READY)),
 ];

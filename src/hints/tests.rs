@@ -385,6 +385,7 @@ fn hostile_files_take_bounded_time() {
             .unwrap();
         syntax_errors(&fixture.workspace, Catalogue::built_in(), &fixture.path(path), Instant::now() + limit)
             .unwrap();
-        assert!(start.elapsed() < limit * 5, "{path} took {:?}", start.elapsed());
+        // Without bounds it would be minutes; a busy machine makes seconds of less.
+        assert!(start.elapsed() < limit * 20, "{path} took {:?}", start.elapsed());
     }
 }

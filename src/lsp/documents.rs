@@ -38,6 +38,8 @@ pub struct Document {
     pub owed: bool,
     /// How often the server had said that it is done with the document when its last version was sent.
     idle_before: u64,
+    /// The same, that it works on it.
+    worked_before: u64,
     /// The server was made to check this version, and pushes for it even if nothing changed.
     forced: bool,
     /// The state's epoch for which diagnostics of this version were last asked.
@@ -83,6 +85,8 @@ pub struct Snapshot {
     pub owed: bool,
     /// How often the server had said that it is done with the document before this version.
     pub idle_before: u64,
+    /// The same, that it works on it.
+    pub worked_before: u64,
     /// The server pushes for this version even if nothing changed.
     pub forced: bool,
 }
@@ -100,6 +104,7 @@ impl Document {
             pushes_before: self.pushes_before,
             owed: self.owed,
             idle_before: self.idle_before,
+            worked_before: self.worked_before,
             forced: self.forced,
         }
     }
@@ -234,6 +239,7 @@ impl Session {
 
     /// `textDocument/didOpen`.
     fn open(&self, path: &WorkspacePath, text: &str, source: Source) -> Document {
+        let heard = self.state.pushes(path);
         let absolute = self.workspace.absolute(path);
         let uri = uri::from_path(&absolute);
         let language_id = self.language_id(path, text);
@@ -244,9 +250,10 @@ impl Session {
             buffer: Buffer::new(text),
             version: 1,
             source,
-            pushes_before: self.state.push_count(path),
+            pushes_before: heard.count,
             owed: false,
-            idle_before: self.state.pushes(path).idle,
+            idle_before: heard.idle,
+            worked_before: heard.worked,
             forced: false,
             epoch: self.state.epoch(),
             last_used: Instant::now(),
@@ -282,6 +289,7 @@ impl Session {
         let heard = self.state.pushes(&document.path);
         let pushes = heard.count;
         document.idle_before = heard.idle;
+        document.worked_before = heard.worked;
         document.owed =
             pushes == document.pushes_before || (document.owed && pushes < document.pushes_before + 2);
         document.pushes_before = pushes;

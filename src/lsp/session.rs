@@ -309,6 +309,11 @@ impl Session {
         self.capabilities.announces(method) || self.state.registrations(|known| known.has(method))
     }
 
+    /// Whether it knows, of the files that no index covers, only those that are open.
+    pub fn knows_open_files(&self) -> bool {
+        self.state.spec.readiness.knows_open_files
+    }
+
     /// Whether "nothing" may mean that the server has not looked yet.
     pub(super) fn may_not_have_looked(&self) -> bool {
         self.state.readiness(|readiness| readiness.may_not_have_looked(&self.state.spec.readiness))
@@ -325,13 +330,11 @@ impl Session {
         if changes.iter().any(|(path, _)| self.concerns(path)) {
             self.state.advance_epoch();
         }
+        let open: Vec<&WorkspacePath> =
+            changes.iter().map(|(path, _)| path).filter(|path| self.documents.contains(path)).collect();
+        self.sync_all(&open).await;
         let mut events = Vec::new();
         for (path, kind) in changes {
-            if self.documents.contains(path)
-                && let Err(error) = self.sync(path).await.map(drop)
-            {
-                tracing::debug!(path = %path.display(), "closed: {error}");
-            }
             let (number, bit) = match kind {
                 ChangeKind::Created => (1, 1),
                 ChangeKind::Changed => (2, 2),
@@ -344,6 +347,19 @@ impl Session {
         }
         if !events.is_empty() {
             self.connection.notify("workspace/didChangeWatchedFiles", &json!({ "changes": events }));
+        }
+    }
+
+    /// Brings several documents in step.
+    pub(super) async fn sync_all(&self, paths: &[&WorkspacePath]) {
+        for path in paths {
+            if let Err(error) = self.sync(path).await.map(drop) {
+                tracing::debug!(path = %path.display(), "closed: {error}");
+            }
+        }
+        if paths.len() > 1 && self.state.spec.diagnostics.sees_unsaved {
+            // It may have checked the first of them against the old text of the last.
+            self.state.advance_epoch();
         }
     }
 

@@ -34,6 +34,8 @@ pub struct Pushes {
     pub idle: u64,
     /// The same, when the last push came.
     pub idle_at_push: u64,
+    /// How many times it has said that it works on the document (the idle sign's `work`).
+    pub worked: u64,
     /// Its last word on the document's state was another than "done".
     pub busy: bool,
 }
@@ -217,8 +219,11 @@ impl State {
             && let Some(path) = params["uri"].as_str().and_then(uri::to_path)
             && let Some(path) = self.workspace.inside(&path)
         {
-            let done = params[&sign.field].as_str().is_some_and(|said| said.starts_with(sign.value.as_str()));
+            let said = params[&sign.field].as_str().unwrap_or_default();
+            let done = said.starts_with(sign.value.as_str());
+            let works = sign.work.as_deref().is_some_and(|work| said.starts_with(work));
             let pushes = inner.pushes.entry(path).or_default();
+            pushes.worked += u64::from(works);
             pushes.busy = !done;
             pushes.idle += u64::from(done);
         }

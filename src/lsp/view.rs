@@ -98,11 +98,7 @@ impl Session {
         paths.sort();
         paths.dedup();
         self.state.advance_epoch();
-        for path in paths {
-            if let Err(error) = self.sync(&path).await.map(drop) {
-                tracing::debug!(path = %path.display(), "closed: {error}");
-            }
-        }
+        self.sync_all(&paths.iter().collect::<Vec<_>>()).await;
     }
 }
 

@@ -111,14 +111,13 @@ impl CommandPattern {
             return false;
         }
         let Some((last, fixed)) = self.words.split_last() else { return false };
-        let (fixed, rest): (&[String], Option<fn(&Word) -> bool>) = match last.as_str() {
-            "*" => (fixed, Some(is_operand)),
-            "**" => (fixed, Some(is_certain)),
-            _ => (&self.words, None),
+        let (fixed, rest): (&[String], fn(&Word) -> bool) = match last.as_str() {
+            "*" => (fixed, is_operand),
+            "**" => (fixed, is_certain),
+            _ => (&self.words, |_| false),
         };
         let Some((matched, more)) = command.words.split_at_checked(fixed.len()) else { return false };
-        fixed.iter().zip(matched).all(|(pattern, word)| allows_word(pattern, word))
-            && rest.map_or(more.is_empty(), |rest| more.iter().all(rest))
+        fixed.iter().zip(matched).all(|(pattern, word)| allows_word(pattern, word)) && more.iter().all(rest)
     }
 
     /// Whether `words` begin with the name that the pattern begins with, and have its other words after it in their order,

@@ -62,7 +62,12 @@ impl Policy {
             let mut reader = Reader { layer, problems: &mut problems };
             let permissions = &layer.access.permissions;
             policy.profile = permissions.profile.unwrap_or(policy.profile);
-            policy.allow.extend(reader.rules(&["permissions", "allow"], &permissions.allow, Verdict::Allow));
+            policy.allow.extend(reader.rules(
+                &["permissions", "allow"],
+                &permissions.allow,
+                Verdict::Allow,
+                layer.whose(),
+            ));
             let lists = Lists {
                 available: (permissions.available.as_deref(), "available"),
                 excluded: &permissions.excluded,
@@ -82,17 +87,19 @@ impl Policy {
         &self.agents
     }
 
-    /// The rules for a caller with `access`, on behalf of `agent`.
+    /// The rules for a caller with `access`, on behalf of `agent`: its name, or those of the agents from the first to the one
+    /// that work was handed on to, with `/` between them. Each of them narrows.
     pub fn of<'a>(&'a self, access: &'a CallerAccess, agent: Option<&'a str>) -> CallerPolicy<'a> {
-        let agent = agent.map(|name| self.agents.get(name).ok_or_else(|| self.unknown(name)));
-        CallerPolicy { policy: self, access, agent: agent.transpose() }
+        let names = agent.into_iter().flat_map(|chain| chain.split('/'));
+        let agents = names.map(|name| self.agents.get(name).ok_or_else(|| self.unknown(name)));
+        CallerPolicy { policy: self, access, agents: agents.collect() }
     }
 
     fn unknown(&self, agent: &str) -> String {
         let names: Vec<&str> = self.agents.keys().map(String::as_str).collect();
         let near = suggestion(agent, &names);
         format!(
-            "there is no agent `{}`{near}; agents stand in lsp-tools.toml as [agents.NAME]",
+            "there is no agent `{}` in lsp-tools.toml, where it would be [agents.NAME]{near}",
             agent.escape_debug()
         )
     }
@@ -103,8 +110,8 @@ impl Policy {
 pub struct CallerPolicy<'a> {
     policy: &'a Policy,
     access: &'a CallerAccess,
-    /// An agent that is not known may do nothing.
-    agent: Result<Option<&'a AgentRules>, String>,
+    /// On whose behalf it calls. An agent that is not known may do nothing.
+    agents: Result<Vec<&'a AgentRules>, String>,
 }
 
 impl<'a> CallerPolicy<'a> {
@@ -192,8 +199,8 @@ impl<'a> CallerPolicy<'a> {
     }
 
     fn scopes(&self) -> Result<Vec<&'a Scope>, String> {
-        let agent = self.agent.as_ref().map_err(Clone::clone)?;
-        Ok([Some(&self.policy.scope), agent.map(|agent| &agent.scope)].into_iter().flatten().collect())
+        let agents = self.agents.as_ref().map_err(Clone::clone)?;
+        Ok(std::iter::once(&self.policy.scope).chain(agents.iter().map(|agent| &agent.scope)).collect())
     }
 }
 
@@ -272,15 +279,19 @@ impl Reader<'_> {
     fn narrow(&mut self, scope: &mut Scope, table: &[&str], lists: Lists<'_>) {
         let at = |key| table.iter().copied().chain([key]).collect::<Vec<_>>();
         let (available, key) = lists.available;
-        scope.available.extend(available.map(|names| self.names(&at(key), names)));
+        let whose = match table {
+            ["agents", name] => format!("[agents.{name}] in {}", self.layer.whose()),
+            _ => self.layer.whose().to_owned(),
+        };
+        scope.available.extend(available.map(|names| self.names(&at(key), names, &whose)));
         if !lists.excluded.is_empty() {
-            scope.excluded.push(self.names(&at("excluded"), lists.excluded));
+            scope.excluded.push(self.names(&at("excluded"), lists.excluded, &whose));
         }
-        scope.ask.extend(self.rules(&at("ask"), lists.ask, Verdict::Ask));
-        scope.deny.extend(self.rules(&at("deny"), lists.deny, Verdict::Deny));
+        scope.ask.extend(self.rules(&at("ask"), lists.ask, Verdict::Ask, &whose));
+        scope.deny.extend(self.rules(&at("deny"), lists.deny, Verdict::Deny, &whose));
     }
 
-    fn names(&mut self, path: &[&str], names: &[String]) -> Names {
+    fn names(&mut self, path: &[&str], names: &[String], whose: &str) -> Names {
         let mut read = Vec::new();
         for name in names {
             match NamePattern::new(name) {
@@ -291,13 +302,13 @@ impl Reader<'_> {
                 }
             }
         }
-        Names { names: read, whose: self.layer.whose().to_owned() }
+        Names { names: read, whose: whose.to_owned() }
     }
 
-    fn rules(&mut self, path: &[&str], texts: &[String], verdict: Verdict) -> Vec<Rule> {
+    fn rules(&mut self, path: &[&str], texts: &[String], verdict: Verdict, whose: &str) -> Vec<Rule> {
         let mut rules = Vec::new();
         for text in texts {
-            match Rule::read(text, verdict, self.layer.whose()) {
+            match Rule::read(text, verdict, whose) {
                 Ok(rule) => rules.push(rule),
                 Err(message) => self.problem(path, text, &message),
             }

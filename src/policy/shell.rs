@@ -134,7 +134,8 @@ impl Reader<'_> {
         let parts: Vec<(&str, &str)> =
             children(redirect).map(|part| (part.kind(), self.slice(part))).collect();
         let parts = match parts.split_first() {
-            Some((("file_descriptor", _), rest)) => rest,
+            // Of a longer number, some shells take only the last digit.
+            Some((("file_descriptor", "1" | "2"), rest)) => rest,
             _ => &parts,
         };
         matches!(parts, [(">" | ">>", _), ("word", "/dev/null")] | [(">&", _), ("number", "0" | "1" | "2")])
@@ -230,7 +231,7 @@ impl Reader<'_> {
 }
 
 fn children<'tree>(node: Node<'tree>) -> impl Iterator<Item = Node<'tree>> {
-    (0..node.child_count()).filter_map(move |at| node.child(u32::try_from(at).ok()?))
+    (0..node.child_count()).filter_map(move |at| node.child(at))
 }
 
 fn name_of(kind: &str) -> &'static str {

@@ -9,7 +9,7 @@ pub enum Word {
     Plain(String),
     /// Names of files that match this; it begins with plain text.
     Glob(String),
-    /// Exactly this, spelled so that it looks like something else (`r\m`, `$'\x72m'`).
+    /// This, spelled so that it looks like something else (`r\m`, `$'\x72m'`, `~/rm`).
     Spelled(String),
     /// Known only when the command runs.
     Unknown,
@@ -52,6 +52,8 @@ fn bare(raw: &str) -> Word {
     let mut rest = raw.chars();
     while let Some(character) = rest.next() {
         match character {
+            // Someone's home stands there when the command runs.
+            '~' if out.is_empty() || out.ends_with(['=', ':']) => escaped = true,
             '\\' => {
                 escaped = true;
                 out.extend(rest.next());

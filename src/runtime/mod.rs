@@ -7,6 +7,7 @@ mod approve;
 pub mod call;
 mod hooked;
 mod record;
+mod skills;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +38,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::install::InstallOutput;
 use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
+use crate::tools::shell::Shells;
 use crate::tools::target::Target;
 use crate::tools::tool::{Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
@@ -68,8 +70,8 @@ pub struct RuntimeOptions {
 
 /// Workspace, language servers and tools as one object.
 ///
-/// Must be opened and used within a tokio runtime. [`shutdown`](Self::shutdown) ends the servers politely; dropping ends
-/// them too, only harder.
+/// Must be opened and used within a tokio runtime. [`shutdown`](Self::shutdown) ends servers and commands politely; dropping
+/// ends them too, only harder.
 #[derive(Debug)]
 pub struct Runtime {
     context: Context,
@@ -131,6 +133,7 @@ impl Runtime {
             cwd: options.cwd,
             config,
             manager,
+            shells: Shells::default(),
             trust,
             folders,
             timeout: options.timeout,
@@ -308,9 +311,9 @@ impl Runtime {
         text.line(line).map(|line| line.into_owned())
     }
 
-    /// Ends every server; returns when they are gone.
+    /// Ends every server and every command; returns when they are gone.
     pub async fn shutdown(&self) {
-        self.context.manager.shutdown().await;
+        tokio::join!(self.context.manager.shutdown(), self.context.shells.shutdown());
     }
 }
 

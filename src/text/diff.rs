@@ -54,7 +54,7 @@ pub struct Truncated {
 ///
 /// Headers are git's: `--- a/…` and `+++ b/…`, before them `diff --git` where those two alone would not tell (a rename,
 /// an empty file that comes or goes). Applied to `old`, a diff that is not shortened gives `new`, byte by byte.
-/// Takes time linear in the texts but for a factor that git's own heuristics bound.
+/// Git's own heuristics bound the time it takes for texts with much that differs.
 pub fn unified_diff(
     old_path: Option<&str>,
     old: &str,
@@ -63,10 +63,10 @@ pub fn unified_diff(
     options: DiffOptions,
 ) -> UnifiedDiff {
     let input = InternedInput::new(lines(old), lines(new));
-    let mut diff = imara_diff::Diff::compute(Algorithm::Histogram, &input);
-    diff.postprocess_lines(&input);
-    let (additions, deletions) = (diff.count_additions() as usize, diff.count_removals() as usize);
-    let groups = grouped(diff.hunks(), options.context, input.before.len(), input.after.len());
+    let changes = changes(&input);
+    let count = |of: fn(&imara_diff::Hunk) -> usize| changes.iter().map(of).sum();
+    let (additions, deletions) = (count(|change| change.after.len()), count(|change| change.before.len()));
+    let groups = grouped(changes.into_iter(), options.context, input.before.len(), input.after.len());
     let mut text = header(old_path, new_path, !groups.is_empty());
     let mut writer = Writer { input: &input, text: &mut text, most: options.max_bytes, left_out: None };
     for group in &groups {
@@ -78,6 +78,24 @@ pub fn unified_diff(
         let _ = writeln!(text, "{TRUNCATED}{hunks} hunks, {lines} lines left out");
     }
     UnifiedDiff { text, additions, deletions, truncated }
+}
+
+/// Long texts of few different lines take the algorithm minutes; what differs there is one change.
+fn changes(input: &InternedInput<&str>) -> Vec<imara_diff::Hunk> {
+    const LONG: usize = 20_000;
+    let (old, new) = (&input.before, &input.after);
+    let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let shortest = old.len().min(new.len()) - front;
+    let back = old.iter().rev().zip(new.iter().rev()).take(shortest).take_while(|(a, b)| a == b).count();
+    let between = (old.len() - front - back) + (new.len() - front - back);
+    if between > LONG && (input.interner.num_tokens() as usize) < between / 16 {
+        let until = |len: usize| front as u32..(len - back) as u32;
+        return vec![imara_diff::Hunk { before: until(old.len()), after: until(new.len()) }];
+    }
+    // Histogram takes time by the square of many small changes: seconds for 40,000 lines.
+    let mut diff = imara_diff::Diff::compute(Algorithm::Myers, input);
+    diff.postprocess_lines(input);
+    diff.hunks().collect()
 }
 
 fn header(old: Option<&str>, new: Option<&str>, has_hunks: bool) -> String {
@@ -219,3 +237,6 @@ fn range(lines: Range<usize>) -> String {
         count => format!("{},{count}", lines.start + 1),
     }
 }
+
+#[cfg(test)]
+mod tests;

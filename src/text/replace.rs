@@ -284,3 +284,6 @@ fn listed(lines: &[usize], count: usize) -> String {
     }
     listed
 }
+
+#[cfg(test)]
+mod tests;

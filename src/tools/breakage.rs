@@ -1,6 +1,6 @@
 //! What an edit breaks and mends: the diagnostics of the files it touches and of those that depend on them, before and after.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -117,15 +117,43 @@ impl Baseline {
         let left: Vec<Subject> = self.subjects.iter().filter(is_gone).cloned().collect();
         let after = look(context, left, view, self.wish).await;
         let mut delta = self.delta(edits, &after);
-        let vanishes = |edit: &EditedText| edit.renamed_from.is_some() || edit.after.is_none();
-        if view.paths().next().is_some() && edits.iter().any(vanishes) {
+        if view.paths().next().is_some() {
+            self.say_what_a_trial_cannot_show(context, edits, &mut delta);
+        }
+        delta
+    }
+
+    /// What only shows once an edit is written.
+    fn say_what_a_trial_cannot_show(
+        &self,
+        context: &Context,
+        edits: &[EditedText],
+        delta: &mut DiagnosticsDelta,
+    ) {
+        let others =
+            self.subjects.iter().filter(|subject| !edits.iter().any(|edit| edit.path == subject.path));
+        let blind: BTreeSet<&str> = others
+            .flat_map(|subject| context.servers_for(subject, |features| features.diagnostics))
+            .filter(|(_, server)| !server.diagnostics.sees_unsaved)
+            .map(|(key, _)| key)
+            .collect();
+        if !blind.is_empty() {
+            let names: Vec<&str> = blind.iter().copied().collect();
+            delta.notes.push(format!(
+                "{} may read other files from disk: what the edit breaks in them may only show once it is written",
+                names.join(", ")
+            ));
+        }
+        let vanishing = edits.iter().any(|edit| edit.renamed_from.is_some() || edit.after.is_none());
+        if vanishing {
             // No server can be shown that a file is gone while it is there.
             delta
                 .notes
                 .push("what misses a file that goes away or moves is only seen once it has".to_owned());
-            delta.verdict = if delta.verdict == Verdict::Complete { Verdict::Partial } else { delta.verdict };
         }
-        delta
+        if delta.verdict == Verdict::Complete && (vanishing || !blind.is_empty()) {
+            delta.verdict = Verdict::Partial;
+        }
     }
 
     fn delta(&self, edits: &[EditedText], after: &BTreeMap<WorkspacePath, FileReport>) -> DiagnosticsDelta {
@@ -173,8 +201,8 @@ impl Baseline {
         notes.sort();
         notes.dedup();
         notes.truncate(3);
-        let missing = self.subjects.len()
-            > reports.iter().map(|report| &report.path).collect::<std::collections::BTreeSet<_>>().len();
+        let missing =
+            self.subjects.len() > reports.iter().map(|report| &report.path).collect::<BTreeSet<_>>().len();
         let verdict = match () {
             () if reports.is_empty() || any(Verdict::NoData) => Verdict::NoData,
             () if all(Verdict::Hints) => Verdict::Hints,

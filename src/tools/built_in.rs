@@ -3,9 +3,10 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    delete, edit, fetch_web_page, get_library_docs, glob, grep, list, lsp_code_actions, lsp_completion,
-    lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_rename, lsp_servers,
-    lsp_signature, lsp_symbols, mkdir, move_file, patch, read, resolve_library_id, undo, write,
+    bash, bash_kill, bash_output, changed_files, delete, edit, fetch_web_page, get_library_docs, glob, grep,
+    list, lsp_code_actions, lsp_completion, lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover,
+    lsp_navigate, lsp_rename, lsp_servers, lsp_signature, lsp_symbols, memory, mkdir, move_file, patch, read,
+    resolve_library_id, skill, task, todo, undo, write,
 };
 
 /// All of them.
@@ -41,5 +42,14 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(delete::Delete)?;
     tools.add(mkdir::Mkdir)?;
     tools.add(undo::Undo)?;
+    tools.add(bash::Bash)?;
+    tools.add(bash_output::BashOutput)?;
+    tools.add(bash_kill::BashKill)?;
+    tools.add(todo::TodoRead)?;
+    tools.add(todo::TodoWrite)?;
+    tools.add(memory::Memory)?;
+    tools.add(changed_files::ChangedFiles)?;
+    tools.add(skill::SkillTool)?;
+    tools.add(task::Task::from_environment())?;
     Ok(tools)
 }

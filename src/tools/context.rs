@@ -11,6 +11,7 @@ use super::answer::{ServerState, ServerStatus};
 use super::error::{ErrorCode, ToolError};
 use super::install::{self, InstallState};
 use super::question::path_of;
+use super::shell::Shells;
 use super::target::Target;
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, Trust, present_languages, spec};
 use crate::hints;
@@ -37,6 +38,8 @@ pub struct Context {
     pub manager: Manager,
     /// The one way in which files are changed.
     pub edits: Edits,
+    /// All commands that `bash` runs.
+    pub shells: Shells,
     /// Who allowed what.
     pub trust: Trust,
     /// The user's folders.
@@ -324,6 +327,8 @@ pub fn from_read_error(error: ReadError) -> ToolError {
         ReadError::NotFound { .. } => ErrorCode::NotFound,
         ReadError::Outside { .. } => ErrorCode::OutsideWorkspace,
         ReadError::TooLarge { .. } => ErrorCode::TooLarge,
+        ReadError::NotADirectory { .. } => ErrorCode::InvalidArgs,
+        ReadError::Late { .. } => ErrorCode::Timeout,
         ReadError::Changing { .. } => ErrorCode::Conflict,
         ReadError::Denied { .. } => ErrorCode::Denied,
         _ => ErrorCode::NotText,

@@ -1,4 +1,4 @@
-//! What `doctor` answers: per language, whether questions will be answered well, and what to do where not.
+//! What `doctor` answers: per server, whether questions will be answered well, and what to do where not.
 
 use std::time::Duration;
 

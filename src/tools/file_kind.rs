@@ -70,7 +70,10 @@ mod tests {
         let png =
             b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x03\x20\x00\x00\x02\x58\x08\x06\x00\x00\x00";
         assert_eq!(file_kind(png), Some(FileKind::Image("PNG", Some((800, 600)))));
-        assert_eq!(file_kind(b"GIF89a\x02\x00\x03\x00\x00"), Some(FileKind::Image("GIF", Some((2, 3)))));
+        assert_eq!(
+            file_kind(b"GIF89a\x02\x00\x03\x00\x00\x00\x00"),
+            Some(FileKind::Image("GIF", Some((2, 3))))
+        );
         assert_eq!(file_kind(b"%PDF-1.7\n"), Some(FileKind::Other("a PDF document")));
         assert_eq!(file_kind(b"fn main() {}\n"), None);
         assert_eq!(file_kind(b""), None);

@@ -110,6 +110,17 @@ fn related_extensions(context: &Context, language: &str) -> Vec<String> {
     known.flat_map(|language| language.extensions.iter().cloned()).collect()
 }
 
+/// Files of the language of `subject`, or of one that its server speaks as well, that mention `name`; most mentions first. And
+/// whether the search was cut short.
+pub async fn mentions(context: &Context, subject: &Subject, name: &str) -> (Vec<WorkspacePath>, bool) {
+    let Some(language) = &subject.language else { return (Vec::new(), false) };
+    let names = BTreeSet::from([name.to_owned()]);
+    let extensions = related_extensions(context, language);
+    let (mut found, cut) = mentioning(context, names, extensions, &BTreeSet::new()).await;
+    found.sort_by(|(_, a), (_, b)| b.cmp(a));
+    (found.into_iter().map(|(path, _)| path).collect(), cut)
+}
+
 /// Files that mention one of `names`, with how often, and whether the search was cut short.
 async fn mentioning(
     context: &Context,

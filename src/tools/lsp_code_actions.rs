@@ -129,6 +129,7 @@ impl Tool for LspCodeActions {
         proposals::add(context, &mut plan, &proposal)?;
         let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
         let mut notes = offers.notes;
+        notes.extend(proposal.left_out.map(|command| format!("the server's command {command} was not run")));
         if done.files.is_empty() {
             notes.push(format!("`{title}` changes nothing"));
         }

@@ -10,13 +10,16 @@ use super::context::Context;
 use super::editing::{Manner, carry_out};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
+use super::impact::mentions;
 use super::move_file::EditsOutput;
+use super::place::Place;
 use super::proposals;
 use super::question::{Outcome, Question};
 use super::tool::{Call, Card, Tool};
-use crate::lsp::edits::{EditError, RENAME};
+use crate::lsp::edits::{EditError, Proposal, RENAME};
 use crate::lsp::session::Asked;
 use crate::policy::request::{Effect, Subjects};
+use crate::workspace::WorkspacePath;
 use crate::workspace::edit::Plan;
 
 /// The arguments of `lsp_rename`.
@@ -88,9 +91,34 @@ impl Tool for LspRename {
             let what = format!("renaming `{symbol}` to `{name}` changes nothing");
             return Err(ToolError::new(ErrorCode::NotFound, what));
         }
+        let mut notes = notes;
+        notes.extend(left_behind(context, &place, &proposal).await);
         let mut plan = Plan::new("lsp_rename");
         proposals::add(context, &mut plan, &proposal)?;
         let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
         Ok(EditsOutput { notes, ..done.into() })
     }
 }
+
+/// Says where else the old name stands: in comments and texts, in other languages, or where the server has not looked.
+async fn left_behind(context: &Context, place: &Place, proposal: &Proposal) -> Option<String> {
+    let resolved = place.resolved.as_ref()?;
+    let path = context.path(resolved.path.as_ref()).ok()?;
+    let (paths, cut) = mentions(context, &context.subject(path).ok()?, &resolved.symbol).await;
+    let changed = |path: &&WorkspacePath| {
+        proposal.files.iter().any(|file| file.path == **path || file.renamed_from.as_ref() == Some(*path))
+    };
+    let others: Vec<String> = paths.iter().filter(|path| !changed(path)).map(|path| path.display()).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let more = if cut || others.len() > NAMED { " and others" } else { "" };
+    let named = others[..others.len().min(NAMED)].join(", ");
+    Some(format!(
+        "`{}` also stands in {named}{more}, which the server does not change: look whether it is the same one",
+        resolved.symbol
+    ))
+}
+
+/// So many files are named that keep the old name.
+const NAMED: usize = 8;

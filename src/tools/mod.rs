@@ -1,18 +1,23 @@
 //! One file per tool, and what they share.
 //!
-//! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`]), the language tools (`lsp_*`), what looks after servers ([`servers`], [`doctor`], [`install`],
-//! [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a caller names
-//! ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
-//! ([`fallback`]). May use everything below; knows no door.
+//! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`write`],
+//! [`edit`], [`patch`], [`move_file`], [`delete`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over [`shell`]),
+//! what looks after servers ([`servers`], [`doctor`], [`install`], [`trust`]), the shapes of answers ([`answer`]) and failures
+//! ([`error`]), and the way from what a caller names ([`target`], [`place`]) to a session's answer ([`question`]) or, where no
+//! server answers, to text search ([`fallback`]). May use everything below; knows no door.
 //!
-//! How data passes: a tool gets the [`context`] and its arguments, and gives an `Answer<Output>` that says how far it can be
-//! relied on, or a `ToolError`.
+//! How data passes: [`registry`] holds each [`tool`] by name with its [`schema`]; a tool gets the [`context`] and its
+//! arguments, and gives an output that becomes one [`result`], or a `ToolError`. What an edit breaks is told by [`breakage`].
 
 pub mod address;
 pub mod answer;
 pub mod background;
+pub mod bash;
+pub mod bash_kill;
+pub mod bash_output;
 pub mod breakage;
 pub mod built_in;
+pub mod changed_files;
 pub mod context;
 pub mod delete;
 pub mod delta;
@@ -26,10 +31,12 @@ pub mod fallback;
 pub mod fetch_web_page;
 pub mod file_kind;
 pub mod get_library_docs;
+pub mod git;
 pub mod glob;
 pub mod grep;
 pub mod impact;
 pub mod install;
+pub mod keeping;
 pub mod library_docs;
 pub mod list;
 pub mod lsp_code_actions;
@@ -44,6 +51,7 @@ pub mod lsp_servers;
 pub mod lsp_signature;
 pub mod lsp_symbols;
 pub mod marks;
+pub mod memory;
 pub mod mkdir;
 pub mod move_file;
 pub mod notebook;
@@ -57,7 +65,12 @@ pub mod resolve_library_id;
 pub mod result;
 pub mod schema;
 pub mod servers;
+pub mod shell;
+pub mod skill;
+pub mod skills;
 pub mod target;
+pub mod task;
+pub mod todo;
 pub mod tool;
 pub mod trust;
 pub mod undo;

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
 
 use super::context::{Context, Subject};
 use super::delta::DiagnosticsDelta;
@@ -85,7 +84,7 @@ impl Tool for Move {
         let mut plan = Plan::new("move");
         let mut notes = Vec::new();
         if args.update_imports.unwrap_or(true) {
-            let proposal = import_updates(context, &from, &to, &mut notes).await;
+            let proposal = import_updates(context, &from, &to, &mut notes).await?;
             proposals::add(context, &mut plan, &proposal)?;
         }
         plan.rename(&from, &to, Expected::Any, args.overwrite.unwrap_or(false));
@@ -94,14 +93,14 @@ impl Tool for Move {
     }
 }
 
-/// What the servers of the file's language want to change in other files. A server that does not answer costs its changes, and
-/// the answer says so; the move itself needs none.
+/// What the servers of the file's language want to change in other files. Where there is no server, the answer says so; one that
+/// was asked and fails fails the move, which would leave imports broken.
 async fn import_updates(
     context: &Context,
     from: &WorkspacePath,
     to: &WorkspacePath,
     notes: &mut Vec<String>,
-) -> Proposal {
+) -> Result<Proposal, ToolError> {
     let subject = Subject { path: from.clone(), language: language_of(context, from, None) };
     let deadline = context.deadline(context.config.settings.deadlines.edit);
     context.manager.refresh().await;
@@ -126,19 +125,18 @@ async fn import_updates(
                 if let Err(error) = session.sync(from).await.map(drop) {
                     tracing::debug!("not opened: {error}");
                 }
-                session
-                    .will_rename(
-                        &moves,
-                        deadline.min(Instant::now() + context.config.settings.deadlines.edit),
-                    )
-                    .await
+                session.will_rename(&moves, deadline).await
             }
             Err(error) => Err(error.into()),
         };
         match asked {
             Ok(proposal) => all.files.extend(proposal.files),
-            Err(error) => notes.push(format!("imports were not updated: {error}")),
+            Err(error) => {
+                let error = proposals::from_server(error);
+                let hint = "nothing was moved; ask again, or say `update_imports: false`";
+                return Err(error.with_hint(hint));
+            }
         }
     }
-    all
+    Ok(all)
 }

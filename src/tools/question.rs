@@ -9,14 +9,18 @@ use tokio::time::Instant;
 use super::answer::{ServerState, ServerStatus, Verdict};
 use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
+use super::impact::mentions;
 use super::place::{self, Place};
 use super::target::Target;
 use crate::lsp::connection::RequestError;
 use crate::lsp::model::FileRef;
 use crate::lsp::session::{AskError, Asked, Session};
 use crate::lsp::view::View;
-use crate::text::{Buffer, Position};
+use crate::text::{Buffer, Position, identifier_near};
 use crate::workspace::WorkspacePath;
+
+/// So many files that mention a name are opened for a server that only knows open files.
+const ACQUAINTED: usize = 40;
 
 /// What became of a question.
 #[derive(Debug)]
@@ -190,8 +194,38 @@ impl Context {
         {
             return Ok(Err(Unasked::NotOffered));
         }
+        if !question.of_file && session.knows_open_files() {
+            self.acquaint(session, subject, &snapshot.buffer, place.position, deadline).await;
+        }
         let asked = ask(session, &subject.path, place.position).await;
         Ok(asked.map(|asked| (place, asked)).map_err(Unasked::Failed))
+    }
+
+    /// Opens the files that mention what stands at `position`, for a server that only knows those that are open.
+    async fn acquaint(
+        &self,
+        session: &Session,
+        subject: &Subject,
+        text: &Buffer,
+        position: Position,
+        deadline: Instant,
+    ) {
+        let Some(name) = identifier_near(text, position) else { return };
+        let (paths, _) = mentions(self, subject, &name.name).await;
+        let mut left = paths.iter().take(ACQUAINTED);
+        loop {
+            let some: Vec<_> =
+                left.by_ref().take(4).map(|path| session.diagnostics(path, deadline)).collect();
+            if some.is_empty() {
+                return;
+            }
+            // Its findings are how it says that it has read a file; one that it cannot read is no file of its language.
+            for outcome in futures::future::join_all(some).await {
+                if let Err(error) = outcome {
+                    tracing::debug!("not opened: {error}");
+                }
+            }
+        }
     }
 
     /// The place of `name` in a file's outline; several matches are named instead of guessing.

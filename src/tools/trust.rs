@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::context::Context;
 use super::drop_in;
 use super::error::{ErrorCode, ToolError};
+use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
 use crate::config::{LaunchFields, TrustError, TrustState};
 use crate::lsp::locate;
@@ -94,7 +95,8 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
     Ok(TrustOutput { ok: true, workspace: root.display().to_string(), items, trusted, changed, fingerprint })
 }
 
-/// All that needs trust here: what the project's files say, its own programs that would run, and servers that run its code.
+/// All that needs trust here: what the project's files say, its own programs that would run, its skills, and servers that
+/// run its code.
 fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError> {
     let mut fields = context.config.launch.clone();
     let mut runners = Vec::new();
@@ -114,6 +116,9 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
     }
     for (name, pin) in drop_in::pins(context) {
         fields.add_tool(&name, &pin);
+    }
+    for (path, text) in texts_to_trust(context) {
+        fields.add_text(&path, text.as_bytes());
     }
     let mut items: Vec<TrustItem> =
         fields.shown().into_iter().map(|(name, value)| TrustItem { name, value }).collect();

@@ -6,7 +6,6 @@
 //! is changed, one that came and went is nothing, and a lost event costs a look at the tree, not an answer.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -37,6 +36,18 @@ pub struct Changes {
     pub changes: Vec<(WorkspacePath, ChangeKind)>,
     /// There may have been changes that are not listed: compare what matters with the disk.
     pub overflowed: bool,
+}
+
+impl Changes {
+    /// Makes these the changes of both times together: what came and went is nothing, what was deleted and made again is
+    /// changed.
+    pub fn absorb(&mut self, later: &Self) {
+        self.overflowed |= later.overflowed;
+        let mut all: BTreeMap<WorkspacePath, ChangeKind> =
+            std::mem::take(&mut self.changes).into_iter().collect();
+        merge_all(&mut all, later.changes.iter().cloned());
+        self.changes = all.into_iter().collect();
+    }
 }
 
 /// Where noticing ends. Separate from the code so that tests reach them with small trees.
@@ -161,7 +172,10 @@ fn merge(first: ChangeKind, second: ChangeKind) -> Option<ChangeKind> {
 }
 
 /// The changes of `later` on top of those of `earlier`.
-fn merge_all(earlier: &mut BTreeMap<PathBuf, ChangeKind>, later: BTreeMap<PathBuf, ChangeKind>) {
+fn merge_all<Key: Ord>(
+    earlier: &mut BTreeMap<Key, ChangeKind>,
+    later: impl IntoIterator<Item = (Key, ChangeKind)>,
+) {
     for (path, second) in later {
         let merged = match earlier.get(&path) {
             Some(first) => merge(*first, second),

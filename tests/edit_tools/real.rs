@@ -90,7 +90,7 @@ async fn clangd_tells_the_caller_that_an_edit_breaks() {
         "bool queue_pop(struct queue *queue, int *number);",
         "bool queue_pop(struct queue *queue, int *number, int wait);",
     );
-    breaks_a_caller(&project, "clangd", "include/queue.h", edit, "src/main.c", "too few arguments").await;
+    breaks_a_caller(&project, "clangd", "include/queue.h", edit, "src/main.c", "Too few arguments").await;
 }
 
 /// Renames what `address` names, checks the places, and takes it back.
@@ -154,7 +154,7 @@ async fn clangd_renames_across_files() {
     let files = [
         ("include/queue.h", "bool queue_take(struct queue"),
         ("src/queue.c", "bool queue_take(struct queue"),
-        ("src/main.c", "while (queue_take(&queue"),
+        ("src/main.c", "while (queue_take(queue"),
     ];
     renames(
         &project,

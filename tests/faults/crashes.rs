@@ -55,11 +55,16 @@ async fn a_server_that_always_dies_is_told_with_its_status_and_last_words() {
             assert!(detail.contains("out of cheese | redo from start"), "{at} {question}: {detail}");
             assert!(took < Duration::from_secs(15), "{at} {question}: {took:?}");
         }
-        // Asked again at once, it is not started again at once.
-        let starts = play.log().starts();
-        let (_, detail) = failure(in_time(play.hover("a.scr")).await);
-        assert!(detail.contains("tried again in"), "{at}: {detail}");
-        assert!(play.log().starts() <= starts + 1 && starts <= 4, "{at}: {starts}");
+        // Asked again at once, it is not started again at once. Where the machine is so busy that the pause was over by
+        // then, the next one is twice as long, and the fifth is three minutes.
+        for asked in 1.. {
+            let (_, detail) = failure(in_time(play.hover("a.scr")).await);
+            if detail.contains("tried again in") {
+                break;
+            }
+            assert!(asked < 4, "{at}: {detail}");
+        }
+        assert!(play.log().starts() <= 6, "{at}: {}", play.log().starts());
         in_time(play.runtime.shutdown()).await;
     }
 }

@@ -118,3 +118,65 @@ async fn a_server_that_checks_only_what_is_saved_and_is_not_known_for_it_is_not_
     assert_eq!(play.findings("a.scr").await.0, Verdict::NoData);
     play.end().await;
 }
+
+/// What a server says of one text, in order, each after so many milliseconds.
+enum Say {
+    State(&'static str),
+    /// As many findings.
+    Push(usize),
+}
+
+/// Plays what clangd does on a busy machine, and gives the number of findings taken.
+async fn taken_of(said: &[(u64, Say)], answer_ms: u64) -> (Verdict, usize) {
+    let table = "diagnostics = {source = \"versioned-push\", idle = {method = \"x/status\", field = \"state\", \
+                 value = \"idle\", work = \"parsing\"}}";
+    let project = Project::scripted(&json!({}), table, [("a.scr", "def foo\n")]);
+    let uri = format!("file://{}", project.path("a.scr").display());
+    let finding = |column: usize| {
+        let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": column}});
+        json!({"range": range, "message": "wrong"})
+    };
+    let rules = said.iter().map(|(delay_ms, say)| {
+        let notify = match say {
+            Say::State(state) => json!({"method": "x/status", "params": {"uri": uri, "state": state}}),
+            Say::Push(count) => {
+                let findings: Vec<Value> = (1..=*count).map(finding).collect();
+                let params = json!({"uri": uri, "version": 1, "diagnostics": findings});
+                json!({"method": "textDocument/publishDiagnostics", "params": params})
+            }
+        };
+        json!({"at": "textDocument/didOpen", "delay_ms": delay_ms, "do": {"notify": notify}})
+    });
+    project.set_scenario(&json!({
+        "diagnostics": {"mode": "none"},
+        "answers": {"textDocument/documentSymbol": {"result": [], "delay_ms": answer_ms}},
+        "rules": rules.collect::<Vec<_>>(),
+    }));
+    let play = Play::open(project, None);
+    let found = play.findings("a.scr").await;
+    play.end().await;
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_says_it_is_done_between_two_pushes_of_a_text_is_not_believed_at_once() {
+    use Say::{Push, State};
+    let begun = [
+        (0, State("parsing")),
+        (0, Push(1)),
+        (0, State("idle")),
+        // What was begun comes before any answer.
+        (250, Push(2)),
+        (260, State("idle")),
+    ];
+    assert_eq!(taken_of(&begun, 400).await, (Verdict::Complete, 2), "put off when it said so");
+    let late = [
+        (0, State("checking")),
+        (0, Push(1)),
+        (0, State("idle")),
+        (150, State("parsing")),
+        (250, Push(2)),
+        (260, State("idle")),
+    ];
+    assert_eq!(taken_of(&late, 0).await, (Verdict::Complete, 2), "not begun yet when it said so");
+}

@@ -7,4 +7,5 @@ mod access;
 mod audit;
 mod hooks;
 mod pipeline;
+mod shells;
 mod stage;

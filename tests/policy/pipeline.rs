@@ -8,7 +8,6 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::stage::{Stage, code, error};
-use crate::support::wait_until;
 
 #[tokio::test]
 async fn each_step_comes_in_its_turn() {
@@ -95,7 +94,7 @@ async fn whoever_typed_it_is_not_asked() {
     assert_eq!(stage.diary(), ["run test_run"]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_call_ends_when_its_time_is_up_and_its_tool_is_told() {
     let stage = Stage::new("deadlines.tool = 200\n");
     let runtime = stage.runtime();
@@ -104,15 +103,11 @@ async fn a_call_ends_when_its_time_is_up_and_its_tool_is_told() {
     assert_eq!(code(&result), "timeout");
     assert!(error(&result).contains("longer than 200 ms"), "{}", error(&result));
     assert!(started.elapsed() < Duration::from_secs(20));
-    assert!(wait_until(Duration::from_secs(20), || stage
-        .diary
-        .lock()
-        .unwrap()
-        .contains(&"told to stop".to_owned())));
+    stage.wait_for("told to stop");
     assert_eq!(stage.audit()[0]["outcome"], "timeout");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_caller_that_goes_away_ends_the_call() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
@@ -130,11 +125,7 @@ async fn a_caller_that_goes_away_ends_the_call() {
         cancelled.cancel();
     });
     assert_eq!(code(&result), "cancelled");
-    assert!(wait_until(Duration::from_secs(20), || stage
-        .diary
-        .lock()
-        .unwrap()
-        .contains(&"told to stop".to_owned())));
+    stage.wait_for("told to stop");
 }
 
 #[tokio::test]

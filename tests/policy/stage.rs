@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::Project;
+use crate::support::{Project, wait_until};
 
 /// What happened, in its order.
 pub type Diary = Arc<Mutex<Vec<String>>>;
@@ -183,6 +183,12 @@ impl Stage {
     /// What happened since it was last asked.
     pub fn diary(&self) -> Vec<String> {
         std::mem::take(&mut *self.diary.lock().expect("a diary"))
+    }
+
+    /// Waits until `what` has happened.
+    pub fn wait_for(&self, what: &str) {
+        let happened = || self.diary.lock().expect("a diary").iter().any(|entry| entry == what);
+        wait_until(what, Duration::from_secs(20), happened);
     }
 
     /// The entries of the audit log.

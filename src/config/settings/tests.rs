@@ -122,5 +122,23 @@ fn the_words_are_those_of_the_types() {
     assert_eq!(words_of::<Deadlines>(), DEADLINES.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<ServerSettings>(), SERVERS.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<Limits>(), LIMITS.iter().map(|field| field.key).collect::<Vec<_>>());
+    assert_eq!(words_of::<SkillSettings>(), SKILLS.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<LogSettings>(), LOG.iter().map(|field| field.key).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_commands_may_write_is_rooted_and_the_projects_word_needs_trust() {
+    let (settings, _) =
+        load(Origin::User, "[bash]\nwritable = ['/srv', '~/x', '~', '$GOPATH/pkg']\n").unwrap();
+    assert_eq!(settings.bash.writable, ["/srv", "~/x", "~", "$GOPATH/pkg"]);
+    for entry in ["build", "../x", "~root/x", "/srv/../etc", "$/x"] {
+        let error = load(Origin::User, &format!("[bash]\nwritable = ['/a', '{entry}']\n")).unwrap_err();
+        let wanted = format!("line 2: `bash.writable` names `{entry}`; give a path from `/`");
+        assert!(error.to_string().contains(&wanted), "{error}");
+    }
+    let text = "[bash]\ntimeout-ms = 5\nsandbox = 'off'\nnetwork = 'open'\nwritable = ['/']\nenv = ['*']\n";
+    let (settings, left_out) = load(Origin::Project { trusted: false }, text).unwrap();
+    let wanted = BashSettings { timeout: Duration::from_millis(5), ..BashSettings::default() };
+    assert_eq!((settings.bash, left_out.len()), (wanted, 4), "{left_out:?}");
+    assert!(BashSettings::default().writable.iter().all(|entry| bash::writable_fault(entry).is_none()));
 }

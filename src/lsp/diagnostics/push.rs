@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Known, Raw};
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource};
+use crate::lsp::connection::{Pending, RequestError};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, Session};
 use crate::lsp::state::Pushes;
@@ -19,9 +21,6 @@ const MEASURED_QUIET: Duration = Duration::from_millis(500);
 
 /// The silence after a right push of a server that should have said that it is done, and never has.
 const SIGNLESS: Duration = Duration::from_secs(3);
-
-/// How long the sign that a server is done with a document must last.
-const BETWEEN: Duration = Duration::from_millis(30);
 
 /// What is known at one moment of the wait for a push.
 struct Moment<'a> {
@@ -36,6 +35,8 @@ struct Moment<'a> {
     idle: bool,
     /// It has claimed a version that was never sent.
     lies: bool,
+    /// A request sent when it had said that it was done was answered: what it had put off by then is done as well.
+    confirmed: bool,
 }
 
 /// What to make of a moment.
@@ -45,6 +46,8 @@ enum Decision {
     Take,
     /// It is, as far as silence can tell.
     TakeSilence,
+    /// It is, if the server has put nothing off: ask it something, which it answers after that.
+    Confirm,
     /// Not yet; look again after this much silence, if nothing comes.
     Wait(Option<Duration>),
     /// Somebody sent a newer text: start over with it.
@@ -79,23 +82,27 @@ impl Moment<'_> {
     }
 
     /// A server that says when it is done with a document may push for one version more than once: clangd first checks
-    /// with the headers as it knew them, then with those the text includes now.
+    /// with the headers as it knew them, then with those the text includes now. Between the two it says for some moments
+    /// that it is done. The second is certain to have been put off once it has begun to read the headers, and it comes
+    /// before any request that is sent after that.
     fn when_done(&self) -> Decision {
-        if self.rule.idle.is_none() {
-            return Decision::Take;
-        }
-        if self.pushes.idle > self.pushes.idle_at_push && !self.pushes.busy {
-            // The sign may come between two pieces of work on the document that follow each other.
-            return match self.quiet >= BETWEEN {
-                true => Decision::Take,
-                false => Decision::Wait(Some(BETWEEN.saturating_sub(self.quiet))),
-            };
-        }
-        match self.pushes.idle {
+        let Some(sign) = &self.rule.idle else { return Decision::Take };
+        let worked = sign.work.is_none() || self.pushes.worked > self.snapshot.worked_before;
+        let done = self.pushes.idle > self.pushes.idle_at_push && !self.pushes.busy;
+        match (done, worked) {
+            (true, true) if self.confirmed => Decision::Take,
+            (true, true) => Decision::Confirm,
             // It may be a version of the server that gives no such sign.
-            0 if self.quiet >= SIGNLESS => Decision::TakeSilence,
-            0 => Decision::Wait(Some(SIGNLESS.saturating_sub(self.quiet))),
-            _ => Decision::Wait(None),
+            (true, false) => self.after_signless_silence(),
+            (false, _) if self.pushes.idle == 0 => self.after_signless_silence(),
+            (false, _) => Decision::Wait(None),
+        }
+    }
+
+    fn after_signless_silence(&self) -> Decision {
+        match self.quiet >= SIGNLESS {
+            true => Decision::TakeSilence,
+            false => Decision::Wait(Some(SIGNLESS.saturating_sub(self.quiet))),
         }
     }
 
@@ -152,8 +159,7 @@ impl Session {
             drop(synced);
             let mut barrier = std::pin::pin!(async {
                 if let Some(barrier) = barrier {
-                    // An error is an answer too: it stands behind our text.
-                    let _answered = barrier.answer::<Value>(deadline).await;
+                    answered(barrier, deadline).await;
                 }
             });
             if let Some(raw) = self.hear(path, snapshot, lies, barrier.as_mut(), deadline).await? {
@@ -176,6 +182,8 @@ impl Session {
         let mut last_event = started;
         let mut passed = false;
         let mut seen = (0, 0, false);
+        let mut confirmation: Option<BoxFuture<'_, ()>> = None;
+        let mut confirmed = false;
         let mut bell = self.state.listen();
         loop {
             let pushes = self.state.pushes(path);
@@ -191,6 +199,7 @@ impl Session {
                 quiet: last_event.elapsed(),
                 idle: pushes.idle > snapshot.idle_before,
                 lies,
+                confirmed,
             };
             let decision = moment.decide();
             let wait = match decision {
@@ -202,6 +211,13 @@ impl Session {
                     let silence = (decision == Decision::TakeSilence).then(|| started.elapsed());
                     return Ok(Some(self.taken(snapshot, pushes, silence, deadline).await));
                 }
+                Decision::Confirm => {
+                    if confirmation.is_none() {
+                        let request = self.start_barrier(&snapshot)?;
+                        confirmation = Some(Box::pin(answered(request, deadline)));
+                    }
+                    None
+                }
                 Decision::Wait(wait) => wait,
             };
             let until = wait.map_or(deadline, |wait| deadline.min(Instant::now() + wait));
@@ -210,9 +226,10 @@ impl Session {
                     passed = true;
                     last_event = Instant::now();
                 }
+                () = wait_for(&mut confirmation), if !confirmed => confirmed = true,
                 _ = bell.changed() => {}
                 reason = self.connection.wait_closed() => {
-                    return Err(crate::lsp::connection::RequestError::Closed { reason }.into());
+                    return Err(RequestError::Closed { reason }.into());
                 }
                 () = tokio::time::sleep_until(until) => if Instant::now() >= deadline {
                     return Ok(Some(self.nothing_heard(snapshot, started.elapsed())));
@@ -265,10 +282,7 @@ impl Session {
     }
 
     /// A request whose answer shows that the server has read everything sent before it.
-    fn start_barrier(
-        &self,
-        snapshot: &Snapshot,
-    ) -> Result<crate::lsp::connection::Pending<'_>, crate::lsp::connection::RequestError> {
+    fn start_barrier(&self, snapshot: &Snapshot) -> Result<Pending<'_>, RequestError> {
         let document = json!({ "uri": snapshot.uri });
         let (method, params) = if self.capabilities.announces("textDocument/documentSymbol") {
             ("textDocument/documentSymbol", json!({ "textDocument": document }))
@@ -277,6 +291,19 @@ impl Session {
             ("textDocument/hover", json!({ "textDocument": document, "position": start }))
         };
         self.connection.start(method, &params)
+    }
+}
+
+/// Waits for the answer of a barrier. An error is an answer too: it stands behind our text.
+async fn answered(barrier: Pending<'_>, deadline: Instant) {
+    let _answered = barrier.answer::<Value>(deadline).await;
+}
+
+/// Waits for what is there to be waited for; for ever where nothing is.
+async fn wait_for(future: &mut Option<BoxFuture<'_, ()>>) {
+    match future {
+        Some(future) => future.await,
+        None => std::future::pending().await,
     }
 }
 

@@ -19,6 +19,7 @@ fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
         pushes_before,
         owed: false,
         idle_before: 0,
+        worked_before: 0,
         forced: false,
     }
 }
@@ -31,6 +32,7 @@ fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
         of_version: 1,
         idle: 0,
         idle_at_push: 0,
+        worked: 0,
         busy: false,
     }
 }
@@ -44,8 +46,8 @@ fn decide(
     quiet: u64,
 ) -> Decision {
     let quiet = Duration::from_millis(quiet);
-    Moment { rule, snapshot, pushes, barrier, quiet, idle: pushes.idle > snapshot.idle_before, lies: false }
-        .decide()
+    let idle = pushes.idle > snapshot.idle_before;
+    Moment { rule, snapshot, pushes, barrier, quiet, idle, lies: false, confirmed: false }.decide()
 }
 
 #[test]
@@ -94,15 +96,38 @@ fn a_server_of_unknown_habits_is_only_believed_after_a_long_silence() {
     assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 1_000), Decision::TakeSilence);
 }
 
+fn with_idle_sign(work: Option<&str>) -> DiagnosticsRule {
+    let work = work.map(str::to_owned);
+    let idle = IdleSign { method: "m".into(), field: "state".into(), value: "idle".into(), work };
+    DiagnosticsRule { idle: Some(idle), ..rule(DiagnosticsSource::VersionedPush) }
+}
+
+/// The decision when what was asked after the sign was answered.
+fn decide_confirmed(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes) -> Decision {
+    let quiet = Duration::ZERO;
+    Moment { rule, snapshot, pushes, barrier: true, quiet, idle: true, lies: false, confirmed: true }.decide()
+}
+
+#[test]
+fn the_sign_that_the_server_is_done_counts_once_it_has_worked_on_our_text() {
+    let rule = with_idle_sign(Some("parsing"));
+    let ours = Snapshot { worked_before: 4, ..snapshot(2, 1) };
+    let seen = |worked| Pushes { idle: 2, idle_at_push: 1, worked, ..pushes(2, Some(2), 1) };
+    assert_eq!(decide_confirmed(&rule, &ours, &seen(4)), Decision::Wait(Some(SIGNLESS)));
+    assert_eq!(decide(&rule, &ours, &seen(4), true, 3_000), Decision::TakeSilence);
+    assert_eq!(decide(&rule, &ours, &seen(5), true, 9_999), Decision::Confirm);
+    assert_eq!(decide_confirmed(&rule, &ours, &seen(5)), Decision::Take);
+}
+
 #[test]
 fn a_push_before_the_sign_that_the_server_is_done_is_not_its_last_word() {
-    let idle = IdleSign { method: "m".into(), field: "state".into(), value: "idle".into() };
-    let rule = DiagnosticsRule { idle: Some(idle), ..rule(DiagnosticsSource::VersionedPush) };
+    let rule = with_idle_sign(None);
     let ours = snapshot(2, 1);
     let seen = |idle, idle_at_push| Pushes { idle, idle_at_push, ..pushes(2, Some(2), 1) };
     assert_eq!(decide(&rule, &ours, &seen(1, 1), true, 9_999), Decision::Wait(None));
-    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 0), Decision::Wait(Some(BETWEEN)));
-    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 30), Decision::Take);
+    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 9_999), Decision::Confirm);
+    assert_eq!(decide_confirmed(&rule, &ours, &seen(2, 1)), Decision::Take);
+    assert_eq!(decide_confirmed(&rule, &ours, &seen(2, 2)), Decision::Wait(None));
     let again = Pushes { busy: true, ..seen(2, 1) };
     assert_eq!(decide(&rule, &ours, &again, false, 9_999), Decision::Wait(None));
     assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 0), Decision::Wait(Some(SIGNLESS)));

@@ -90,8 +90,11 @@ impl Session {
             return self.proposal(&raw["edit"]).await;
         }
         if !raw["edit"].is_null() {
-            // The edit first, then the command (LSP 3.17, *CodeAction*): the command would see text that is not there yet.
-            return Err(self.unusable("an action that is an edit and a command at once"));
+            // The edit comes first, then the command (LSP 3.17, *CodeAction*), which would see text that is not there yet.
+            // What follows an edit is for the editor's screen as a rule; whoever reads the answer is told.
+            let mut proposal = self.proposal(&raw["edit"]).await?;
+            proposal.left_out = command["command"].as_str().map(str::to_owned);
+            return Ok(proposal);
         }
         let params = json!({ "command": command["command"], "arguments": command["arguments"] });
         let _alone = self.commands.lock().await;

@@ -31,6 +31,8 @@ pub struct ProposedFile {
 pub struct Proposal {
     /// By path; files that would not change are left out.
     pub files: Vec<ProposedFile>,
+    /// The command that the server wants to run after the edit, which is not run.
+    pub left_out: Option<String>,
 }
 
 impl Proposal {
@@ -76,7 +78,7 @@ impl Session {
             after: drafted.after,
         });
         let changes = |file: &ProposedFile| file.before != file.after || file.renamed_from.is_some();
-        Ok(Proposal { files: files.filter(changes).collect() })
+        Ok(Proposal { files: files.filter(changes).collect(), left_out: None })
     }
 
     async fn draft_change(&self, draft: &mut Draft, change: &Value) -> Result<(), EditError> {

@@ -5,6 +5,7 @@ mod housekeeping;
 mod launch;
 mod roots;
 mod slot;
+mod witness;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
 
 use roots::Roots;
 use slot::Slot;
+pub use witness::Witness;
+use witness::Witnesses;
 
 /// Why no session can be had right now.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -109,6 +112,8 @@ struct Shared {
     feed: OnceLock<ChangeFeed>,
     /// One caller at a time hands out what changed on disk; the others wait until their servers know.
     refreshing: Mutex<()>,
+    /// Who remembers what changed.
+    witnesses: Witnesses,
     /// Cancelled when nothing may be started any more; starts in progress end.
     stopping: CancellationToken,
 }
@@ -151,6 +156,7 @@ impl Manager {
             roots: Roots::default(),
             feed: OnceLock::new(),
             refreshing: Mutex::new(()),
+            witnesses: Witnesses::default(),
             stopping: CancellationToken::new(),
         });
         let housekeeper = tokio::spawn(housekeeping::run(Arc::downgrade(&shared)));
@@ -213,16 +219,7 @@ impl Manager {
     /// Lets every running server know what changed on disk since the last call, by whomever.
     pub async fn refresh(&self) {
         let _one_at_a_time = self.shared.refreshing.lock().await;
-        let Some(changes) = self.shared.drain().await else { return };
-        if changes.changes.is_empty() && !changes.overflowed {
-            return;
-        }
-        for session in self.shared.running() {
-            session.files_changed(&changes.changes).await;
-            if changes.overflowed {
-                session.rescan().await;
-            }
-        }
+        self.shared.hand_out_changes().await;
     }
 
     /// Whether a running server has `path` open.

@@ -1,16 +1,22 @@
-//! Processes of language servers: started from one thread, supervised, measured, ended with all they started.
+//! Processes of language servers, and of commands: started from one thread, supervised, measured, ended with all they
+//! started.
 //!
 //! A server must die with us however we die, and take its children along. So it is not our child: between us and it
 //! stands a supervisor, our own binary started with [`SUPERVISE`], which asks the kernel for a signal when we die and is the
 //! reaper of everything the server leaves behind ([`supervisor`]). The kernel ties that signal to the *thread* that
 //! forked, so all are forked from one thread that never ends ([`Spawner`]).
 //!
+//! What a caller has run (a shell's command line, not a server) can be kept from writing elsewhere than where it may:
+//! [`sandbox`].
+//!
 //! Elsewhere than on Linux there is no supervisor: a server is started in a process group of its own, which is killed
 //! when its [`ServerProcess`] is dropped. When we are killed there, servers are left to notice that their input ended.
 
 mod environment;
+mod exchange;
 mod lines;
 mod oneshot;
+pub mod sandbox;
 mod spawner;
 pub mod supervisor;
 mod tree;
@@ -22,10 +28,13 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
 pub use environment::inherited;
+pub use exchange::{Exchange, Exchanged, exchange};
 pub use oneshot::{Finished, RunError, run};
+use spawner::Streams;
 pub use spawner::{Spawn, SpawnError, Spawner};
 
 /// The hidden first argument that makes our binary a supervisor.
@@ -87,21 +96,34 @@ impl Exit {
     }
 }
 
-/// A running server. Dropping it ends the server and everything it started.
+/// A running server or command. Dropping it ends it and everything it started.
 #[derive(Debug)]
 pub struct ServerProcess {
     id: Option<Pid>,
     supervised: bool,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
+    /// A command's; a server's is read here.
+    command_stderr: Option<ChildStderr>,
     stderr: Arc<Mutex<VecDeque<String>>>,
     exit: watch::Receiver<Option<Exit>>,
 }
 
 impl ServerProcess {
-    fn new(mut child: Child, supervised: bool, name: String) -> Self {
+    /// Of a started child; each line of a server's standard error goes to `hearer` as well, where there is one.
+    fn new(
+        mut child: Child,
+        supervised: bool,
+        streams: Streams,
+        name: String,
+        hearer: Option<UnboundedSender<String>>,
+    ) -> Self {
         let stderr: Arc<Mutex<VecDeque<String>>> = Arc::default();
-        let reader = child.stderr.take().map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name)));
+        let (server_stderr, command_stderr) = match streams {
+            Streams::Server => (child.stderr.take(), None),
+            Streams::Command => (None, child.stderr.take()),
+        };
+        let reader = server_stderr.map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name, hearer)));
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (sender, exit) = watch::channel(None);
@@ -120,10 +142,10 @@ impl ServerProcess {
             }
             sender.send_replace(Some(status.map_or(Exit::Code(-1), Exit::from_status)));
         });
-        Self { id, supervised, stdin, stdout, stderr, exit }
+        Self { id, supervised, stdin, stdout, command_stderr, stderr, exit }
     }
 
-    /// The server's standard input; once.
+    /// The server's standard input; once. A command has none.
     pub fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.stdin.take()
     }
@@ -133,7 +155,12 @@ impl ServerProcess {
         self.stdout.take()
     }
 
-    /// The last lines of its standard error, oldest first, with control characters escaped.
+    /// A command's standard error; once. Of a server [`stderr_tail`](Self::stderr_tail) is kept instead.
+    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.command_stderr.take()
+    }
+
+    /// The last lines of a server's standard error, oldest first, with control characters escaped.
     pub fn stderr_tail(&self) -> Vec<String> {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -201,9 +228,18 @@ impl Drop for ServerProcess {
     }
 }
 
-async fn keep_lines(pipe: ChildStderr, lines: Arc<Mutex<VecDeque<String>>>, name: String) {
+async fn keep_lines(
+    pipe: ChildStderr,
+    lines: Arc<Mutex<VecDeque<String>>>,
+    name: String,
+    hearer: Option<UnboundedSender<String>>,
+) {
     let keep = |text: String| {
         tracing::debug!(server = name, "{text}");
+        if let Some(hearer) = &hearer {
+            // Whoever listened may have gone away.
+            let _unheard = hearer.send(text.clone());
+        }
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == KEPT_LINES {
             lines.pop_front();

@@ -3,16 +3,26 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::OnceLock;
 use std::sync::mpsc;
 
 use tokio::process::Command;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::{SUPERVISE, ServerProcess, environment};
+
+/// Who talks to a process through its standard streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Streams {
+    /// A server: it is written to, and the last lines of its errors are kept.
+    Server,
+    /// A command: it has no input, and whoever started it reads both of its streams.
+    Command,
+}
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -55,6 +65,8 @@ struct Order {
     command: Command,
     name: String,
     supervised: bool,
+    streams: Streams,
+    hearer: Option<UnboundedSender<String>>,
     runtime: Handle,
     /// Takes a whole `ServerProcess`, whose drop ends what was started when its caller has gone away in between.
     done: oneshot::Sender<io::Result<ServerProcess>>,
@@ -67,7 +79,10 @@ impl Order {
             return;
         }
         let _within = self.runtime.enter();
-        let process = self.command.spawn().map(|child| ServerProcess::new(child, self.supervised, self.name));
+        let process = self
+            .command
+            .spawn()
+            .map(|child| ServerProcess::new(child, self.supervised, self.streams, self.name, self.hearer));
         let _unwanted = self.done.send(process);
     }
 }
@@ -91,8 +106,37 @@ impl Spawner {
         self.supervisor.is_some()
     }
 
+    /// The binary that supervises, where there is one.
+    pub fn supervisor(&self) -> Option<&Path> {
+        self.supervisor.as_deref()
+    }
+
     /// Starts a server. Must be called within a tokio runtime. A call that is given up leaves nothing.
     pub async fn spawn(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
+        self.start(spawn, Streams::Server, None).await
+    }
+
+    /// As [`spawn`](Self::spawn), for a command that is given no input and whose standard output and standard error are
+    /// both the caller's to read.
+    pub async fn spawn_command(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
+        self.start(spawn, Streams::Command, None).await
+    }
+
+    /// As [`spawn`](Self::spawn); each line of its standard error goes to `hearer`, fit to be shown.
+    pub(super) async fn spawn_heard(
+        &self,
+        spawn: Spawn,
+        hearer: Option<UnboundedSender<String>>,
+    ) -> Result<ServerProcess, SpawnError> {
+        self.start(spawn, Streams::Server, hearer).await
+    }
+
+    async fn start(
+        &self,
+        spawn: Spawn,
+        streams: Streams,
+        hearer: Option<UnboundedSender<String>>,
+    ) -> Result<ServerProcess, SpawnError> {
         let mut command = match &self.supervisor {
             Some(supervisor) => {
                 let mut command = Command::new(supervisor);
@@ -103,10 +147,12 @@ impl Spawner {
         };
         command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();
         command.envs(environment::inherited(std::env::vars_os())).envs(&spawn.env);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let stdin = if streams == Streams::Server { Stdio::piped() } else { Stdio::null() };
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let (done, started) = oneshot::channel();
         let supervised = self.supervisor.is_some();
-        let order = Order { command, name: spawn.name, supervised, runtime: Handle::current(), done };
+        let runtime = Handle::current();
+        let order = Order { command, name: spawn.name, supervised, streams, hearer, runtime, done };
         starting_thread().and_then(|thread| thread.send(order).ok()).ok_or(SpawnError::NoThread)?;
         let process = started.await.map_err(|_| SpawnError::NoThread)?;
         process.map_err(|source| SpawnError::Refused { program: spawn.program, source })

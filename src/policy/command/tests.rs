@@ -173,6 +173,7 @@ fn a_command_is_forbidden_wherever_it_stands_and_however_it_is_spelled() {
         "coproc rm x",
         "trap 'rm x' EXIT",
         "RM x",
+        "~/bin/rm x",
     ] {
         assert!(is_forbidden("rm", command), "{command:?}");
     }

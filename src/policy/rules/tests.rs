@@ -162,7 +162,12 @@ fn an_unknown_agent_may_do_nothing() {
     let none = Subjects::default();
     let decision = caller.decide(&Request { tool: "read", effect: Effect::Read, subjects: &none });
     assert_eq!(decision.verdict, Verdict::Deny);
-    assert!(decision.why.contains("`raeder`; did you mean `reader`?"), "{}", decision.why);
+    assert!(
+        decision.why.starts_with("there is no agent `raeder` in")
+            && decision.why.ends_with("did you mean `reader`?"),
+        "{}",
+        decision.why
+    );
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn each_word_is_as_certain_as_it_is() {
             Word::Unknown,
             Word::Unknown,
             Word::Unknown,
-            plain("~/y"),
+            spelled("~/y"),
             plain("5"),
         ]
     );

@@ -6,7 +6,7 @@
 
 use super::haystack::Haystack;
 use super::place::{Placement, Shape};
-use super::{FilePatch, Hunk, HunkLine, LineKind};
+use super::{FilePatch, Hunk, HunkLine, HunkPlace, LineKind};
 use crate::text::lines::{LineEnd, common_line_end, line_end};
 
 /// The new text, and what was adapted on the way.
@@ -23,15 +23,19 @@ pub(super) fn assemble(
     placed: &[(Placement, &Shape<'_>)],
     old: &str,
 ) -> Assembled {
+    let trusts = |(placement, shape): &(Placement, &Shape<'_>)| {
+        placement.exact && shows_line_end(patch, placement, shape)
+    };
     let mut writer = Writer {
         text,
         out: String::with_capacity(old.len()),
         common: common_line_end(old),
-        trusted: placed
-            .iter()
-            .any(|(placement, shape)| placement.exact && shows_line_end(patch, placement, shape)),
+        trusted: placed.iter().any(trusts),
+        doubted: false,
         adapted: false,
     };
+    let differ = |placement: &Placement| writer.ends_differ(&patch.hunks[placement.index], placement);
+    writer.doubted = placed.iter().any(|(placement, _)| !placement.exact && differ(placement));
     let mut at = 0;
     let mut adapted = Vec::with_capacity(placed.len());
     for (placement, shape) in placed {
@@ -57,6 +61,8 @@ struct Writer<'a, 't> {
     common: Option<LineEnd>,
     /// Whether some hunk's old lines agreed with the text in their line ends.
     trusted: bool,
+    /// Whether some hunk's did not.
+    doubted: bool,
     adapted: bool,
 }
 
@@ -76,9 +82,13 @@ impl Writer<'_, '_> {
     }
 
     fn hunk(&mut self, hunk: &Hunk, placement: &Placement, shape: &Shape<'_>) {
-        let keep_ends = placement.exact && (self.trusted || shape.needle.len() > 0 && self.common.is_none());
-        let adapt =
-            if placement.exact { !keep_ends && !self.trusted } else { self.ends_differ(hunk, placement) };
+        let adapt = if placement.exact {
+            // Nothing of this hunk shows its line ends; one that states a line is taken at its word, as git does.
+            let found = matches!(hunk.place, HunkPlace::Text { .. });
+            !self.trusted && (found || self.doubted)
+        } else {
+            self.ends_differ(hunk, placement)
+        };
         let mut at = placement.core.start;
         let changed = &hunk.lines[shape.lead..hunk.lines.len() - shape.trail];
         for line in changed {

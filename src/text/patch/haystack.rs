@@ -8,7 +8,7 @@ use super::HunkLine;
 use crate::text::lines::content;
 
 /// Comparisons of lines that one application may cost. Honest patches need a few per line.
-const MOST_WORK: u64 = 30_000_000;
+const MOST_WORK: u64 = 10_000_000;
 
 /// Comparing ran out of its budget: the patch is made so that nearly every line fits nearly everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

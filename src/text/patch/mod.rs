@@ -287,3 +287,6 @@ pub fn parse(text: &str) -> Result<Patch, PatchError> {
         None => Ok(Patch { form: PatchForm::Unified, files: unified::parse(&lines)? }),
     }
 }
+
+#[cfg(test)]
+mod tests;

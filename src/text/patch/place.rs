@@ -11,7 +11,9 @@ use super::haystack::{Haystack, Needle, Sameness, TooMuchWork};
 use super::{FilePatch, Hunk, HunkPlace, LineKind, MismatchReason};
 
 /// Candidates that are looked at before a hunk counts as fitting everywhere.
-const MOST_CANDIDATES: usize = 10_000;
+const MOST_CANDIDATES: usize = 2_000;
+/// What a binary search costs, in comparisons of lines.
+const SEARCH: usize = 16;
 /// Places that are named where several fit.
 const MOST_NAMED: usize = 10;
 
@@ -211,7 +213,8 @@ impl<'a, 't> Placer<'a, 't> {
         }
     }
 
-    /// The only place from line `from` on.
+    /// The only place from line `from` on. Places that other hunks use count, too: which of several is left over tells
+    /// nothing.
     fn only(
         &self,
         shape: &Shape<'_>,
@@ -219,10 +222,21 @@ impl<'a, 't> Placer<'a, 't> {
         from: usize,
         sameness: Sameness,
     ) -> Result<Result<usize, MismatchReason>, TooMuchWork> {
-        let all = self.all(shape, part.clone(), from, sameness)?;
-        Ok(match all.as_slice() {
-            [] => Err(self.absent(shape, part, sameness)?),
-            [at] => Ok(*at),
+        let mut found = Vec::new();
+        for at in self.text.candidates(&shape.needle, part.clone()).from(from) {
+            if self.text.matches(&shape.needle, part.clone(), at, sameness)?
+                && self.end_agrees(shape, &part, at)
+            {
+                found.push(at);
+                if found.len() > MOST_NAMED {
+                    break;
+                }
+            }
+        }
+        Ok(match found.as_slice() {
+            [] => Err(MismatchReason::NotFound),
+            [at] if self.is_free(shape, &part, *at) => Ok(*at),
+            [_] => Err(MismatchReason::Overlap),
             several => Err(ambiguous(several)),
         })
     }
@@ -256,7 +270,8 @@ impl<'a, 't> Placer<'a, 't> {
     ) -> Result<Result<usize, MismatchReason>, TooMuchWork> {
         let all = self.all(shape, part.clone(), self.cursor, sameness)?;
         match all.as_slice() {
-            [] => return Ok(Err(self.absent(shape, part, sameness)?)),
+            // Chunks may come out of order, too, where their text alone tells their place.
+            [] => return self.only(shape, part, 0, sameness),
             [at] => return Ok(Ok(*at)),
             _ => {}
         }
@@ -274,7 +289,7 @@ impl<'a, 't> Placer<'a, 't> {
         let starts = self.text.lines_trimmed(outermost);
         let mut found = Vec::new();
         for (number, start) in starts.iter().enumerate() {
-            self.text.spend(1 + inner.len())?;
+            self.text.spend(SEARCH * (1 + inner.len()))?;
             let mut at = Some(*start);
             for name in inner {
                 let lines = self.text.lines_trimmed(name);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::ChangeKind::{Changed, Created, Deleted};
 use super::*;
@@ -342,4 +342,20 @@ fn what_is_told_explains_the_disk() {
             before = after;
         }
     }
+}
+
+#[test]
+fn the_changes_of_two_times_together() {
+    let path = |name: &str| WorkspacePath::new(PathBuf::from(name));
+    let changes = |list: &[(&str, ChangeKind)]| Changes {
+        changes: list.iter().map(|(name, kind)| (path(name), *kind)).collect(),
+        overflowed: false,
+    };
+    let mut both = changes(&[("came", Created), ("gone", Deleted), ("kept", Changed)]);
+    both.absorb(&changes(&[("came", Deleted), ("gone", Created), ("a-new", Created)]));
+    assert_eq!(both, changes(&[("a-new", Created), ("gone", Changed), ("kept", Changed)]));
+    both.absorb(&Changes { changes: Vec::new(), overflowed: true });
+    assert!(both.overflowed);
+    both.absorb(&Changes::default());
+    assert!(both.overflowed, "what may have been missed stays so");
 }

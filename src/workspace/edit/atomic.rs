@@ -117,12 +117,16 @@ pub(super) fn exchange(
     if identity_at(folder, name)? != Some(identity) {
         return Err(Obstacle::Changed);
     }
+    let staged = identity_at(folder, temp.as_ref())?;
     match renameat_with(folder, temp, folder, name, RenameFlags::EXCHANGE) {
         Err(errno) if is_unsupported(errno) => replace(folder, temp, name, identity, hash),
         Err(errno) => Err(errno.into()),
         Ok(()) if is_file(folder, OsStr::new(temp), identity, hash)? => Ok(()),
         Ok(()) => {
-            renameat_with(folder, temp, folder, name, RenameFlags::EXCHANGE)?;
+            // Whoever has replaced ours again already has the last word.
+            if identity_at(folder, name)? == staged {
+                renameat_with(folder, temp, folder, name, RenameFlags::EXCHANGE)?;
+            }
             Err(Obstacle::Changed)
         }
     }

@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::io::Errno;
-
 use super::atomic::temporary_name;
-use super::error::{Belief, Conflict, Found};
+use super::error::{Belief, Conflict};
 use super::guard::{Guard, Touch};
 use super::locate::{Last, Tree};
-use super::overlay::{DirectoryNode, FileNode, LinkNode, Node, Overlay};
+use super::overlay::{Base, DirectoryNode, FileNode, LinkNode, Node, Overlay};
 use super::plan::{ModeChange, Operation};
 use super::record::{Before, LeafKind, Put, Removed, Step};
-use super::survey::{Metadata, SeenContent};
+use super::refusal::{
+    contradiction, found, refuse_amount, refuse_size, refuse_unreplaceable, refused, too_large, tree_refused,
+};
+use super::survey::{Identity, Metadata, SeenContent};
 use super::trees::{self, Images, TreeError};
 use super::{ContentHash, EditError, EditLimits, Expected, Plan};
 use crate::workspace::WorkspacePath;
@@ -104,7 +105,7 @@ impl Check<'_> {
         if !self.is_expected(path, expected, &node)? {
             return Ok(());
         }
-        self.refuse_size(path, content.len() as u64)?;
+        refuse_size(path, content.len() as u64, self.limits)?;
         let mut file = match node {
             Node::File(file) => *file,
             Node::Absent => FileNode { base: None, content: None, metadata: None, executable: false },
@@ -114,7 +115,7 @@ impl Check<'_> {
             }
             Node::Special(kind) => return Err(EditError::Special { path: path.display(), kind }),
         };
-        self.refuse_unreplaceable(path, &file)?;
+        refuse_unreplaceable(path, &file, self.limits)?;
         self.ensure_parents(&place, path)?;
         let hash = ContentHash::of(content);
         file.content = Some(SeenContent { bytes: Arc::clone(content), hash });
@@ -188,7 +189,7 @@ impl Check<'_> {
                 None => None,
                 Some(base) => {
                     let Some(content) = base.seen.content else {
-                        return Err(self.too_large(path, &base.seen));
+                        return Err(too_large(path, &base.seen, self.limits));
                     };
                     let image = self.images.keep(&content.bytes, content.hash);
                     let what = Removed::File { image, metadata: base.seen.metadata };
@@ -196,7 +197,7 @@ impl Check<'_> {
                 }
             },
         };
-        self.refuse_amount(path)?;
+        refuse_amount(path, self.images.length, self.limits)?;
         if let Some((identity, removal)) = removal {
             let (path, what) = (place.to_owned(), removal.what.clone());
             self.structure.push(Step::Remove { path, spare: temporary_name(), identity, what });
@@ -212,7 +213,7 @@ impl Check<'_> {
         place: &Path,
         folder: DirectoryNode,
         recursive: bool,
-    ) -> Result<(super::survey::Identity, Removal), EditError> {
+    ) -> Result<(Identity, Removal), EditError> {
         let base = folder
             .base
             .ok_or_else(|| contradiction(path, "it is a folder that the plan makes and deletes"))?;
@@ -238,7 +239,7 @@ impl Check<'_> {
         let (parent, name) =
             self.overlay.tree.folder_of(&base.place).map_err(|errno| refused(path, errno))?;
         let leaves = trees::list(&parent, name, self.limits, &mut self.images)
-            .map_err(|error| self.tree_refused(path, error))?;
+            .map_err(|error| tree_refused(self.limits, path, error))?;
         if !recursive && leaves.len() > 1 {
             return Err(EditError::NotEmpty { path: path.display() });
         }
@@ -252,6 +253,15 @@ impl Check<'_> {
         let contents = self.images.contents[first..].to_vec();
         let removal = Removal { contents, ..removal(base.place, Removed::Tree(leaves), None) };
         Ok((base.seen, removal))
+    }
+
+    /// A folder that the plan has emptied makes room at once, with what is put aside in it.
+    fn remove_emptied(&mut self, place: &Path, base: Base<Identity>) {
+        self.prunes.retain(|prune| prune != place);
+        let (path, what) = (place.to_owned(), Removed::Emptied);
+        self.structure.push(Step::Remove { path, spare: temporary_name(), identity: base.seen, what });
+        self.removals.push(removal(base.place, Removed::Emptied, None));
+        self.overlay.clear(place);
     }
 
     fn rename(
@@ -275,6 +285,9 @@ impl Check<'_> {
         }
         match self.look(&target, to)? {
             Node::Absent => {}
+            Node::Directory(DirectoryNode { base: Some(base) }) if self.prunes.contains(&target) => {
+                self.remove_emptied(&target, base);
+            }
             Node::Directory(_) => return Err(EditError::Exists { path: to.display() }),
             Node::Special(kind) => return Err(EditError::Special { path: to.display(), kind }),
             Node::File(_) | Node::Link(_) if !overwrite => {
@@ -327,7 +340,7 @@ impl Check<'_> {
     ) -> Result<(), EditError> {
         let (parent, name) = self.overlay.tree.folder_of(disk).map_err(|errno| refused(given, errno))?;
         let below = trees::names_below(&parent, name, self.limits.moved_entries)
-            .map_err(|error| self.tree_refused(given, error))?;
+            .map_err(|error| tree_refused(self.limits, given, error))?;
         for path in below {
             self.guard.check(&source.join(&path), Touch::Whole, given)?;
             self.guard.check(&target.join(&path), Touch::Whole, given)?;
@@ -421,78 +434,6 @@ impl Check<'_> {
         Ok(as_expected)
     }
 
-    fn refuse_unreplaceable(&self, path: &WorkspacePath, file: &FileNode) -> Result<(), EditError> {
-        let Some(base) = &file.base else { return Ok(()) };
-        if base.seen.names > 1 {
-            return Err(EditError::HardLinked { path: path.display(), names: base.seen.names });
-        }
-        if !base.seen.writable {
-            return Err(EditError::Denied { path: path.display() });
-        }
-        if base.seen.content.is_none() {
-            return Err(self.too_large(path, &base.seen));
-        }
-        Ok(())
-    }
-
-    fn refuse_size(&self, path: &WorkspacePath, size: u64) -> Result<(), EditError> {
-        if size <= self.limits.file_bytes {
-            return Ok(());
-        }
-        Err(EditError::TooLarge {
-            path: path.display(),
-            what: "the content",
-            size,
-            limit: self.limits.file_bytes,
-            advice: "write it with a program of its own",
-        })
-    }
-
-    fn too_large(&self, path: &WorkspacePath, seen: &super::survey::SeenFile) -> EditError {
-        EditError::TooLarge {
-            path: path.display(),
-            what: "the old content",
-            size: seen.stamp.size,
-            limit: self.limits.file_bytes,
-            advice: "it could not be brought back; change it in a shell",
-        }
-    }
-
-    fn refuse_amount(&self, path: &WorkspacePath) -> Result<(), EditError> {
-        if self.images.length <= self.limits.transaction_bytes {
-            return Ok(());
-        }
-        Err(EditError::TooLarge {
-            path: path.display(),
-            what: "all that would have to be kept for the way back at the time",
-            size: self.images.length,
-            limit: self.limits.transaction_bytes,
-            advice: "make several edits of it",
-        })
-    }
-
-    fn tree_refused(&self, path: &WorkspacePath, error: TreeError) -> EditError {
-        let inner = |below: PathBuf| WorkspacePath::new(path.as_path().join(below)).display();
-        match error {
-            TreeError::System(errno) => refused(path, errno),
-            TreeError::Special(below, kind) => EditError::Special { path: inner(below), kind },
-            TreeError::TooLarge(below) => EditError::TooLarge {
-                path: inner(below),
-                what: "what would have to be kept for the way back",
-                size: self.images.length.max(self.limits.file_bytes + 1),
-                limit: self.limits.transaction_bytes.min(self.limits.file_bytes),
-                advice: "delete it in a shell",
-            },
-            TreeError::TooMany => EditError::TooLarge {
-                path: path.display(),
-                what: "the number of files and folders",
-                size: self.limits.transaction_files as u64 + 1,
-                limit: self.limits.transaction_files as u64,
-                advice: "do it in a shell, or folder by folder",
-            },
-        }
-    }
-
     /// The new contents: whatever the plan has left different from the disk.
     fn finish(mut self) -> Result<Checked, EditError> {
         let mut puts = Vec::new();
@@ -516,10 +457,10 @@ impl Check<'_> {
             });
         }
         if let Some(put) = puts.last() {
-            self.refuse_amount(&WorkspacePath::new(put.path.clone()))?;
+            refuse_amount(&WorkspacePath::new(put.path.clone()), self.images.length, self.limits)?;
         }
         if let Some(put) = puts.get(self.limits.transaction_files) {
-            return Err(self.tree_refused(&WorkspacePath::new(put.path.clone()), TreeError::TooMany));
+            return Err(tree_refused(self.limits, &WorkspacePath::new(put.path.clone()), TreeError::TooMany));
         }
         let Self { structure, prunes, images, removals, overlay, .. } = self;
         Ok(Checked { structure, puts, prunes, images, removals, overlay })
@@ -541,41 +482,5 @@ fn apply_mode(file: &mut FileNode, change: ModeChange) {
     match &mut file.metadata {
         Some(metadata) => metadata.mode = of(metadata.mode),
         None => file.executable = change == ModeChange::Executable(true),
-    }
-}
-
-fn found(node: &Node) -> Found {
-    match node {
-        Node::Absent => Found::Absent,
-        Node::File(file) => match &file.content {
-            Some(content) => Found::File { hash: content.hash, text: super::text::text_of(&content.bytes) },
-            None => Found::Other,
-        },
-        Node::Directory(_) | Node::Link(_) | Node::Special(_) => Found::Other,
-    }
-}
-
-fn contradiction(path: &WorkspacePath, why: &'static str) -> EditError {
-    EditError::Contradiction { path: path.display(), why }
-}
-
-/// What a refusal of the system, met while looking at `path`, means.
-pub(super) fn refused(path: &WorkspacePath, errno: Errno) -> EditError {
-    let path = path.display();
-    match errno {
-        Errno::XDEV => EditError::Outside { path },
-        Errno::LOOP => EditError::LinkLoop { path },
-        Errno::NOTDIR => EditError::NotADirectory { path },
-        Errno::NOENT => EditError::NotFound { path },
-        other => failed_at(path, other),
-    }
-}
-
-/// What a refusal of the system, met while changing `path`, means.
-pub(super) fn failed_at(path: String, errno: Errno) -> EditError {
-    match errno {
-        Errno::ACCESS | Errno::PERM | Errno::ROFS => EditError::Denied { path },
-        Errno::NOSPC | Errno::DQUOT => EditError::NoSpace { path },
-        other => EditError::Io { path, source: other.into() },
     }
 }

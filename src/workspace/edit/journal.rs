@@ -23,6 +23,8 @@ const BEGUN: &str = "begun";
 const DONE: &str = "done";
 /// An entry that is being removed, or that was never finished writing.
 const DEBRIS: &str = "debris";
+/// An entry that cannot be understood; it may hold the only copy of something.
+const DAMAGED: &str = "damaged";
 
 /// The entries of one workspace.
 #[derive(Debug)]
@@ -86,15 +88,15 @@ impl Journal {
         Ok(entries)
     }
 
-    /// A name for the next transaction.
-    pub(super) fn next_id(&self) -> Result<EditId, EditError> {
+    /// A name for the next transaction; none of `entries` has it, and none that was forgotten.
+    pub(super) fn next_id(&self, entries: &[Entry]) -> Result<EditId, EditError> {
         let path = self.folder.join(COUNTER);
         let counted = match fs::read_to_string(&path) {
             Ok(text) => text.trim().parse().unwrap_or(0),
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
             Err(error) => return Err(failed("read", &path, error)),
         };
-        let highest = self.entries()?.last().map_or(0, |entry| entry.id.0);
+        let highest = entries.last().map_or(0, |entry| entry.id.0);
         let next: u64 = highest.max(counted) + 1;
         write_private(&path, next.to_string().as_bytes()).map_err(|error| failed("write", &path, error))?;
         Ok(EditId(next))
@@ -162,6 +164,12 @@ impl Journal {
         // Half an entry must never look like a whole one.
         fs::rename(&entry.path, &debris).map_err(|error| failed("rename", &entry.path, error))?;
         fs::remove_dir_all(&debris).map_err(|error| failed("remove", &debris, error))
+    }
+
+    /// Keeps an entry that cannot be understood out of the way, for a person to look at.
+    pub(super) fn set_aside(&self, entry: &Entry) -> Result<(), EditError> {
+        let aside = self.folder.join(format!("{}.{DAMAGED}", entry.id.0));
+        fs::rename(&entry.path, &aside).map_err(|error| failed("rename", &entry.path, error))
     }
 
     /// What the entry says.

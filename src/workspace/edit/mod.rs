@@ -24,6 +24,7 @@ mod atomic;
 mod change;
 mod check;
 mod error;
+mod folders;
 mod guard;
 mod journal;
 mod locate;
@@ -31,6 +32,7 @@ mod lock;
 mod overlay;
 mod plan;
 mod record;
+mod refusal;
 mod report;
 mod rollback;
 mod survey;
@@ -47,6 +49,3 @@ pub use error::{Belief, Conflict, EditError, Found};
 pub use plan::{ContentHash, Expected, NotAHash, Plan};
 pub use text::LineEnds;
 pub use transaction::{EditLimits, EditOptions, Edits};
-
-#[cfg(test)]
-mod tests;

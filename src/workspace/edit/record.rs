@@ -93,6 +93,8 @@ pub(super) enum Removed {
         metadata: Metadata,
     },
     Link(#[serde(with = "hexadecimal")] Vec<u8>),
+    /// A folder in which nothing is left but what the same transaction has put aside.
+    Emptied,
     /// A folder, itself first, each entry after the folder it lies in.
     Tree(Vec<Leaf>),
 }

@@ -81,6 +81,7 @@ impl Changes {
                 let before = Some(removal.content.as_ref());
                 self.deleted(removal.place.clone(), FileKind::File, before.flatten());
             }
+            Removed::Emptied => self.removed_dirs.push(path_of(removal.place.clone())),
             Removed::Link(_) => self.deleted(removal.place.clone(), FileKind::Link, None),
             Removed::Tree(leaves) => {
                 let mut contents = removal.contents.iter();

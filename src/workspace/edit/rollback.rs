@@ -10,9 +10,9 @@ use rustix::fs::{AtFlags, RenameFlags, readlinkat, renameat_with, unlinkat};
 use rustix::io::Errno;
 
 use super::ContentHash;
-use super::apply::Touched;
 use super::atomic::{self, Obstacle};
-use super::locate::{Folder, Tree};
+use super::folders::Folders;
+use super::locate::Folder;
 use super::record::{Before, Image, Put, Record, Step};
 use super::survey::{Identity, Seen, identity_at, survey};
 
@@ -21,11 +21,11 @@ pub(super) type OldContent<'a> = &'a dyn Fn(&Image) -> Result<Vec<u8>, super::Ed
 
 /// Brings everything back to what it was before `record`. What somebody else has changed since is left alone and returned.
 pub(super) fn roll_back(
-    tree: &Tree,
+    folders: &mut Folders,
     record: &Record,
     old: OldContent<'_>,
 ) -> Result<Vec<PathBuf>, (PathBuf, String)> {
-    let mut back = RollBack { tree, old, left_alone: Vec::new(), touched: Touched::default() };
+    let mut back = RollBack { folders, old, left_alone: Vec::new() };
     for put in record.puts.iter().rev() {
         back.put(put).map_err(|reason| (put.path.clone(), reason))?;
     }
@@ -36,15 +36,14 @@ pub(super) fn roll_back(
         };
         back.step(step).map_err(|errno| (place.clone(), errno.to_string()))?;
     }
-    back.touched.settle().map_err(|(place, errno)| (place, errno.to_string()))?;
+    back.folders.settle().map_err(|(place, errno)| (place, errno.to_string()))?;
     Ok(back.left_alone)
 }
 
 struct RollBack<'a> {
-    tree: &'a Tree,
+    folders: &'a mut Folders,
     old: OldContent<'a>,
     left_alone: Vec<PathBuf>,
-    touched: Touched,
 }
 
 impl RollBack<'_> {
@@ -60,7 +59,7 @@ impl RollBack<'_> {
             (Some(_), Some(_)) => atomic::remove(&folder, put.temp.as_ref()).map_err(text)?,
             (Some(before), None) => self.rewrite(&folder, name, put, before)?,
         }
-        self.touched.add(&put.path, &folder);
+        self.folders.touched(&put.path);
         Ok(())
     }
 
@@ -117,14 +116,14 @@ impl RollBack<'_> {
                 if !atomic::remove_empty(&folder, name)? && identity_at(&folder, name)?.is_some() {
                     self.left_alone.push(path.clone());
                 }
-                self.touched.add(path, &folder);
+                self.folders.touched(path);
             }
             Step::MakeLink { path, target } => {
                 let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
                 if readlinkat(&folder, name, Vec::new()).is_ok_and(|found| found.as_bytes() == target) {
                     unlinkat(&folder, name, AtFlags::empty())?;
                 }
-                self.touched.add(path, &folder);
+                self.folders.touched(path);
             }
             Step::Move { from, to, identity, .. } => self.move_back(from, to, *identity)?,
             Step::Remove { path, spare, identity, .. } => self.bring_back(path, spare, *identity)?,
@@ -139,6 +138,7 @@ impl RollBack<'_> {
         if found.is_none() || (identity.is_some() && identity != found) {
             return Ok(());
         }
+        self.folders.forget(to)?;
         match atomic::rename((&target, new), (&source, old)) {
             Ok(()) => {}
             // A thing without a known identity that was not moved yet, or whose old name somebody else has taken.
@@ -146,8 +146,8 @@ impl RollBack<'_> {
             Err(Obstacle::Changed) => self.left_alone.push(to.to_owned()),
             Err(Obstacle::System(errno)) => return Err(errno),
         }
-        self.touched.add(from, &source);
-        self.touched.add(to, &target);
+        self.folders.touched(from);
+        self.folders.touched(to);
         Ok(())
     }
 
@@ -156,6 +156,7 @@ impl RollBack<'_> {
         if identity_at(&folder, spare.as_ref())? != Some(identity) {
             return Ok(());
         }
+        self.folders.forget(path)?;
         match atomic::rename((&folder, spare.as_ref()), (&folder, name)) {
             Ok(()) => {}
             Err(Obstacle::Changed) => {
@@ -164,13 +165,13 @@ impl RollBack<'_> {
             }
             Err(Obstacle::System(errno)) => return Err(errno),
         }
-        self.touched.add(path, &folder);
+        self.folders.touched(path);
         Ok(())
     }
 
     /// The folder that `path` lies in; `None` where it is not there (yet, or any more), and nothing can have been done in it.
-    fn folder_of<'p>(&self, path: &'p Path) -> Result<Option<(Folder, &'p OsStr)>, Errno> {
-        match self.tree.folder_of(path) {
+    fn folder_of<'p>(&mut self, path: &'p Path) -> Result<Option<(Folder, &'p OsStr)>, Errno> {
+        match self.folders.folder_of(path) {
             Ok(found) => Ok(Some(found)),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
             Err(errno) => Err(errno),

@@ -7,13 +7,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::apply::{Failure, apply, tidy};
 use super::atomic::Obstacle;
 use super::change::{Committed, HistoryEntry, Recovered};
-use super::check::{Checked, check, failed_at};
+use super::check::{Checked, check};
 use super::error::{Belief, Conflict, Found};
+use super::folders::Folders;
 use super::guard::Guard;
 use super::journal::{Entry, Journal, Progress};
 use super::locate::Tree;
 use super::lock::{Held, Turn};
 use super::record::{Record, VERSION};
+use super::refusal::failed_at;
 use super::report::{Report, path_of, report, summary};
 use super::rollback::roll_back;
 use super::survey::{Seen, survey};
@@ -180,7 +182,7 @@ impl Edits {
             return Ok(Vec::new());
         }
         let _held = self.hold()?;
-        self.0.recover()
+        self.0.recover(&self.0.journal.entries()?)
     }
 
     fn hold(&self) -> Result<Held<'_>, EditError> {
@@ -191,7 +193,8 @@ impl Edits {
 // All of this is done by whoever holds the turn.
 impl Inner {
     fn commit(&self, plan: &Plan) -> Result<Committed, EditError> {
-        self.recover()?;
+        let entries = self.journal.entries()?;
+        self.recover(&entries)?;
         let tree = Tree::of(&self.workspace);
         let checked = check(plan, tree.clone(), &self.guard, &self.limits)?;
         let Report { files, created_dirs, removed_dirs } = report(&checked);
@@ -201,7 +204,7 @@ impl Inner {
         }
         let record = Record {
             version: VERSION,
-            id: self.journal.next_id()?,
+            id: self.journal.next_id(&entries)?,
             title: plan.title.clone(),
             group: plan.group.clone(),
             time_ms: now_ms(),
@@ -212,26 +215,33 @@ impl Inner {
             summary: summary(&files),
         };
         let entry = self.journal.begin(&record, &images.contents)?;
-        if let Err(failure) = apply(&tree, &record, &self.limits) {
-            return Err(self.take_back(&tree, &record, &entry, failure));
+        let mut folders = Folders::new(tree);
+        if let Err(failure) = apply(&mut folders, &record, &self.limits) {
+            return Err(self.take_back(&mut folders, &record, &entry, failure));
         }
         let entry = match self.journal.done(entry.clone()) {
             Ok(entry) => entry,
             Err(error) => {
                 let failure = Failure { place: PathBuf::new(), obstacle: Obstacle::Changed };
-                self.take_back(&tree, &record, &entry, failure);
+                self.take_back(&mut folders, &record, &entry, failure);
                 return Err(error);
             }
         };
         // What has happened has happened: what cannot be tidied up now is tried again before the next transaction.
-        if let Err(error) = self.finish(&tree, &record, entry, images.length) {
+        if let Err(error) = self.finish(&mut folders, &record, entry, images.length) {
             tracing::warn!("after the edit {}: {error}", record.id);
         }
         Ok(Committed { id: Some(record.id), files, created_dirs, removed_dirs })
     }
 
-    fn finish(&self, tree: &Tree, record: &Record, entry: Entry, bytes: u64) -> Result<(), EditError> {
-        tidy(tree, record).map_err(|(place, errno)| failed_at(path_of(place).display(), errno))?;
+    fn finish(
+        &self,
+        folders: &mut Folders,
+        record: &Record,
+        entry: Entry,
+        bytes: u64,
+    ) -> Result<(), EditError> {
+        tidy(folders, record).map_err(|(place, errno)| failed_at(path_of(place).display(), errno))?;
         self.journal.tidy(entry)?;
         if record.id.0.is_multiple_of(PRUNE_EVERY) || bytes >= PRUNE_BYTES {
             self.journal.prune(&self.limits)?;
@@ -240,8 +250,14 @@ impl Inner {
     }
 
     /// Everything back as it was; the error that tells why.
-    fn take_back(&self, tree: &Tree, record: &Record, entry: &Entry, failure: Failure) -> EditError {
-        let back = roll_back(tree, record, &|image| self.journal.image(entry, image));
+    fn take_back(
+        &self,
+        folders: &mut Folders,
+        record: &Record,
+        entry: &Entry,
+        failure: Failure,
+    ) -> EditError {
+        let back = roll_back(folders, record, &|image| self.journal.image(entry, image));
         let path = path_of(failure.place.clone());
         if let Err((place, obstacle)) = back {
             let reason = match failure.obstacle {
@@ -257,14 +273,14 @@ impl Inner {
         match failure.obstacle {
             Obstacle::System(errno) => failed_at(path.display(), errno),
             Obstacle::Changed => {
-                let found = self.found(tree, &failure);
+                let found = self.found(folders, &failure);
                 EditError::Conflict(vec![Conflict { path, expected: Belief::Unchanged, found }])
             }
         }
     }
 
-    fn found(&self, tree: &Tree, failure: &Failure) -> Found {
-        let seen = tree
+    fn found(&self, folders: &mut Folders, failure: &Failure) -> Found {
+        let seen = folders
             .folder_of(&failure.place)
             .and_then(|(folder, name)| survey(&folder, name, self.limits.file_bytes));
         match seen {
@@ -277,44 +293,43 @@ impl Inner {
         }
     }
 
-    fn recover(&self) -> Result<Vec<Recovered>, EditError> {
+    fn recover(&self, entries: &[Entry]) -> Result<Vec<Recovered>, EditError> {
         let mut recovered = Vec::new();
-        let tree = Tree::of(&self.workspace);
         // The newest first: it was made on what those before it left.
-        for entry in self.journal.entries()?.into_iter().rev() {
-            let finished = match entry.progress {
-                Progress::Tidy => continue,
-                Progress::Done => true,
-                Progress::Begun => false,
-            };
-            let record = self.journal.record(&entry)?;
-            let id = record.id;
-            let left_alone = if finished {
-                self.finish(&tree, &record, entry, 0)?;
-                Vec::new()
-            } else {
-                let back = roll_back(&tree, &record, &|image| self.journal.image(&entry, image));
-                let left_alone = back.map_err(|(place, reason)| EditError::Unfinished {
-                    path: path_of(place).display(),
-                    reason: format!("the edit {id} was interrupted"),
-                    obstacle: reason,
-                })?;
-                self.journal.forget(&entry)?;
-                left_alone
-            };
-            tracing::info!(
-                "the interrupted edit {id} was {}",
-                if finished { "finished" } else { "taken back" }
-            );
-            let left_alone = left_alone.into_iter().map(path_of).collect();
-            recovered.push(Recovered { id, finished, left_alone });
+        for entry in entries.iter().rev().filter(|entry| entry.progress != Progress::Tidy) {
+            match self.journal.record(entry) {
+                Ok(record) => recovered.push(self.recover_one(entry, &record)?),
+                Err(error) => {
+                    tracing::error!("the interrupted edit {} is kept for a look at it: {error}", entry.id);
+                    self.journal.set_aside(entry)?;
+                }
+            }
         }
         Ok(recovered)
     }
 
+    fn recover_one(&self, entry: &Entry, record: &Record) -> Result<Recovered, EditError> {
+        let mut folders = Folders::new(Tree::of(&self.workspace));
+        let id = record.id;
+        if entry.progress == Progress::Done {
+            self.finish(&mut folders, record, entry.clone(), 0)?;
+            tracing::info!("the interrupted edit {id} was finished");
+            return Ok(Recovered { id, finished: true, left_alone: Vec::new() });
+        }
+        let back = roll_back(&mut folders, record, &|image| self.journal.image(entry, image));
+        let left_alone = back.map_err(|(place, reason)| EditError::Unfinished {
+            path: path_of(place).display(),
+            reason: format!("the edit {id} was interrupted"),
+            obstacle: reason,
+        })?;
+        self.journal.forget(entry)?;
+        tracing::info!("the interrupted edit {id} was taken back");
+        Ok(Recovered { id, finished: false, left_alone: left_alone.into_iter().map(path_of).collect() })
+    }
+
     /// `ids` newest first.
     fn undo(&self, ids: &[EditId], group: Option<&str>) -> Result<Committed, EditError> {
-        self.recover()?;
+        self.recover(&self.journal.entries()?)?;
         let entries = self.journal.entries()?;
         let history = self.history()?;
         let mut plan = Plan::new(undo::title(ids)).in_group(group);
@@ -333,7 +348,14 @@ impl Inner {
     fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {
         let mut history = Vec::new();
         for entry in self.journal.entries()?.iter().rev().filter(|entry| entry.progress != Progress::Begun) {
-            let record = self.journal.record(entry)?;
+            // One that cannot be read does not take the others' way back.
+            let record = match self.journal.record(entry) {
+                Ok(record) => record,
+                Err(error) => {
+                    tracing::warn!("the edit {} cannot be undone any more: {error}", entry.id);
+                    continue;
+                }
+            };
             history.push(HistoryEntry {
                 id: record.id,
                 title: record.title,

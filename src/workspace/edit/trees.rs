@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustix::fs::fstat;
 use rustix::io::Errno;
 
+use super::atomic::is_temporary;
 use super::locate::Folder;
 use super::record::{Image, Leaf, LeafKind, Removed};
 use super::survey::{Seen, names_in, survey};
@@ -150,6 +151,9 @@ pub(super) fn is_same(
             Ok(file.content.is_some_and(|content| content.hash == image.hash))
         }
         (Removed::Link(target), Seen::Link(link)) => Ok(*target == link.target),
+        (Removed::Emptied, Seen::Directory(_)) => {
+            Ok(names_in(&parent.enter(name)?)?.iter().all(|name| is_temporary(name.as_ref())))
+        }
         (Removed::Tree(leaves), Seen::Directory(_)) => {
             match list(parent, name, limits, &mut Images::default()) {
                 Ok(found) => Ok(found == *leaves),

@@ -73,6 +73,9 @@ impl Inverse<'_> {
     fn removed(&self, plan: &mut Plan, place: &Path, what: &Removed) -> Result<(), EditError> {
         let path = path_of(place.to_owned());
         match what {
+            Removed::Emptied => {
+                plan.create_dir(&path);
+            }
             Removed::Link(target) => {
                 plan.push(Operation::RestoreLink { path, target: target.clone() });
             }

@@ -1,1 +1,118 @@
+//! Files found by their paths.
 
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::*;
+
+fn workspace(files: &[&str]) -> (tempfile::TempDir, Workspace) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("w")).unwrap();
+    for path in files {
+        let file = dir.path().join("w").join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "").unwrap();
+    }
+    let workspace = Workspace::open(&dir.path().join("w")).unwrap();
+    (dir, workspace)
+}
+
+fn query(pattern: &str) -> GlobQuery {
+    GlobQuery {
+        pattern: pattern.to_owned(),
+        under: WorkspacePath::root(),
+        hidden: false,
+        no_ignore: false,
+        order: GlobOrder::Path,
+        max: 100,
+        until: Until::new(Instant::now() + Duration::from_secs(60)),
+    }
+}
+
+fn found(workspace: &Workspace, query: &GlobQuery) -> Vec<String> {
+    workspace.glob(query).unwrap().paths.iter().map(WorkspacePath::display).collect()
+}
+
+#[test]
+fn patterns_are_a_shell_s() {
+    let (_keep, workspace) =
+        workspace(&["a.rs", "b.ts", "src/c.rs", "src/d.tsx", "src/deep/e.rs", "src-gen/f.rs", "[x].rs"]);
+    let paths = |pattern: &str| found(&workspace, &query(pattern));
+    assert_eq!(paths("*.rs"), ["[x].rs", "a.rs"]);
+    assert_eq!(paths("./a.rs"), ["a.rs"]);
+    assert_eq!(paths("**/*.rs"), ["[x].rs", "a.rs", "src/c.rs", "src/deep/e.rs", "src-gen/f.rs"]);
+    assert_eq!(paths("src/**"), ["src/c.rs", "src/d.tsx", "src/deep/e.rs"]);
+    assert_eq!(paths("src/*"), ["src/c.rs", "src/d.tsx"]);
+    assert_eq!(paths("src/**/*.{rs,tsx}"), ["src/c.rs", "src/d.tsx", "src/deep/e.rs"]);
+    assert_eq!(paths("{src,src-gen}/?.rs"), ["src/c.rs", "src-gen/f.rs"]);
+    assert_eq!(paths("[!a].ts"), ["b.ts"]);
+    assert_eq!(paths("\\[x\\].rs"), ["[x].rs"]);
+    assert_eq!(paths("src/c.rs"), ["src/c.rs"]);
+    assert_eq!(paths("none/**"), Vec::<String>::new());
+    let below = GlobQuery { under: workspace.path(Path::new("src")).unwrap(), ..query("*.rs") };
+    assert_eq!(found(&workspace, &below), ["src/c.rs"]);
+}
+
+#[test]
+fn what_is_absolute_or_leads_out_is_refused() {
+    let (keep, workspace) = workspace(&["a.rs"]);
+    fs::write(keep.path().join("secret.rs"), "").unwrap();
+    std::os::unix::fs::symlink("..", workspace.root().join("up")).unwrap();
+    for pattern in ["/etc/*", "../*.rs", "a/../../*", "**/../*"] {
+        assert!(matches!(workspace.glob(&query(pattern)), Err(SelectError::Outside { .. })), "{pattern}");
+    }
+    assert_eq!(found(&workspace, &query("**/*.rs")), ["a.rs"], "links are not followed");
+    assert!(matches!(workspace.glob(&query("up/*.rs")), Err(SelectError::Place(ReadError::Outside { .. }))));
+    let bad = workspace.glob(&query("a{b")).unwrap_err().to_string();
+    assert!(bad.starts_with("the glob `a{b` is not valid: "), "{bad}");
+    let file = GlobQuery { under: workspace.path(Path::new("a.rs")).unwrap(), ..query("*") };
+    assert!(matches!(workspace.glob(&file), Err(SelectError::Place(ReadError::NotADirectory { .. }))));
+}
+
+#[test]
+fn hidden_and_ignored_files_are_there_when_they_are_named_or_asked_for() {
+    let (_keep, workspace) =
+        workspace(&[".github/ci.yml", ".env", "a.yml", "out/b.yml", "node_modules/m/c.yml"]);
+    fs::write(workspace.root().join(".gitignore"), "/out/\n").unwrap();
+    assert_eq!(found(&workspace, &query("**/*.yml")), ["a.yml"]);
+    assert_eq!(found(&workspace, &query(".github/**")), [".github/ci.yml"]);
+    assert_eq!(found(&workspace, &query(".env")), [".env"]);
+    assert_eq!(found(&workspace, &query("out/*.yml")), ["out/b.yml"]);
+    assert_eq!(found(&workspace, &query("node_modules/**/*.yml")), ["node_modules/m/c.yml"]);
+    let hidden = GlobQuery { hidden: true, ..query("**/*.yml") };
+    assert_eq!(found(&workspace, &hidden), [".github/ci.yml", "a.yml"]);
+    let all = GlobQuery { no_ignore: true, ..hidden };
+    assert_eq!(found(&workspace, &all), [".github/ci.yml", "a.yml", "node_modules/m/c.yml", "out/b.yml"]);
+}
+
+#[test]
+fn the_newest_come_first_and_limits_are_told() {
+    let (_keep, workspace) = workspace(&["a", "b", "c"]);
+    let touch = |name: &str, seconds: u64| {
+        let file = File::options().write(true).open(workspace.root().join(name)).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+    };
+    touch("a", 1_000);
+    touch("b", 3_000);
+    touch("c", 2_000);
+    let newest = GlobQuery { order: GlobOrder::Newest, ..query("*") };
+    assert_eq!(found(&workspace, &newest), ["b", "c", "a"]);
+    let result = workspace.glob(&GlobQuery { max: 2, ..newest }).unwrap();
+    assert!(result.has_more && !result.cut_short && result.paths.len() == 2);
+    let result = workspace.glob(&GlobQuery { max: 2, ..query("*") }).unwrap();
+    assert!(result.has_more && !result.cut_short);
+    let late = workspace.glob(&GlobQuery { until: Until::new(Instant::now()), ..query("*") }).unwrap();
+    assert!(late.cut_short && late.paths.is_empty());
+}
+
+#[test]
+fn deep_patterns_take_linear_time() {
+    let deep = "a/".repeat(60) + "x.rs";
+    let (_keep, workspace) = workspace(&[&deep]);
+    let begun = Instant::now();
+    assert_eq!(found(&workspace, &query("**/**/**/**/**/**/**/**/*.rs")).len(), 1);
+    assert!(found(&workspace, &query(&("**/a*".repeat(12) + "/y"))).is_empty());
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert!(workspace.glob(&query(&"a".repeat(2_000))).is_err());
+}

@@ -149,7 +149,8 @@ fn a_minified_file_costs_nothing() {
     assert!(many.truncated);
     assert_eq!(many.hits.len(), 50_000);
     assert_eq!(many.hits[1].range.start.character - many.hits[0].range.start.character, 8);
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    // Looked at from its start for each hit, the line would cost minutes; a busy machine makes seconds of less.
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
 }
 
 #[test]

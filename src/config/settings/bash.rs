@@ -1,0 +1,142 @@
+//! `[bash]`: how long commands may take, how much of their output is kept, and what they may touch.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::milliseconds;
+use crate::config::schema::Shape::{Choice, Number, Texts};
+use crate::config::schema::{Field, launch, plain};
+
+pub(super) const BASH: &[Field] = &[
+    plain("timeout-ms", Number(1, 86_400_000)),
+    plain("max-timeout-ms", Number(1, 86_400_000)),
+    plain("output-bytes", Number(1_000, 1 << 24)),
+    plain("background", Number(0, 1_000)),
+    launch("sandbox", Choice(&["auto", "required", "off"])),
+    launch("network", Choice(&["open", "no-tcp"])),
+    launch("writable", Texts),
+    launch("env", Texts),
+];
+
+/// Folders outside the workspace that build tools write as they work: downloaded packages, locks, build caches. Not among
+/// them is what they run later (`~/.cargo/bin`) or read as settings.
+const CACHES: &[&str] = &[
+    "~/.cache",
+    "$XDG_CACHE_HOME",
+    "~/.cargo/registry",
+    "~/.cargo/git",
+    "~/.cargo/.package-cache",
+    "~/.cargo/.package-cache-mutate",
+    "~/.cargo/.global-cache",
+    "$CARGO_HOME/registry",
+    "$CARGO_HOME/git",
+    "$CARGO_HOME/.package-cache",
+    "$CARGO_HOME/.package-cache-mutate",
+    "$CARGO_HOME/.global-cache",
+    "$CARGO_TARGET_DIR",
+    "~/.npm",
+    "~/.yarn/berry",
+    "~/.pnpm-store",
+    "~/.local/share/pnpm/store",
+    "~/.bun/install/cache",
+    "~/go/pkg",
+    "$GOPATH/pkg",
+    "$GOMODCACHE",
+    "$GOCACHE",
+    "~/.gradle/caches",
+    "~/.gradle/daemon",
+    "~/.gradle/native",
+    "~/.gradle/notifications",
+    "~/.m2/repository",
+    "~/.ivy2/cache",
+    "~/.nuget/packages",
+    "~/.local/share/NuGet",
+    "~/.composer/cache",
+    "~/.bundle/cache",
+    "~/.cabal/packages",
+    "~/.hex/packages",
+    "~/.conda/pkgs",
+    "~/.ccache",
+];
+
+/// Whether commands are kept to the folders that they may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sandbox {
+    /// Where the kernel can; each answer says whether it does.
+    #[default]
+    Auto,
+    /// Always: where the kernel cannot, no command runs.
+    Required,
+    /// Never.
+    Off,
+}
+
+/// What commands may do on the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Network {
+    /// Whatever their user may.
+    #[default]
+    Open,
+    /// No TCP, neither out nor in; where the kernel cannot keep it from them, no command runs. Other protocols stay open.
+    NoTcp,
+}
+
+/// Commands that the tool `bash` runs.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct BashSettings {
+    /// How long a command may take where the caller says nothing (120 s).
+    #[serde(rename = "timeout-ms", deserialize_with = "milliseconds")]
+    pub timeout: Duration,
+    /// The longest that a caller may ask for (600 s). Commands in the background may take longer.
+    #[serde(rename = "max-timeout-ms", deserialize_with = "milliseconds")]
+    pub max_timeout: Duration,
+    /// How much of each of the two output streams an answer holds, in XX
+    pub output_bytes: usize,
+    /// How many commands one session may have in the background, those that have ended and were not pushed out by newer
+    /// ones included (16).
+    pub background: usize,
+    /// Whether commands are kept to the folders that they may write (`auto`).
+    pub sandbox: Sandbox,
+    /// What they may do on the network (`open`). Only where they are kept to their folders.
+    pub network: Network,
+    /// What they may write beside the workspace and the folders for temporary files, each with all that is beneath it:
+    /// absolute, or from `~/` or a variable (`$CARGO_HOME/registry`). What is not there does not count. By default, the
+    /// caches of common build tools.
+    pub writable: Vec<String>,
+    /// Names of variables that they get beside those that language servers get; `*` at the end stands for anything. Only
+    /// these can bring a secret in.
+    pub env: Vec<String>,
+}
+
+impl Default for BashSettings {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(120),
+            max_timeout: Duration::from_secs(600),
+            output_bytes: 10_000,
+            background: 16,
+            sandbox: Sandbox::default(),
+            network: Network::default(),
+            writable: CACHES.iter().map(|path| (*path).to_owned()).collect(),
+            env: Vec::new(),
+        }
+    }
+}
+
+/// What is wrong with an entry of `writable`, if something is.
+pub(super) fn writable_fault(entry: &str) -> Option<String> {
+    let rooted = entry.starts_with('/')
+        || entry == "~"
+        || entry.starts_with("~/")
+        || entry
+            .strip_prefix('$')
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_alphabetic()));
+    let climbs = entry.split('/').any(|name| name == "..");
+    (!rooted || climbs).then(|| {
+        format!("`bash.writable` names `{entry}`; give a path from `/`, `~/` or a `$VARIABLE`, without `..`")
+    })
+}

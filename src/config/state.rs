@@ -1,0 +1,318 @@
+//! Small files of our own in the user's state folder: readable by the user alone, replaced whole, changed by one process at a
+//! time.
+//!
+//! A reader meets the old file or the new one and needs no lock, since a file is replaced by a rename. Whoever writes
+//! holds the folder's lock, so that what was counted or read before a change is still so when the change is made.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+
+use super::folders::Folders;
+
+const LOCK: &str = ".lock";
+const FRESH: &str = ".new";
+const NAME_BYTES: usize = 128;
+/// How long another process may hold the lock; a change takes milliseconds.
+const LOCKED: Duration = Duration::from_secs(2);
+/// How often the lock is tried: the kernel does not tell when one becomes free without waiting for it without end.
+const TRY_AGAIN: Duration = Duration::from_millis(5);
+
+/// A folder below the user's state folder.
+#[derive(Debug, Clone)]
+pub struct StateFolder {
+    path: PathBuf,
+    /// How errors call it.
+    what: &'static str,
+}
+
+/// The name of a file in a [`StateFolder`]: 1 to 128 bytes; letters, digits, spaces, `-`, `_` and `.`, of which it does
+/// not begin with a dot or space.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StateName(String);
+
+impl StateName {
+    /// `name`, if it can be one.
+    pub fn new(name: &str) -> Option<Self> {
+        let fits =
+            |character: char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_' | '.');
+        let whole = (1..=NAME_BYTES).contains(&name.len()) && name.chars().all(fits);
+        (whole && !name.starts_with(['.', ' '])).then(|| Self(name.to_owned()))
+    }
+
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A file of our own cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// Others could have changed it.
+    #[error(
+        "the folder of {what} belongs to another user or can be written by others, so it is not used; take that right away (chmod go-w) or set LSP_TOOLS_STATE_DIR to a folder of your own"
+    )]
+    Open {
+        /// What it holds.
+        what: &'static str,
+    },
+    /// Somebody holds the lock.
+    #[error("another process has been changing {what} for {} s; try again", LOCKED.as_secs())]
+    Busy {
+        /// What it holds.
+        what: &'static str,
+    },
+    /// The file has more bytes than any that we write.
+    #[error("a file among {what} has more than {limit} bytes; it was not written by lsp-tools")]
+    TooLarge {
+        /// What the folder holds.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// The file system refused.
+    #[error("{what} cannot be {action}: {source}")]
+    Io {
+        /// What it holds.
+        what: &'static str,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A folder that nobody else changes.
+#[derive(Debug)]
+pub struct Locked<'a> {
+    folder: &'a StateFolder,
+    _lock: File,
+}
+
+impl StateFolder {
+    /// The folder `relative` below the user's state folder; it need not be there. `what` is how errors call what is in it
+    /// ("the todo lists").
+    pub fn new(folders: &Folders, relative: impl AsRef<Path>, what: &'static str) -> Self {
+        Self { path: folders.state.join(relative), what }
+    }
+
+    /// The content of a file of at most `limit` bytes; `None` where there is none.
+    ///
+    /// # Errors
+    /// Where it cannot be believed or read.
+    pub fn read(&self, name: &StateName, limit: u64) -> Result<Option<Vec<u8>>, StateError> {
+        if !self.is_there()? {
+            return Ok(None);
+        }
+        let file = match options().read(true).open(self.path.join(name.as_str())) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.failed("read", error)),
+        };
+        if !file.metadata().map_err(|error| self.failed("read", error))?.is_file() {
+            return Err(self.failed("read", io::Error::other("it is not a regular file")));
+        }
+        let mut bytes = Vec::new();
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| self.failed("read", error))?;
+        if bytes.len() as u64 > limit {
+            return Err(StateError::TooLarge { what: self.what, limit });
+        }
+        Ok(Some(bytes))
+    }
+
+    /// The names of the files, sorted.
+    ///
+    /// # Errors
+    /// Where the folder cannot be believed or read.
+    pub fn names(&self) -> Result<Vec<StateName>, StateError> {
+        if !self.is_there()? {
+            return Ok(Vec::new());
+        }
+        let entries = fs::read_dir(&self.path).map_err(|error| self.failed("listed", error))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| self.failed("listed", error))?;
+            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+            names.extend(entry.file_name().to_str().filter(|_| is_file).and_then(StateName::new));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Makes the folder if need be and waits, at most two seconds, until nobody else changes it. Blocks.
+    ///
+    /// # Errors
+    /// Where the folder cannot be believed or made, or somebody else holds it.
+    pub fn lock(&self) -> Result<Locked<'_>, StateError> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        builder.create(&self.path).map_err(|error| self.failed("written", error))?;
+        self.is_there()?;
+        let lock = options().write(true).create(true).truncate(false).open(self.path.join(LOCK));
+        let lock = lock.map_err(|error| self.failed("locked", error))?;
+        let until = Instant::now() + LOCKED;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Locked { folder: self, _lock: lock }),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(TRY_AGAIN),
+                Err(TryLockError::WouldBlock) => return Err(StateError::Busy { what: self.what }),
+                Err(TryLockError::Error(error)) => return Err(self.failed("locked", error)),
+            }
+        }
+    }
+
+    fn is_there(&self) -> Result<bool, StateError> {
+        let metadata = match fs::metadata(&self.path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(self.failed("read", error)),
+        };
+        if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
+            return Err(StateError::Open { what: self.what });
+        }
+        Ok(true)
+    }
+
+    fn failed(&self, action: &'static str, source: io::Error) -> StateError {
+        StateError::Io { what: self.what, action, source }
+    }
+}
+
+impl Locked<'_> {
+    /// Puts a file in the place of the one of that name; whatever happens, one of the two is there, whole.
+    ///
+    /// # Errors
+    /// Where it cannot be written; the old one is there then.
+    pub fn write(&self, name: &StateName, content: &[u8]) -> Result<(), StateError> {
+        let folder = self.folder;
+        let (path, fresh) = (folder.path.join(name.as_str()), folder.path.join(FRESH));
+        // Only the holder of the lock gets here, so what lies there was left by a process that died.
+        match fs::remove_file(&fresh) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(folder.failed("written", error));
+            }
+            _ => {}
+        }
+        let written = options().write(true).create_new(true).open(&fresh).and_then(|mut file| {
+            file.write_all(content)?;
+            file.sync_all()?;
+            fs::rename(&fresh, &path)?;
+            File::open(&folder.path)?.sync_all()
+        });
+        written.map_err(|error| folder.failed("written", error))
+    }
+
+    /// Removes a file; tells whether there was one.
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    pub fn remove(&self, name: &StateName) -> Result<bool, StateError> {
+        match fs::remove_file(self.folder.path.join(name.as_str())) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(self.folder.failed("removed", error)),
+        }
+    }
+}
+
+/// A file for the user alone, never a link, and never waited for.
+fn options() -> OpenOptions {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut options = OpenOptions::new();
+    options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, StateFolder) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = fs::canonicalize(dir.path()).unwrap().join("notes");
+        (dir, StateFolder { path, what: "the notes" })
+    }
+
+    fn name(name: &str) -> StateName {
+        StateName::new(name).unwrap()
+    }
+
+    #[test]
+    fn names_that_lead_nowhere_else() {
+        for good in ["a", "notes.md", "a b-c_d.e", "übersicht", "x..y"] {
+            assert!(StateName::new(good).is_some(), "{good}");
+        }
+        let long = "x".repeat(129);
+        for bad in ["", ".", "..", ".lock", " a", "a/b", "../a", "a\\b", "a\0b", "a\nb", "\u{202e}a", &long] {
+            assert!(StateName::new(bad).is_none(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn written_read_listed_removed_and_private() {
+        let (_keep, folder) = folder();
+        assert_eq!(folder.read(&name("a"), 10).unwrap(), None);
+        assert!(folder.names().unwrap().is_empty());
+        let locked = folder.lock().unwrap();
+        locked.write(&name("b"), b"old").unwrap();
+        locked.write(&name("b"), b"new").unwrap();
+        locked.write(&name("a"), b"").unwrap();
+        assert_eq!(folder.read(&name("b"), 3).unwrap().as_deref(), Some(b"new".as_slice()));
+        assert!(matches!(folder.read(&name("b"), 2), Err(StateError::TooLarge { .. })));
+        assert_eq!(folder.names().unwrap(), [name("a"), name("b")]);
+        assert!(locked.remove(&name("a")).unwrap() && !locked.remove(&name("a")).unwrap());
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!((mode(&folder.path), mode(&folder.path.join("b"))), (0o700, 0o600));
+        let left: Vec<_> =
+            fs::read_dir(&folder.path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(!left.contains(&FRESH.into()), "{left:?}");
+    }
+
+    #[test]
+    fn what_others_can_change_is_not_used() {
+        let (_keep, folder) = folder();
+        folder.lock().unwrap().write(&name("a"), b"x").unwrap();
+        fs::set_permissions(&folder.path, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(matches!(folder.read(&name("a"), 10), Err(StateError::Open { .. })));
+        assert!(matches!(folder.lock(), Err(StateError::Open { .. })));
+    }
+
+    #[test]
+    fn a_link_is_not_followed_and_a_pipe_is_not_waited_for() {
+        let (keep, folder) = folder();
+        drop(folder.lock().unwrap());
+        fs::write(keep.path().join("secret"), "s").unwrap();
+        symlink(keep.path().join("secret"), folder.path.join("link")).unwrap();
+        assert!(folder.read(&name("link"), 10).is_err());
+        assert!(folder.names().unwrap().is_empty());
+        folder.lock().unwrap().write(&name("link"), b"mine").unwrap();
+        assert_eq!(fs::read_to_string(keep.path().join("secret")).unwrap(), "s");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            folder.path.join("pipe"),
+            rustix::fs::FileType::Fifo,
+            0o600.into(),
+            0,
+        )
+        .unwrap();
+        assert!(folder.read(&name("pipe"), 10).is_err());
+    }
+
+    #[test]
+    fn whoever_waits_too_long_for_the_lock_is_told() {
+        let (_keep, folder) = folder();
+        let held = folder.lock().unwrap();
+        let begun = Instant::now();
+        assert!(matches!(folder.lock(), Err(StateError::Busy { .. })));
+        assert!(begun.elapsed() >= LOCKED && begun.elapsed() < LOCKED * 5);
+        drop(held);
+        assert!(folder.lock().is_ok());
+    }
+}

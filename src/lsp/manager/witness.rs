@@ -1,0 +1,67 @@
+//! What changed on disk while something ran: whoever else is told of it meanwhile, a witness misses nothing.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::{Manager, Shared};
+use crate::workspace::{ChangeFeed, Changes};
+
+/// Remembers what changed in the workspace from [`Manager::witness`] until [`Manager::testimony`].
+#[derive(Debug)]
+pub struct Witness(Arc<Mutex<Changes>>);
+
+/// Those who are to be told.
+#[derive(Debug, Default)]
+pub(super) struct Witnesses(Mutex<Vec<Weak<Mutex<Changes>>>>);
+
+impl Witnesses {
+    fn add(&self) -> Witness {
+        let seen = Arc::default();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&seen));
+        Witness(seen)
+    }
+
+    pub(super) fn tell(&self, changes: &Changes) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|witness| match witness.upgrade() {
+            Some(seen) => {
+                seen.lock().unwrap_or_else(PoisonError::into_inner).absorb(changes);
+                true
+            }
+            None => false,
+        });
+    }
+}
+
+impl Manager {
+    /// Begins to remember what changes on disk. Running servers are told of what changed before. Where the workspace has
+    /// not been watched yet it waits for the watches, two seconds at most.
+    pub async fn witness(&self) -> Witness {
+        let _one_at_a_time = self.shared.refreshing.lock().await;
+        self.shared.feed.get_or_init(|| ChangeFeed::start(&self.shared.setup.workspace));
+        self.shared.hand_out_changes().await;
+        self.shared.witnesses.add()
+    }
+
+    /// What changed since `witness` was called in, by whomever. Running servers are told of it first.
+    pub async fn testimony(&self, witness: Witness) -> Changes {
+        self.refresh().await;
+        std::mem::take(&mut witness.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Shared {
+    /// Lets running servers and witnesses know what changed on disk since the last call. One at a time.
+    pub(super) async fn hand_out_changes(self: &Arc<Self>) {
+        let Some(changes) = self.drain().await else { return };
+        if changes.changes.is_empty() && !changes.overflowed {
+            return;
+        }
+        self.witnesses.tell(&changes);
+        for session in self.running() {
+            session.files_changed(&changes.changes).await;
+            if changes.overflowed {
+                session.rescan().await;
+            }
+        }
+    }
+}

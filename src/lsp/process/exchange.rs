@@ -1,0 +1,108 @@
+//! Programs that are given a text and give one back: agents' runners, git.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+use super::{Exit, RunError, Spawn, Spawner};
+
+/// How long what is still in the pipe is read when the program itself has ended.
+const DRAIN: Duration = Duration::from_millis(200);
+
+/// What a program is given, and how much of it is taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange<'a> {
+    /// Its standard input.
+    pub input: &'a [u8],
+    /// At most so many bytes of its output are kept; the rest is read and dropped.
+    pub most_bytes: usize,
+    /// When it is ended.
+    pub deadline: Instant,
+}
+
+/// How a program ended and what it gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchanged {
+    /// How it ended.
+    pub exit: Exit,
+    /// Its standard output, byte by byte.
+    pub output: Vec<u8>,
+    /// Whether there was more output than was kept.
+    pub cut: bool,
+}
+
+/// Runs a program until it ends, at the latest until the deadline, and calls `tell` with each line of its standard error
+/// (cut to 500 characters, control characters escaped). It ends with all it started when the returned future is dropped.
+pub async fn exchange(
+    spawner: &Spawner,
+    spawn: Spawn,
+    exchange: Exchange<'_>,
+    mut tell: impl FnMut(&str),
+) -> Result<Exchanged, RunError> {
+    let program = spawn.program.display().to_string();
+    let (teller, mut told) = mpsc::unbounded_channel();
+    let mut process = spawner.spawn_heard(spawn, Some(teller)).await?;
+    let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
+    let mut output = Output { bytes: Vec::new(), most: exchange.most_bytes, cut: false };
+    let ended = {
+        let pipes = async { tokio::join!(feed(stdin, exchange.input), output.take_in(stdout)) };
+        let work = async {
+            tokio::pin!(pipes);
+            tokio::select! {
+                _ = &mut pipes => process.wait().await,
+                exit = process.wait() => {
+                    // What it left behind may hold the pipe; that is not waited for.
+                    let _drained = tokio::time::timeout(DRAIN, &mut pipes).await;
+                    exit
+                }
+            }
+        };
+        let work = timeout_at(exchange.deadline, work);
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                ended = &mut work => break ended,
+                Some(line) = told.recv() => tell(&line),
+            }
+        }
+    };
+    while let Ok(line) = told.try_recv() {
+        tell(&line);
+    }
+    match ended {
+        Ok(exit) => Ok(Exchanged { exit, output: output.bytes, cut: output.cut }),
+        Err(_) => {
+            process.terminate(Duration::ZERO).await;
+            Err(RunError::TooLong { program, tail: process.stderr_tail() })
+        }
+    }
+}
+
+async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
+    if let Some(mut stdin) = stdin {
+        // A program need not read all that it is given.
+        let _unread = stdin.write_all(input).await;
+        let _closed = stdin.shutdown().await;
+    }
+}
+
+struct Output {
+    bytes: Vec<u8>,
+    most: usize,
+    cut: bool,
+}
+
+impl Output {
+    async fn take_in(&mut self, stdout: Option<ChildStdout>) {
+        let Some(mut stdout) = stdout else { return };
+        let mut chunk = vec![0; 1 << 16];
+        while let Ok(read @ 1..) = stdout.read(&mut chunk).await {
+            let kept = read.min(self.most - self.bytes.len());
+            self.bytes.extend_from_slice(&chunk[..kept]);
+            self.cut |= kept < read;
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The room that a command runs in: it may read what its user may, and write only where it was told.
+//!
+//! `lsp-tools __sandbox [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` moves into a session of its own (so that there is no
+//! terminal to ask a person at), shuts itself in, and becomes the program. The kernel keeps what was shut, for the program
+//! and for all that it starts, for ever:
+//!
+//! - files and folders are made, changed, moved and deleted only beneath the folders given. What counts is where a file
+//!   is, not the link by which it is reached;
+//! - no device is made;
+//! - no process outside can be traced or looked into (`/proc/PID/environ`), nor, from Linux 6.12 on, signalled: neither
+//!   the supervisor above it nor whoever started it. Where it can kill its supervisor, it dies with it, but what it had
+//!   moved to another session lives on;
+//! - no privilege is gained (`no_new_privs`): `sudo` and the like do not work; and of root's powers those are gone by which
+//!   these rules could be gone around;
+//! - with `--no-tcp`, no TCP connection is made or taken. Other protocols are not kept from it.
+//!
+//! It does not keep from reading, nor from Unix sockets (a container engine's socket is a way out), nor from changing the
+//! mode, owner, times or attributes of files outside where their user may: Landlock knows no rule for these. A folder inside one
+//! that may be written cannot be taken out of it: what a command writes into the project's own `.lsp-tools` is made harmless
+//! by [trust](crate::config::Trust), which holds for the content that its owner has seen.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The hidden first argument that makes our binary shut itself in and become another program.
+pub const ENTER: &str = "__sandbox";
+
+const LANDLOCK: &str = "--landlock";
+const NO_TCP: &str = "--no-tcp";
+const END: &str = "--";
+
+/// The status that says that the program was not started because it could not be shut in.
+const NOT_SHUT_IN: i32 = 126;
+/// The status that says that it was not found, as shells have it.
+const NOT_STARTED: i32 = 127;
+
+/// What keeps a command to its folders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Enforced {
+    /// The kernel's Landlock.
+    Landlock,
+    /// Nothing.
+    None,
+}
+
+/// What this machine can keep from a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// What keeps commands to their folders, or why nothing does.
+    pub files: Result<(), Unavailable>,
+    /// Whether TCP can be kept from them as well.
+    pub tcp: bool,
+    /// Whether they can be kept from signalling processes outside.
+    pub signals: bool,
+}
+
+/// Why commands cannot be kept to their folders here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// The kernel does not do it.
+    #[error(
+        "the kernel has no Landlock of version 3 or newer (Linux 6.2, and `landlock` among its security modules)"
+    )]
+    Kernel,
+    /// Our own binary, which shuts itself in before it becomes the command, was not found.
+    #[error("the lsp-tools binary was not found beside the running program")]
+    NoBinary,
+}
+
+/// What a command is kept to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confinement {
+    /// Files and folders, by absolute path, beneath which may be written. What is not there is left out.
+    pub writable: Vec<PathBuf>,
+    /// Whether TCP is kept from it.
+    pub no_tcp: bool,
+}
+
+/// The arguments for our own binary that make it become `program`, shut in where `confinement` says so.
+pub fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -> Vec<OsString> {
+    let mut arguments = vec![OsString::from(ENTER)];
+    if let Some(confinement) = confinement {
+        arguments.push(LANDLOCK.into());
+        arguments.extend(confinement.no_tcp.then(|| NO_TCP.into()));
+        arguments.extend(confinement.writable.iter().map(Into::into));
+    }
+    arguments.push(END.into());
+    arguments.extend(program.iter().map(Into::into));
+    arguments
+}
+
+/// Shuts this process in and becomes the program that `args` name; returns, with an exit status, only where that fails.
+pub fn enter(args: impl Iterator<Item = OsString>) -> i32 {
+    let mut confinement = None;
+    let mut args = args;
+    for arg in args.by_ref() {
+        let kept = || Confinement { writable: Vec::new(), no_tcp: false };
+        match arg.to_str() {
+            Some(END) => break,
+            Some(LANDLOCK) => confinement = Some(kept()),
+            Some(NO_TCP) => confinement.get_or_insert_with(kept).no_tcp = true,
+            _ => confinement.get_or_insert_with(kept).writable.push(arg.into()),
+        }
+    }
+    let Some(program) = args.next() else {
+        eprintln!("lsp-tools: {ENTER} was given no program");
+        return NOT_STARTED;
+    };
+    leave_session();
+    if let Some(confinement) = confinement
+        && let Err(error) = kernel::shut_in(&confinement)
+    {
+        eprintln!("lsp-tools: the command was not run, because it cannot be kept to its folders: {error}");
+        return NOT_SHUT_IN;
+    }
+    let error = Command::new(&program).args(args).exec();
+    eprintln!("{} cannot be started: {error}", program.display());
+    NOT_STARTED
+}
+
+/// Away from the terminal, and ended when the supervisor is killed.
+fn leave_session() {
+    // It only fails for the leader of a group, which a supervised process is not.
+    if let Err(error) = rustix::process::setsid() {
+        eprintln!("lsp-tools: the command keeps its terminal: {error}");
+    }
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+    {
+        eprintln!("lsp-tools: the command would outlive its supervisor: {error}");
+    }
+}
+
+/// What this machine can keep from a command.
+pub fn status() -> Status {
+    kernel::status()
+}
+
+#[cfg(target_os = "linux")]
+mod kernel {
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+        RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+    };
+
+    use rustix::io::Errno;
+    use rustix::thread::{self, CapabilitySet, CapabilitySets};
+
+    use super::{Confinement, Status, Unavailable};
+
+    /// The first version that keeps files outside from being emptied (`truncate`).
+    const FILES: ABI = ABI::V3;
+    const TCP: ABI = ABI::V4;
+    const SIGNALS: ABI = ABI::V6;
+
+    pub(super) fn status() -> Status {
+        let files = handling_files().and_then(Ruleset::create).map(drop).map_err(|_| Unavailable::Kernel);
+        let required = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let tcp = required().handle_access(AccessNet::from_all(TCP)).and_then(Ruleset::create).is_ok();
+        let signals = required().scope(Scope::Signal).and_then(Ruleset::create).is_ok();
+        Status { files, tcp, signals }
+    }
+
+    /// Every way of changing something on disk is refused unless a rule allows it.
+    fn handling_files() -> Result<Ruleset, RulesetError> {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_write(FILES))
+    }
+
+    /// Making a device is making a way around all rules about files, for whoever may make one.
+    fn allowed() -> BitFlags<AccessFs> {
+        AccessFs::from_write(FILES) & !(AccessFs::MakeBlock | AccessFs::MakeChar)
+    }
+
+    /// Why a process could not be shut in.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum Failure {
+        #[error(transparent)]
+        Rules(#[from] RulesetError),
+        #[error("the powers of root cannot be given up: {0}")]
+        Powers(Errno),
+    }
+
+    pub(super) fn shut_in(confinement: &Confinement) -> Result<(), Failure> {
+        let mut rules = handling_files()?;
+        if confinement.no_tcp {
+            rules = rules.handle_access(AccessNet::from_all(TCP))?;
+        }
+        // Older kernels do not know it, and what is asked of them is about files.
+        rules = rules
+            .set_compatibility(CompatLevel::BestEffort)
+            .scope(Scope::from_all(SIGNALS) & Scope::Signal)?;
+        let rules = rules.create()?.add_rules(path_beneath_rules(&confinement.writable, allowed()))?;
+        rules.restrict_self()?;
+        give_up_powers().map_err(Failure::Powers)
+    }
+
+    /// Powers over the whole machine: the kernel lets their holder look into any process, reach disks and memory without
+    /// their files, and switch off what is in force.
+    const POWERS: CapabilitySet = CapabilitySet::SYS_ADMIN
+        .union(CapabilitySet::SYS_PTRACE)
+        .union(CapabilitySet::PERFMON)
+        .union(CapabilitySet::BPF)
+        .union(CapabilitySet::SYS_MODULE)
+        .union(CapabilitySet::SYS_RAWIO)
+        .union(CapabilitySet::SYS_BOOT)
+        .union(CapabilitySet::CHECKPOINT_RESTORE)
+        .union(CapabilitySet::MKNOD);
+
+    /// For this process and, since they leave the bounding set, for root's programs as well.
+    fn give_up_powers() -> rustix::io::Result<()> {
+        let held = thread::capabilities(None)?;
+        if !(held.permitted | held.inheritable).intersects(POWERS) {
+            return Ok(());
+        }
+        for power in POWERS.iter_names().map(|(_, power)| power) {
+            match thread::remove_capability_from_bounding_set(power) {
+                // An older kernel does not know this one.
+                Ok(()) | Err(Errno::INVAL) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let left = |set: CapabilitySet| set.difference(POWERS);
+        let sets = CapabilitySets {
+            effective: left(held.effective),
+            permitted: left(held.permitted),
+            inheritable: left(held.inheritable),
+        };
+        thread::set_capabilities(None, sets)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod kernel {
+    use super::{Confinement, Status, Unavailable};
+
+    pub(super) fn status() -> Status {
+        Status { files: Err(Unavailable::Kernel), tcp: false, signals: false }
+    }
+
+    pub(super) fn shut_in(_: &Confinement) -> Result<(), Unavailable> {
+        Err(Unavailable::Kernel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_comes_back_from_the_arguments() {
+        let program = [OsStr::new("/bin/sh"), OsStr::new("-lc"), OsStr::new("--")];
+        let confinement = Confinement { writable: vec!["/w".into(), "/tmp".into()], no_tcp: true };
+        assert_eq!(
+            arguments(Some(&confinement), &program),
+            ["__sandbox", "--landlock", "--no-tcp", "/w", "/tmp", "--", "/bin/sh", "-lc", "--"]
+        );
+        assert_eq!(arguments(None, &program[..1]), ["__sandbox", "--", "/bin/sh"]);
+    }
+}

@@ -1,0 +1,257 @@
+//! `bash`: a command line, run to its end or in the background.
+//!
+//! The answer's `ok` says whether the command came to its end, not whether it succeeded: that is `exit_code`, which a
+//! caller has to read anyway (`grep` that finds nothing ends with 1). Only a command whose time was up is `ok: false`, with
+//! `exit_code` 124 and all it wrote until then.
+//!
+//! The call returns when the shell has ended; what it left running is ended then, wherever it moved to. What shall go on
+//! running is started with `background`.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::{ErrorCode, ToolError};
+use super::shell::room::Room;
+use super::shell::run::{Ended, How, Output, OutputForm};
+use super::tool::{Call, Card, Tool};
+use crate::config::BashSettings;
+use crate::lsp::process::sandbox::Enforced;
+use crate::policy::request::{Effect, Subjects};
+use crate::tools::context::Context;
+use crate::workspace::{ChangeKind, Changes};
+
+/// The most changed files that an answer names.
+const MOST_CHANGED: usize = 200;
+
+/// The arguments of `bash`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct BashArgs {
+    /// Command line for /bin/sh -lc.
+    #[schemars(length(min = 1))]
+    pub command: String,
+    /// Milliseconds until it is ended (120000).
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+    /// Return an `id` at once; for servers and watchers.
+    #[serde(default)]
+    pub background: bool,
+    /// Keep terminal escape sequences in the output.
+    #[serde(default)]
+    pub raw: bool,
+}
+
+/// The answer of `bash`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BashOutput {
+    /// False where its time was up.
+    pub ok: bool,
+    /// The command line.
+    pub command: String,
+    /// How it ended, or the id of what was started.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// What keeps its writes to the workspace and temporary folders.
+    pub sandbox: Enforced,
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Outcome {
+    /// It has ended.
+    Ended(Box<EndedOutput>),
+    /// It runs in the background.
+    Started {
+        /// For `bash_output` and `bash_kill`.
+        id: String,
+    },
+}
+
+/// A command that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EndedOutput {
+    /// Its status; 128 + n where signal n ended it, 124 where its time was up.
+    pub exit_code: i32,
+    /// What it wrote.
+    #[serde(flatten)]
+    pub written: Written,
+    /// How long it ran.
+    pub duration_ms: u64,
+    /// Files of the workspace that changed while it ran; ignored ones are not among them.
+    pub changed: Vec<ChangedFile>,
+    /// More files changed, or changes may have been missed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changed_truncated: bool,
+    /// Why `ok` is false.
+    #[serde(flatten)]
+    pub failure: Option<Failure>,
+}
+
+/// What a command wrote since it was last asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Written {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// Some of it was left out.
+    pub truncated: bool,
+    /// How many bytes, as the command wrote them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
+}
+
+/// How many bytes of each stream an answer leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LeftOut {
+    /// Of standard output.
+    pub stdout: u64,
+    /// Of standard error.
+    pub stderr: u64,
+}
+
+/// A file that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedFile {
+    /// Relative path.
+    pub path: String,
+    /// What happened to it.
+    pub operation: Operation,
+}
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// It was not there before.
+    Created,
+    /// Its content may be another.
+    Modified,
+    /// It is not there any more.
+    Deleted,
+}
+
+/// What every failure says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Failure {
+    /// The kind: `timeout`.
+    pub code: String,
+    /// What was wrong.
+    pub error: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl From<Output> for Written {
+    fn from(output: Output) -> Self {
+        let left_out = LeftOut { stdout: output.stdout.left_out, stderr: output.stderr.left_out };
+        let truncated = left_out.stdout + left_out.stderr > 0;
+        Self {
+            stdout: output.stdout.text,
+            stderr: output.stderr.text,
+            truncated,
+            left_out: truncated.then_some(left_out),
+        }
+    }
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Bash;
+
+impl Tool for Bash {
+    type Args = BashArgs;
+    type Output = BashOutput;
+
+    fn card(&self) -> Card {
+        let description = "Runs a command in the workspace's root and tells exit_code, output and changed files. No \
+             terminal, no input; it may write only the workspace and temporary folders. What it leaves running is \
+             ended. Not for reading or editing files.";
+        Card::new("bash", "Run a command", description, Effect::Execute).destructive()
+    }
+
+    fn subjects(&self, _context: &Context, args: &BashArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { commands: vec![args.command.clone()], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: BashArgs) -> Result<BashOutput, ToolError> {
+        let context = call.context;
+        let room = Room::new(context, &args.command)?;
+        let sandbox = room.enforced;
+        let (ok, outcome) = if args.background {
+            (true, Outcome::Started { id: in_background(call, &args, room).await? })
+        } else {
+            let ended = to_its_end(context, &args, room).await?;
+            (ended.failure.is_none(), Outcome::Ended(Box::new(ended)))
+        };
+        Ok(BashOutput { ok, command: args.command, outcome, sandbox })
+    }
+}
+
+fn form(settings: &BashSettings, args: &BashArgs) -> OutputForm {
+    OutputForm { limit: settings.output_bytes, raw: args.raw }
+}
+
+async fn in_background(call: Call<'_>, args: &BashArgs, room: Room) -> Result<String, ToolError> {
+    let (context, settings) = (call.context, &call.context.config.settings.bash);
+    let limit = args.timeout_ms.map(Duration::from_millis);
+    let start = context.shells.start(context.manager.spawner(), room, form(settings, args), limit);
+    context.shells.start_kept(&call.caller.session, settings.background, start).await
+}
+
+async fn to_its_end(context: &Context, args: &BashArgs, room: Room) -> Result<EndedOutput, ToolError> {
+    let settings = &context.config.settings.bash;
+    let wanted = args.timeout_ms.map(Duration::from_millis).or(context.timeout).unwrap_or(settings.timeout);
+    let limit = wanted.min(settings.max_timeout);
+    let witness = context.manager.witness().await;
+    let run =
+        context.shells.start(context.manager.spawner(), room, form(settings, args), Some(limit)).await?;
+    let Some(ended) = run.wait().await else {
+        return Err(ToolError::new(ErrorCode::Cancelled, "the runtime was shut down while the command ran"));
+    };
+    if ended.how == How::Killed {
+        return Err(ToolError::new(
+            ErrorCode::Cancelled,
+            "the command was ended: the runtime is shutting down",
+        ));
+    }
+    let changes = context.manager.testimony(witness).await;
+    Ok(EndedOutput {
+        exit_code: ended.exit_code,
+        written: run.take().into(),
+        duration_ms: milliseconds(ended.after),
+        changed: changed(&changes),
+        changed_truncated: changes.overflowed || changes.changes.len() > MOST_CHANGED,
+        failure: failure(ended, wanted, limit),
+    })
+}
+
+fn changed(changes: &Changes) -> Vec<ChangedFile> {
+    let file = |(path, kind): &(crate::workspace::WorkspacePath, ChangeKind)| ChangedFile {
+        path: path.display(),
+        operation: match kind {
+            ChangeKind::Created => Operation::Created,
+            ChangeKind::Changed => Operation::Modified,
+            ChangeKind::Deleted => Operation::Deleted,
+        },
+    };
+    changes.changes.iter().take(MOST_CHANGED).map(file).collect()
+}
+
+fn failure(ended: Ended, wanted: Duration, limit: Duration) -> Option<Failure> {
+    (ended.how == How::TimedOut).then(|| {
+        let most = if limit < wanted { ", the most that `bash.max-timeout-ms` allows" } else { "" };
+        Failure {
+            code: "timeout".to_owned(),
+            error: format!("the command was ended after {} ms{most}", limit.as_millis()),
+            hint: "give a larger timeout_ms, or run it with `background`".to_owned(),
+        }
+    })
+}
+
+/// As answers give it.
+pub fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,36 @@
+//! `bash_kill`: ends a command in the background with all it started.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::bash_output::RunReport;
+use super::error::ToolError;
+use super::tool::{Call, Card, Tool};
+
+/// The arguments of `bash_kill`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct BashKillArgs {
+    /// From `bash`.
+    pub id: String,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct BashKill;
+
+impl Tool for BashKill {
+    type Args = BashKillArgs;
+    type Output = RunReport;
+
+    /// Starting a command took leave; to end one's own takes none, hence the effect.
+    fn card(&self) -> Card {
+        let description = "Ends a background command and all it started; gives its last output.";
+        Card::reading("bash_kill", "End a background command", description)
+    }
+
+    async fn run(&self, call: Call<'_>, args: BashKillArgs) -> Result<RunReport, ToolError> {
+        let run = call.context.shells.get(&call.caller.session, &args.id)?;
+        run.kill().await;
+        Ok(RunReport::of(args.id, &run))
+    }
+}

@@ -1,0 +1,99 @@
+//! `bash_output`: what a command in the background has written since it was last asked.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use super::bash::{Written, milliseconds};
+use super::error::ToolError;
+use super::shell::run::{How, Run};
+use super::tool::{Call, Card, Tool};
+
+/// The longest that a call waits for output.
+const LONGEST_WAIT: u64 = 60_000;
+
+/// The arguments of `bash_output`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct BashOutputArgs {
+    /// From `bash`.
+    pub id: String,
+    /// Milliseconds to wait for output or the end (0).
+    #[schemars(range(max = LONGEST_WAIT))]
+    pub wait_ms: Option<u64>,
+}
+
+/// Whether a command in the background still runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// It runs.
+    Running,
+    /// It has ended by itself.
+    Exited,
+    /// Its time was up.
+    TimedOut,
+    /// It was ended.
+    Killed,
+}
+
+/// A command in the background.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunReport {
+    /// Its id.
+    pub id: String,
+    /// Whether it still runs.
+    pub state: RunState,
+    /// Its status, once it has ended; 128 + n where signal n ended it, 124 where its time was up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What it wrote since it was last asked.
+    #[serde(flatten)]
+    pub written: Written,
+    /// How long it has run.
+    pub duration_ms: u64,
+}
+
+impl RunReport {
+    /// What there is to say of `run` now; its output is taken.
+    pub fn of(id: String, run: &Run) -> Self {
+        let ended = run.end();
+        let state = match ended.map(|ended| ended.how) {
+            None => RunState::Running,
+            Some(How::Exited) => RunState::Exited,
+            Some(How::TimedOut) => RunState::TimedOut,
+            Some(How::Killed) => RunState::Killed,
+        };
+        Self {
+            id,
+            state,
+            exit_code: ended.map(|ended| ended.exit_code),
+            written: run.take().into(),
+            duration_ms: milliseconds(run.elapsed()),
+        }
+    }
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct BashOutput;
+
+impl Tool for BashOutput {
+    type Args = BashOutputArgs;
+    type Output = RunReport;
+
+    fn card(&self) -> Card {
+        let description = "State of a background command, and its output since last asked.";
+        let mut card = Card::reading("bash_output", "Output of a background command", description);
+        // What was told once is not told again.
+        card.idempotent = false;
+        card
+    }
+
+    async fn run(&self, call: Call<'_>, args: BashOutputArgs) -> Result<RunReport, ToolError> {
+        let run = call.context.shells.get(&call.caller.session, &args.id)?;
+        run.news(Instant::now() + Duration::from_millis(args.wait_ms.unwrap_or(0))).await;
+        Ok(RunReport::of(args.id, &run))
+    }
+}

@@ -1,0 +1,215 @@
+//! `changed_files`: what git sees as staged, changed and untracked in the workspace.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::git::GitError;
+use super::git::repository::Repository;
+use super::git::shadow::{Git, Shadow};
+use super::git::status::{self, Change, ChangeOf};
+use super::keeping::off_thread;
+use super::tool::{Call, Card, Tool};
+use crate::lsp::process::RunError;
+use crate::policy::request::Subjects;
+use crate::workspace::WorkspacePath;
+
+/// How long git may take.
+const USUAL: Duration = Duration::from_secs(15);
+
+/// The arguments of `changed_files`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedFilesArgs {
+    /// A folder in the repository (the workspace).
+    pub repository_path: Option<PathBuf>,
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
+    pub source_control_state: Option<SourceControlState>,
+}
+
+/// Which lists are wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum SourceControlState {
+    #[default]
+    #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
+    All,
+    #[allow(missing_docs)] // as above
+    Staged,
+    #[allow(missing_docs)] // as above
+    Unstaged,
+    #[allow(missing_docs)] // as above
+    Untracked,
+}
+
+/// A tracked file that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedFile {
+    /// Relative to the workspace.
+    pub path: String,
+    /// What happened to it.
+    pub change: ChangeOf,
+    /// Where it was before it was renamed or copied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// What changed; a list that was not asked for is not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedFilesOutput {
+    /// The top of the repository's work tree, relative to the workspace (`.`, `sub`, `..`).
+    pub repository: String,
+    /// Between the last commit and the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Vec<ChangedFile>>,
+    /// Between the index and the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unstaged: Option<Vec<ChangedFile>>,
+    /// Known to git neither as tracked nor as ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untracked: Option<Vec<String>>,
+    /// Entries of all these lists, also those left out.
+    pub count: usize,
+    /// Some are left out.
+    pub has_more: bool,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangedFiles;
+
+impl Tool for ChangedFiles {
+    type Args = ChangedFilesArgs;
+    type Output = ChangedFilesOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "changed_files",
+            "Changed files",
+            "Staged, unstaged and untracked files according to git. Ignored files and insides of submodules are left out.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &ChangedFilesArgs) -> Result<Subjects, ToolError> {
+        Ok(Subjects { paths: vec![folder(context, args)?], ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: ChangedFilesArgs) -> Result<ChangedFilesOutput, ToolError> {
+        let context = call.context;
+        let wanted = args.source_control_state.unwrap_or_default();
+        let given = folder(context, &args)?;
+        let repository = repository(context, given).await?;
+        let root = context.workspace.root();
+        let below = root.strip_prefix(&repository.top).unwrap_or(Path::new("")).to_owned();
+        let untracked = matches!(wanted, SourceControlState::All | SourceControlState::Untracked);
+        let found = async {
+            let git = Git::find(context.manager.spawner(), context.deadline(USUAL))?;
+            let shadow = Shadow::of(&repository, git, &context.folders.cache).await?;
+            status::status(&shadow, &repository, &below, untracked).await
+        };
+        let found = found.await.map_err(from_git_error)?;
+        Ok(output(context, &repository, found, wanted))
+    }
+}
+
+fn folder(context: &Context, args: &ChangedFilesArgs) -> Result<WorkspacePath, ToolError> {
+    match &args.repository_path {
+        Some(given) => context.path(given),
+        None => Ok(WorkspacePath::root()),
+    }
+}
+
+/// The repository of `given`, which must be a folder of the workspace also when links are followed.
+async fn repository(context: &Context, given: WorkspacePath) -> Result<Repository, ToolError> {
+    let (root, start) = (context.workspace.root().to_owned(), context.workspace.absolute(&given));
+    off_thread(move || {
+        let shown = given.display();
+        let real = fs::canonicalize(&start)
+            .ok()
+            .filter(|real| real.is_dir())
+            .ok_or_else(|| ToolError::new(ErrorCode::NotFound, format!("there is no folder `{shown}`")))?;
+        if !real.starts_with(&root) {
+            let what = format!("`{shown}` leads out of the workspace through a symbolic link");
+            return Err(ToolError::new(ErrorCode::OutsideWorkspace, what));
+        }
+        Repository::find(&real, &root, &shown).map_err(from_git_error)
+    })
+    .await
+}
+
+fn output(
+    context: &Context,
+    repository: &Repository,
+    found: status::Status,
+    wanted: SourceControlState,
+) -> ChangedFilesOutput {
+    let limit = context.config.settings.limits.answer_items;
+    let shown = |path: &Path| shown(context, repository, path);
+    let file = |change: Change| ChangedFile {
+        path: shown(&change.path),
+        change: change.change,
+        from: change.from.as_deref().map(shown),
+    };
+    let wants = |state| wanted == SourceControlState::All || wanted == state;
+    let staged = wants(SourceControlState::Staged).then_some(found.staged);
+    let unstaged = wants(SourceControlState::Unstaged).then_some(found.unstaged);
+    let untracked = wants(SourceControlState::Untracked).then_some(found.untracked);
+    let sizes =
+        [staged.as_ref().map(Vec::len), unstaged.as_ref().map(Vec::len), untracked.as_ref().map(Vec::len)];
+    let count = sizes.iter().flatten().sum();
+    ChangedFilesOutput {
+        repository: top(context, repository),
+        staged: staged.map(|files| files.into_iter().take(limit).map(file).collect()),
+        unstaged: unstaged.map(|files| files.into_iter().take(limit).map(file).collect()),
+        untracked: untracked.map(|paths| paths.iter().take(limit).map(|path| shown(path)).collect()),
+        count,
+        has_more: found.cut || sizes.iter().flatten().any(|size| *size > limit),
+    }
+}
+
+/// A path below the top of the work tree, as answers give paths.
+fn shown(context: &Context, repository: &Repository, path: &Path) -> String {
+    let inside = context.workspace.path(&repository.top.join(path));
+    inside.map_or_else(|_| path.display().to_string().escape_debug().to_string(), |path| path.display())
+}
+
+fn top(context: &Context, repository: &Repository) -> String {
+    match context.workspace.path(&repository.top) {
+        Ok(path) => path.display(),
+        Err(_) => {
+            let depth = context.workspace.root().strip_prefix(&repository.top);
+            vec![".."; depth.map_or(0, |below| below.components().count())].join("/")
+        }
+    }
+}
+
+fn from_git_error(error: GitError) -> ToolError {
+    let (code, hint) = match &error {
+        GitError::NoRepository { .. } => (ErrorCode::NotFound, None),
+        GitError::Refused { .. } => (ErrorCode::Denied, None),
+        GitError::Unsupported { .. } | GitError::NoGit => (ErrorCode::Unsupported, None),
+        GitError::Run(RunError::TooLong { .. }) => {
+            (ErrorCode::Timeout, Some("ask for one state alone, or give more time"))
+        }
+        GitError::Io { .. } | GitError::Run(_) | GitError::Failed { .. } => (ErrorCode::Internal, None),
+    };
+    // Programs and folders of the machine are in the log, not in the answer.
+    tracing::info!("git was asked in vain: {error:?}");
+    let what = match &error {
+        GitError::Run(RunError::TooLong { .. }) => "git was ended because its time was up".to_owned(),
+        GitError::Run(RunError::Start(_)) => "git cannot be started; why is in the log".to_owned(),
+        GitError::Failed { exit, .. } => format!("git failed with {exit}; what it said is in the log"),
+        other => other.to_string(),
+    };
+    let failed = ToolError::new(code, what);
+    match hint {
+        Some(hint) => failed.with_hint(hint),
+        None => failed,
+    }
+}

@@ -1,0 +1,73 @@
+//! What git says of a repository, without believing the repository.
+//!
+//! A repository's configuration names programs: filters, a file system monitor, hooks, difference and fetch programs, and
+//! those of its submodules. A list of all such keys would be out of date with the next git. So git never sees that
+//! configuration: it runs on a directory of our own ([`shadow`]), which has a configuration that we wrote, and of the
+//! repository only its data (objects, index, exclude patterns). The user's own configuration counts as always; what it
+//! names are the user's programs.
+//!
+//! How data passes: a folder → [`repository::Repository`] (which is it, and does it lead elsewhere) → [`shadow::Shadow`] →
+//! [`status::Status`].
+
+pub mod repository;
+pub mod shadow;
+pub mod status;
+
+use std::path::PathBuf;
+
+use crate::lsp::process::RunError;
+
+/// Git's data could not be asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// No repository is there.
+    #[error("`{path}` lies in no git repository")]
+    NoRepository {
+        /// What was given, relative to the workspace.
+        path: String,
+    },
+    /// It is put together so that it may show what belongs to another.
+    #[error("the git repository is not looked into: {why}")]
+    Refused {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It is of a kind that is not read here.
+    #[error("the git repository cannot be read: {why}")]
+    Unsupported {
+        /// What kind.
+        why: String,
+    },
+    /// Git itself is not there.
+    #[error("git is not on PATH; install it")]
+    NoGit,
+    /// The system refused.
+    #[error("{} cannot be read: {source}", path.file_name().unwrap_or_default().display())]
+    Io {
+        /// What was to be read.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Git was not started or did not come to its end.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Git ended with a failure.
+    #[error("git failed with {exit}: {said}")]
+    Failed {
+        /// How it ended.
+        exit: crate::lsp::process::Exit,
+        /// Its last line.
+        said: String,
+    },
+}
+
+impl GitError {
+    fn refused(why: impl Into<String>) -> Self {
+        Self::Refused { why: why.into() }
+    }
+
+    fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source }
+    }
+}

@@ -1,0 +1,206 @@
+//! Which repository a folder belongs to, and that it is no other's in disguise.
+//!
+//! The `.git` of a hostile folder may point at any repository of the user: as a link, as a file that names a directory, by a
+//! `commondir`, by links among its data. Each such pointer is followed only where what it leads to says the same from its own
+//! side, or lies within the workspace.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::GitError;
+
+/// More than any pointer, reference or configuration of a repository has, in bytes.
+const MOST_BYTES: u64 = 8 << 20;
+
+/// A repository with a work tree. All paths are canonical.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// The top of the work tree.
+    pub top: PathBuf,
+    /// What is this work tree's own: `HEAD`, the index.
+    pub git_dir: PathBuf,
+    /// What all work trees share: objects, references, configuration. Mostly the same as `git_dir`.
+    pub common_dir: PathBuf,
+    /// The root of the workspace, within which links among the data may lead.
+    workspace: PathBuf,
+}
+
+/// What HEAD means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    /// A commit, as hexadecimal digits.
+    Commit(String),
+    /// A branch without a commit.
+    Unborn,
+}
+
+impl Repository {
+    /// The repository that the canonical directory `start` lies in; `workspace` is the canonical root of the workspace.
+    ///
+    /// # Errors
+    /// [`GitError::NoRepository`] (`shown` names the folder), and where the repository leads elsewhere.
+    pub fn find(start: &Path, workspace: &Path, shown: &str) -> Result<Self, GitError> {
+        for top in start.ancestors() {
+            let dot_git = top.join(".git");
+            let Ok(metadata) = fs::symlink_metadata(&dot_git) else { continue };
+            if !top.starts_with(workspace) && metadata.uid() != rustix::process::geteuid().as_raw() {
+                return Err(GitError::refused("it lies above the workspace and belongs to another user"));
+            }
+            let found = if metadata.is_file() {
+                Some(Self::pointed_at(top, &dot_git, workspace)?)
+            } else {
+                Self::contained(top, &dot_git, workspace)?
+            };
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
+        Err(GitError::NoRepository { path: shown.to_owned() })
+    }
+
+    /// `.git` is the repository itself; not one without a `HEAD`, which git passes over as well.
+    fn contained(top: &Path, dot_git: &Path, workspace: &Path) -> Result<Option<Self>, GitError> {
+        let git_dir = canonical(dot_git)?;
+        if git_dir != dot_git && !git_dir.starts_with(workspace) {
+            return Err(GitError::refused("its `.git` is a link that leads out of the workspace"));
+        }
+        if fs::symlink_metadata(git_dir.join("HEAD")).is_err() {
+            return Ok(None);
+        }
+        if fs::symlink_metadata(git_dir.join("commondir")).is_ok() {
+            return Err(GitError::refused("its `.git` directory names another as its `commondir`"));
+        }
+        let (top, workspace) = (top.to_owned(), workspace.to_owned());
+        Ok(Some(Self { top, common_dir: git_dir.clone(), git_dir, workspace }))
+    }
+
+    /// `.git` is a file that names a directory: of a further work tree (`git worktree add`), or of a submodule.
+    fn pointed_at(top: &Path, dot_git: &Path, workspace: &Path) -> Result<Self, GitError> {
+        let text = read_text(dot_git)?;
+        let target = text.trim_end().strip_prefix("gitdir:").map(str::trim_start);
+        let target =
+            target.ok_or_else(|| GitError::refused("its `.git` is a file that names no `gitdir:`"))?;
+        let git_dir = canonical(&top.join(target))?;
+        let (top, workspace) = (top.to_owned(), workspace.to_owned());
+        let common = git_dir.join("commondir");
+        if fs::symlink_metadata(&common).is_err() {
+            // A submodule's directory says in its configuration where its work tree is; see `is_work_tree`.
+            return Ok(Self { top, common_dir: git_dir.clone(), git_dir, workspace });
+        }
+        let common_dir = canonical(&git_dir.join(read_text(&common)?.trim_end()))?;
+        let back = read_text(&git_dir.join("gitdir"))?;
+        let registered = git_dir.parent() == Some(&common_dir.join("worktrees"));
+        if !registered || canonical(&git_dir.join(back.trim_end()))? != dot_git {
+            return Err(GitError::refused(
+                "its `.git` file points at a repository that knows of no such work tree (git worktree repair mends a moved one)",
+            ));
+        }
+        Ok(Self { top, git_dir, common_dir, workspace })
+    }
+
+    /// Whether the repository itself agrees that `top` is its work tree. `core_worktree` is what its configuration says.
+    ///
+    /// # Errors
+    /// Where it does not.
+    pub fn is_work_tree(&self, core_worktree: Option<&str>) -> Result<(), GitError> {
+        let is_pointed_at = self.git_dir == self.common_dir && self.git_dir != self.top.join(".git");
+        if !is_pointed_at || self.git_dir.starts_with(&self.workspace) {
+            return Ok(());
+        }
+        let says = core_worktree.and_then(|path| fs::canonicalize(self.git_dir.join(path)).ok());
+        match says {
+            Some(says) if says == self.top => Ok(()),
+            _ => Err(GitError::refused(
+                "its `.git` file points out of the workspace at a repository whose work tree is another",
+            )),
+        }
+    }
+
+    /// The canonical path of something among the repository's data; `None` where there is nothing.
+    ///
+    /// # Errors
+    /// Where a link leads it out of the repository and the workspace.
+    pub fn data(&self, folder: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
+        let path = folder.join(name);
+        let real = match fs::canonicalize(&path) {
+            Ok(real) => real,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(GitError::io(path, error)),
+        };
+        let inside = [&self.git_dir, &self.common_dir, &self.workspace];
+        if inside.into_iter().any(|folder| real.starts_with(folder)) {
+            return Ok(Some(real));
+        }
+        Err(GitError::refused(format!("`{name}` in it is a link that leads elsewhere")))
+    }
+
+    /// The text of the repository's configuration.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn configuration(&self) -> Result<String, GitError> {
+        self.data(&self.common_dir, "config")?.map_or_else(|| Ok(String::new()), |path| read_text(&path))
+    }
+
+    /// The commit that is checked out. References are read here and not by git, which would follow links among them.
+    ///
+    /// # Errors
+    /// Where it cannot be told, or a link leads elsewhere.
+    pub fn head(&self) -> Result<Head, GitError> {
+        let head = self.data(&self.git_dir, "HEAD")?.ok_or_else(|| GitError::refused("it has no HEAD"))?;
+        let mut text = read_text(&head)?;
+        // Git itself follows no more than five.
+        for _ in 0..5 {
+            let value = text.trim_end();
+            if is_commit(value) {
+                return Ok(Head::Commit(value.to_owned()));
+            }
+            let name = value.strip_prefix("ref:").map(str::trim_start).filter(|name| is_reference(name));
+            let name = name.ok_or_else(|| GitError::refused("its HEAD names no commit and no branch"))?;
+            match self.data(&self.common_dir, name)? {
+                Some(path) if path.is_file() => text = read_text(&path)?,
+                _ => return self.packed(name),
+            }
+        }
+        Err(GitError::refused("its HEAD leads from one reference to the next without end"))
+    }
+
+    fn packed(&self, name: &str) -> Result<Head, GitError> {
+        let Some(path) = self.data(&self.common_dir, "packed-refs")? else { return Ok(Head::Unborn) };
+        let text = read_text(&path)?;
+        let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+        let commit = lines.find(|(commit, reference)| *reference == name && is_commit(commit));
+        Ok(commit.map_or(Head::Unborn, |(commit, _)| Head::Commit(commit.to_owned())))
+    }
+}
+
+fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_reference(name: &str) -> bool {
+    name.starts_with("refs/") && name.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, GitError> {
+    fs::canonicalize(path).map_err(|error| GitError::io(path, error))
+}
+
+/// The text of a small regular file; nothing else is opened, and no pipe is waited for.
+fn read_text(path: &Path) -> Result<String, GitError> {
+    let failed = |error| GitError::io(path, error);
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file =
+        File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return Err(failed(std::io::Error::other("it is not a small regular file")));
+    }
+    let mut text = String::new();
+    file.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
+    Ok(text)
+}

@@ -1,0 +1,206 @@
+//! A directory that git takes for the repository: our configuration, the repository's data.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use tokio::time::Instant;
+
+use super::GitError;
+use super::repository::{Head, Repository};
+use crate::lsp::locate::search;
+use crate::lsp::process::{Exchange, Exchanged, Exit, Spawn, Spawner, exchange};
+
+/// The most of git's output that is read, in bytes.
+const MOST_BYTES: usize = 8 << 20;
+/// The most parts of a split index.
+const MOST_PARTS: usize = 64;
+/// What an object's id would be if there were no commit: the name of a branch that has none.
+const UNBORN: &str = "ref: refs/heads/unborn\n";
+
+/// What a repository says of how its files compare, and nothing of programs: key, and the values that pass.
+const CARRIED: &[(&str, &[&str])] = &[
+    ("core.filemode", FLAG),
+    ("core.symlinks", FLAG),
+    ("core.ignorecase", FLAG),
+    ("core.precomposeunicode", FLAG),
+    ("core.trustctime", FLAG),
+    ("core.checkstat", &["default", "minimal"]),
+    ("core.autocrlf", &["true", "false", "input"]),
+    ("core.eol", &["lf", "crlf", "native"]),
+    ("core.sparsecheckout", FLAG),
+    ("core.sparsecheckoutcone", FLAG),
+    ("index.sparse", FLAG),
+    ("extensions.objectformat", &["sha1", "sha256"]),
+];
+const FLAG: &[&str] = &["true", "false"];
+
+/// Laid over the user's own configuration as well: nothing of ours starts a monitor, a hook, or a pager.
+const ALWAYS: &[&str] = &[
+    "--no-pager",
+    "--literal-pathspecs",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "safe.bareRepository=explicit",
+    "-c",
+    "protocol.allow=never",
+];
+
+/// The directory; it is removed when this is dropped.
+#[derive(Debug)]
+pub struct Shadow {
+    folder: TempDir,
+    git: Git,
+}
+
+/// How git is run.
+#[derive(Debug, Clone)]
+pub struct Git {
+    /// Who starts it.
+    pub spawner: Spawner,
+    /// Its path.
+    pub program: PathBuf,
+    /// When it is ended.
+    pub deadline: Instant,
+}
+
+impl Git {
+    /// The git of the user's PATH.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn find(spawner: &Spawner, deadline: Instant) -> Result<Self, GitError> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let program = search("git", std::env::split_paths(&path)).ok_or(GitError::NoGit)?;
+        Ok(Self { spawner: spawner.clone(), program, deadline })
+    }
+
+    async fn run(&self, args: Vec<OsString>, cwd: &Path, input: &[u8]) -> Result<Exchanged, GitError> {
+        let env = [
+            ("GIT_OPTIONAL_LOCKS", OsString::from("0")),
+            ("GIT_NO_LAZY_FETCH", "1".into()),
+            ("GIT_TERMINAL_PROMPT", "0".into()),
+            ("GIT_ALLOW_PROTOCOL", "".into()),
+            ("GIT_CEILING_DIRECTORIES", cwd.parent().unwrap_or(cwd).into()),
+            ("LC_ALL", "C".into()),
+        ];
+        let spawn = Spawn {
+            name: "git".to_owned(),
+            program: self.program.clone(),
+            args,
+            env: env.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+            cwd: cwd.to_owned(),
+        };
+        let mut said = String::new();
+        let with = Exchange { input, most_bytes: MOST_BYTES, deadline: self.deadline };
+        let done = exchange(&self.spawner, spawn, with, |line| line.clone_into(&mut said)).await?;
+        if done.exit == Exit::Code(0) { Ok(done) } else { Err(GitError::Failed { exit: done.exit, said }) }
+    }
+}
+
+impl Shadow {
+    /// Makes the directory in `cache`.
+    ///
+    /// # Errors
+    /// Where the repository leads elsewhere or is of a kind that is not read here.
+    pub async fn of(repository: &Repository, git: Git, cache: &Path) -> Result<Self, GitError> {
+        fs::create_dir_all(cache).map_err(|error| GitError::io(cache, error))?;
+        let folder = TempDir::with_prefix_in("git-", cache).map_err(|error| GitError::io(cache, error))?;
+        let said = configuration(&git, folder.path(), &repository.configuration()?).await?;
+        repository.is_work_tree(said.get("core.worktree").map(String::as_str))?;
+        if said.get("extensions.refstorage").is_some_and(|storage| storage != "files") {
+            return Err(GitError::Unsupported {
+                why: "it keeps its references in another form than files".to_owned(),
+            });
+        }
+        let shadow = Self { folder, git };
+        shadow.fill(repository, &said)?;
+        Ok(shadow)
+    }
+
+    fn fill(&self, repository: &Repository, said: &BTreeMap<String, String>) -> Result<(), GitError> {
+        let head = match repository.head()? {
+            Head::Commit(id) => format!("{id}\n"),
+            Head::Unborn => UNBORN.to_owned(),
+        };
+        self.write("HEAD", &head)?;
+        self.write("config", &carried(said))?;
+        for folder in ["refs", "info"] {
+            let path = self.folder.path().join(folder);
+            fs::create_dir(&path).map_err(|error| GitError::io(path, error))?;
+        }
+        let (own, common) = (&repository.git_dir, &repository.common_dir);
+        self.link(repository, common, "objects")?;
+        self.link(repository, own, "index")?;
+        self.link(repository, own, "info/sparse-checkout")?;
+        self.link(repository, common, "info/exclude")?;
+        self.link(repository, common, "info/attributes")?;
+        let entries = fs::read_dir(own).map_err(|error| GitError::io(own, error))?;
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        for part in names.filter(|name| name.starts_with("sharedindex.")).take(MOST_PARTS) {
+            self.link(repository, own, &part)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), GitError> {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).map_err(|error| GitError::io(path, error))
+    }
+
+    fn link(&self, repository: &Repository, folder: &Path, name: &str) -> Result<(), GitError> {
+        let Some(target) = repository.data(folder, name)? else { return Ok(()) };
+        let path = self.folder.path().join(name);
+        symlink(target, &path).map_err(|error| GitError::io(path, error))
+    }
+
+    /// Runs git on `repository` as this directory shows it, at the top of its work tree, and gives what it printed.
+    ///
+    /// # Errors
+    /// Where git fails or takes too long.
+    pub async fn run(&self, repository: &Repository, args: &[OsString]) -> Result<Exchanged, GitError> {
+        let mut all: Vec<OsString> = ALWAYS.iter().map(Into::into).collect();
+        let mut option = |name: &str, path: &Path| {
+            let mut word = OsString::from(name);
+            word.push(path);
+            all.push(word);
+        };
+        option("--git-dir=", self.folder.path());
+        option("--work-tree=", &repository.top);
+        all.extend_from_slice(args);
+        self.git.run(all, &repository.top, &[]).await
+    }
+}
+
+/// The keys (in lower case) and values of a configuration, parsed by git outside of any repository, includes not followed.
+async fn configuration(git: &Git, cwd: &Path, text: &str) -> Result<BTreeMap<String, String>, GitError> {
+    let args = ["--no-pager", "config", "--file", "-", "--no-includes", "--list", "-z"];
+    let listed = git.run(args.map(OsString::from).to_vec(), cwd, text.as_bytes()).await?;
+    let listed = String::from_utf8_lossy(&listed.output).into_owned();
+    // A key without a value means `true`.
+    let entries = listed.split('\0').filter(|entry| !entry.is_empty());
+    let pairs = entries.map(|entry| entry.split_once('\n').unwrap_or((entry, "true")));
+    Ok(pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
+}
+
+fn carried(said: &BTreeMap<String, String>) -> String {
+    let mut text = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n".to_owned();
+    for (key, values) in CARRIED {
+        let value = said.get(*key).map(|value| value.to_ascii_lowercase());
+        let value = value.filter(|value| values.contains(&value.as_str()));
+        if let (Some(value), Some((section, name))) = (value, key.split_once('.')) {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "[{section}]\n\t{name} = {value}\n");
+        }
+    }
+    text
+}

@@ -1,0 +1,172 @@
+//! `git status`, in our own types.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::GitError;
+use super::repository::Repository;
+use super::shadow::Shadow;
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum ChangeOf {
+    #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
+    Added,
+    #[allow(missing_docs)] // as above
+    Modified,
+    #[allow(missing_docs)] // as above
+    Deleted,
+    #[allow(missing_docs)] // as above
+    Renamed,
+    #[allow(missing_docs)] // as above
+    Copied,
+    #[allow(missing_docs)] // as above
+    Typechange,
+    #[allow(missing_docs)] // as above
+    Conflicted,
+}
+
+/// A file that changed; paths are relative to the top of the work tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where it is now, or was.
+    pub path: PathBuf,
+    /// What happened to it.
+    pub change: ChangeOf,
+    /// Where it was before it was renamed or copied.
+    pub from: Option<PathBuf>,
+}
+
+/// What git says of a work tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Between the commit and the index.
+    pub staged: Vec<Change>,
+    /// Between the index and the work tree; also what is in conflict.
+    pub unstaged: Vec<Change>,
+    /// In the work tree alone, and not ignored.
+    pub untracked: Vec<PathBuf>,
+    /// There was more than is read.
+    pub cut: bool,
+}
+
+/// Asks for the status of what lies at and below `below` (relative to the top of the work tree; empty for all of it).
+///
+/// # Errors
+/// Where git fails or takes too long.
+pub async fn status(
+    shadow: &Shadow,
+    repository: &Repository,
+    below: &Path,
+    untracked: bool,
+) -> Result<Status, GitError> {
+    let untracked = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
+    // What submodules look like inside is theirs to say, and git would ask with their configuration.
+    let args =
+        ["status", "--porcelain=v2", "-z", "--find-renames", "--ignore-submodules=dirty", untracked, "--"];
+    let mut args: Vec<OsString> = args.map(OsString::from).to_vec();
+    if !below.as_os_str().is_empty() {
+        args.push(below.into());
+    }
+    let done = shadow.run(repository, &args).await?;
+    Ok(Status { cut: done.cut, ..parse(&done.output) })
+}
+
+/// Reads `--porcelain=v2 -z`; an unfinished last entry is left out.
+fn parse(output: &[u8]) -> Status {
+    let mut status = Status::default();
+    let whole = output.iter().rposition(|byte| *byte == 0).map_or(0, |end| end);
+    let mut entries = output[..whole].split(|byte| *byte == 0);
+    while let Some(entry) = entries.next() {
+        match entry.first() {
+            Some(b'?') => status.untracked.extend(entry.get(2..).map(path)),
+            Some(b'1') => status.take(entry, 8, None),
+            Some(b'2') => {
+                let Some(from) = entries.next() else { break };
+                status.take(entry, 9, Some(path(from)));
+            }
+            Some(b'u') => {
+                let path = field(entry, 10).map(path);
+                let change = ChangeOf::Conflicted;
+                status.unstaged.extend(path.map(|path| Change { path, change, from: None }));
+            }
+            _ => {}
+        }
+    }
+    status
+}
+
+impl Status {
+    /// `1 XY …` and `2 XY …`: X is the index, Y the work tree; the path is everything after the field `at`.
+    fn take(&mut self, entry: &[u8], at: usize, from: Option<PathBuf>) {
+        let (Some([index, tree]), Some(path)) = (entry.get(2..4), field(entry, at).map(path)) else { return };
+        for (letter, list) in [(index, &mut self.staged), (tree, &mut self.unstaged)] {
+            if let Some(change) = change(*letter) {
+                let moved = matches!(change, ChangeOf::Renamed | ChangeOf::Copied);
+                let from = from.clone().filter(|_| moved);
+                list.push(Change { path: path.clone(), change, from });
+            }
+        }
+    }
+}
+
+fn field(entry: &[u8], at: usize) -> Option<&[u8]> {
+    entry.splitn(at + 1, |byte| *byte == b' ').nth(at)
+}
+
+fn change(letter: u8) -> Option<ChangeOf> {
+    Some(match letter {
+        b'A' => ChangeOf::Added,
+        b'M' => ChangeOf::Modified,
+        b'D' => ChangeOf::Deleted,
+        b'R' => ChangeOf::Renamed,
+        b'C' => ChangeOf::Copied,
+        b'T' => ChangeOf::Typechange,
+        _ => return None,
+    })
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_entry() {
+        let output = b"1 .M N... 100644 100644 100644 aa bb a b.rs\0\
+            1 AM N... 000000 100644 100644 00 bb new\nline\0\
+            2 R. N... 100644 100644 100644 aa aa R100 to\0from\0\
+            u UU N... 100644 100644 100644 100644 aa bb cc both\0? un tracked\0? cut";
+        let status = parse(output);
+        let change = |path: &str, change| Change { path: path.into(), change, from: None };
+        assert_eq!(
+            status.staged,
+            [
+                change("new\nline", ChangeOf::Added),
+                Change { from: Some("from".into()), ..change("to", ChangeOf::Renamed) }
+            ]
+        );
+        assert_eq!(
+            status.unstaged,
+            [
+                change("a b.rs", ChangeOf::Modified),
+                change("new\nline", ChangeOf::Modified),
+                change("both", ChangeOf::Conflicted)
+            ]
+        );
+        assert_eq!(status.untracked, [PathBuf::from("un tracked")]);
+    }
+
+    #[test]
+    fn whatever_is_printed_is_survived() {
+        for output in [b"".as_slice(), b"\0", b"1\0", b"1 .M\0", b"2 R. x\0", b"u\0", b"?\0", b"\xff\xff\0"] {
+            assert_eq!(parse(output).staged, []);
+        }
+    }
+}

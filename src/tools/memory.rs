@@ -1,0 +1,136 @@
+//! `memory`: notes that outlive a session, by name, of the user and not of one workspace.
+//!
+//! What is kept here was written by a model that may have read hostile text, and is read in other workspaces: it is material,
+//! not settings, and nothing in it is ever acted on by us.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::error::{ErrorCode, ToolError};
+use super::keeping::{from_state_error, off_thread};
+use super::tool::{Call, Card, Tool};
+use crate::config::{StateFolder, StateName};
+use crate::policy::request::Effect;
+
+/// The longest memory, in bytes.
+const MOST_BYTES: usize = 64 << 10;
+/// The most memories.
+const MOST_MEMORIES: usize = 500;
+
+/// The arguments of `memory`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct MemoryArgs {
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
+    pub command: MemoryCommand,
+    /// Its name (`notes.md`); for all but list.
+    pub path: Option<String>,
+    /// For save.
+    pub content: Option<String>,
+}
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum MemoryCommand {
+    #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
+    Save,
+    #[allow(missing_docs)] // as above
+    Read,
+    #[allow(missing_docs)] // as above
+    List,
+    #[allow(missing_docs)] // as above
+    Delete,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory;
+
+impl Tool for Memory {
+    type Args = MemoryArgs;
+    type Output = String;
+
+    fn card(&self) -> Card {
+        let description =
+            "Notes that outlast the session, shared by all workspaces. `save` replaces what has that name.";
+        Card::new("memory", "Memory", description, Effect::Edit).destructive()
+    }
+
+    async fn run(&self, call: Call<'_>, args: MemoryArgs) -> Result<String, ToolError> {
+        let folder = StateFolder::new(&call.context.folders, "memories", "the memories");
+        off_thread(move || carry_out(&folder, args)).await
+    }
+}
+
+fn carry_out(folder: &StateFolder, args: MemoryArgs) -> Result<String, ToolError> {
+    let named = || name(args.path.as_deref());
+    match args.command {
+        MemoryCommand::List => list(folder),
+        MemoryCommand::Read => read(folder, &named()?),
+        MemoryCommand::Delete => delete(folder, &named()?),
+        MemoryCommand::Save => {
+            let content = args.content.as_deref().ok_or_else(|| wrong("'content' is required for save."))?;
+            save(folder, &named()?, content)
+        }
+    }
+}
+
+fn list(folder: &StateFolder) -> Result<String, ToolError> {
+    let names = folder.names().map_err(from_state_error)?;
+    if names.is_empty() {
+        return Ok("No memories saved yet.".to_owned());
+    }
+    Ok(names.iter().map(StateName::as_str).collect::<Vec<_>>().join("\n"))
+}
+
+fn delete(folder: &StateFolder, name: &StateName) -> Result<String, ToolError> {
+    let removed = folder.lock().and_then(|locked| locked.remove(name)).map_err(from_state_error)?;
+    if removed { Ok(format!("Deleted memory '{}'.", name.as_str())) } else { Err(missing(name)) }
+}
+
+fn save(folder: &StateFolder, name: &StateName, content: &str) -> Result<String, ToolError> {
+    if content.len() > MOST_BYTES {
+        let what = format!("memory: `content` has {} bytes, accepted: at most {MOST_BYTES}", content.len());
+        return Err(ToolError::new(ErrorCode::TooLarge, what));
+    }
+    let locked = folder.lock().map_err(from_state_error)?;
+    let names = folder.names().map_err(from_state_error)?;
+    if names.len() >= MOST_MEMORIES && !names.contains(name) {
+        let what = format!("there are {} memories already, the most there may be", names.len());
+        return Err(ToolError::new(ErrorCode::TooLarge, what).with_hint("delete one that is not needed"));
+    }
+    locked.write(name, content.as_bytes()).map_err(from_state_error)?;
+    Ok(format!("Saved memory '{}'.", name.as_str()))
+}
+
+fn read(folder: &StateFolder, name: &StateName) -> Result<String, ToolError> {
+    let bytes = folder.read(name, MOST_BYTES as u64).map_err(from_state_error)?;
+    let bytes = bytes.ok_or_else(|| missing(name))?;
+    String::from_utf8(bytes).map_err(|_| {
+        let what = format!("Memory '{}' is not UTF-8; it was not written by this tool.", name.as_str());
+        ToolError::new(ErrorCode::NotText, what)
+    })
+}
+
+/// The last part of what was given, as the tool's callers are used to: folders before it lead nowhere.
+fn name(path: Option<&str>) -> Result<StateName, ToolError> {
+    let path = path.filter(|path| !path.is_empty());
+    let path = path.ok_or_else(|| wrong("'path' is required for save/read/delete."))?;
+    let last = path.rsplit('/').next().unwrap_or(path);
+    StateName::new(last).ok_or_else(|| {
+        wrong(&format!(
+            "`path` is {path:?}, accepted: a plain name of letters, digits, spaces, `-`, `_` and `.`, at most 128 bytes, not \
+             beginning with a dot or space"
+        ))
+    })
+}
+
+fn wrong(what: &str) -> ToolError {
+    ToolError::new(ErrorCode::InvalidArgs, format!("memory: {what}"))
+}
+
+fn missing(name: &StateName) -> ToolError {
+    let error = ToolError::new(ErrorCode::NotFound, format!("Memory '{}' not found.", name.as_str()));
+    error.with_hint("`list` tells what there is")
+}

@@ -1,0 +1,92 @@
+//! The output of a command, bounded: its beginning, its end, and how much between them was left out.
+
+use std::collections::VecDeque;
+
+/// Of what is kept, this part (one in so many) is the beginning; errors tend to stand at the end.
+const HEAD: usize = 3;
+
+/// What a stream brought since it was last taken; never more than its limit.
+#[derive(Debug)]
+pub struct Ring {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    head_limit: usize,
+    tail_limit: usize,
+    left_out: u64,
+}
+
+/// What was in a ring.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The first bytes.
+    pub head: Vec<u8>,
+    /// How many bytes came between the two and are gone.
+    pub left_out: u64,
+    /// The last bytes.
+    pub tail: Vec<u8>,
+}
+
+impl Ring {
+    /// A ring that keeps `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        let head_limit = limit / HEAD;
+        Self {
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            head_limit,
+            tail_limit: limit - head_limit,
+            left_out: 0,
+        }
+    }
+
+    /// Takes in what the stream brought.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let (first, rest) = bytes.split_at(bytes.len().min(self.head_limit - self.head.len()));
+        self.head.extend_from_slice(first);
+        let kept = &rest[rest.len().saturating_sub(self.tail_limit)..];
+        let surplus = (self.tail.len() + kept.len()).saturating_sub(self.tail_limit);
+        self.tail.drain(..surplus);
+        self.tail.extend(kept);
+        self.left_out += (rest.len() - kept.len() + surplus) as u64;
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.head.is_empty() && self.tail.is_empty() && self.left_out == 0
+    }
+
+    /// Takes out what is in it.
+    pub fn take(&mut self) -> Excerpt {
+        Excerpt {
+            head: std::mem::take(&mut self.head),
+            left_out: std::mem::take(&mut self.left_out),
+            tail: std::mem::take(&mut self.tail).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn keeps_the_beginning_and_the_end_and_counts_the_rest(
+            chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20),
+            limit in 0_usize..60,
+        ) {
+            let mut ring = Ring::new(limit);
+            chunks.iter().for_each(|chunk| ring.push(chunk));
+            let all = chunks.concat();
+            prop_assert_eq!(ring.is_empty(), all.is_empty());
+            let excerpt = ring.take();
+            prop_assert_eq!(excerpt.head.len() + excerpt.tail.len() + excerpt.left_out as usize, all.len());
+            prop_assert!(all.starts_with(&excerpt.head) && all.ends_with(&excerpt.tail));
+            prop_assert_eq!(excerpt.head.len() + excerpt.tail.len(), all.len().min(limit));
+            prop_assert!(ring.is_empty());
+            prop_assert_eq!(ring.take(), Excerpt::default());
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Where a command runs, with which variables, and what it may touch.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use crate::config::{BashSettings, Network, Sandbox};
+use crate::lsp::process::sandbox::{self, Confinement, Enforced, Unavailable};
+use crate::lsp::process::{Spawn, Spawner};
+use crate::tools::context::Context;
+use crate::tools::error::{ErrorCode, ToolError};
+
+const SHELL: &str = "/bin/sh";
+/// Linux takes no longer word in a command line, the zero byte at its end included.
+const LONGEST: usize = 128 * 1024;
+
+/// Folders for temporary files.
+const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+/// Devices that hold nothing.
+const DEVICES: [&str; 8] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+
+/// A command line, ready to be started.
+#[derive(Debug)]
+pub struct Room {
+    /// What is started.
+    pub spawn: Spawn,
+    /// What keeps it to its folders.
+    pub enforced: Enforced,
+}
+
+/// What keeps commands to their folders under the settings in force; for those who look after the installation.
+pub fn enforced(settings: &BashSettings, spawner: &Spawner) -> Result<Enforced, ToolError> {
+    let status = sandbox::status();
+    let able = match spawner.supervisor() {
+        Some(_) => status.files,
+        None => Err(Unavailable::NoBinary),
+    };
+    decide(settings, able, status.tcp)
+}
+
+/// What the settings make of what this machine is `able` to keep from commands, and of whether that goes for `tcp`.
+fn decide(settings: &BashSettings, able: Result<(), Unavailable>, tcp: bool) -> Result<Enforced, ToolError> {
+    let no_tcp = settings.network == Network::NoTcp;
+    match (settings.sandbox, able) {
+        (Sandbox::Off, _) if no_tcp => Err(refused(
+            "`network = \"no-tcp\"` needs the sandbox, which `sandbox = \"off\"` switches off",
+            "change one of the two under [bash] in lsp-tools.toml",
+        )),
+        (Sandbox::Off, _) => Ok(Enforced::None),
+        (_, Ok(())) if no_tcp && !tcp => Err(refused(
+            "the settings keep TCP from commands, and this kernel cannot (Linux 6.7 can)",
+            "put `network = \"open\"` under [bash] in lsp-tools.toml to run commands without that",
+        )),
+        (_, Ok(())) => Ok(Enforced::Landlock),
+        (Sandbox::Auto, Err(_)) if !no_tcp => Ok(Enforced::None),
+        (_, Err(why)) => Err(refused(
+            &format!("the settings require the sandbox, and it cannot be had: {why}"),
+            "put `sandbox = \"auto\"` and `network = \"open\"` under [bash] in lsp-tools.toml to run commands without it",
+        )),
+    }
+}
+
+fn refused(what: &str, hint: &str) -> ToolError {
+    ToolError::new(ErrorCode::Denied, format!("the command was not run: {what}")).with_hint(hint)
+}
+
+impl Room {
+    /// For `command`, in the root of the workspace.
+    pub fn new(context: &Context, command: &str) -> Result<Self, ToolError> {
+        check(command)?;
+        let settings = &context.config.settings.bash;
+        let spawner = context.manager.spawner();
+        let enforced = enforced(settings, spawner)?;
+        let line = [SHELL, "-lc", command].map(OsStr::new);
+        let (program, args) = match spawner.supervisor() {
+            Some(binary) => {
+                let confinement = (enforced == Enforced::Landlock).then(|| confinement(context));
+                (binary.to_owned(), sandbox::arguments(confinement.as_ref(), &line))
+            }
+            None => (PathBuf::from(SHELL), line[1..].iter().map(Into::into).collect()),
+        };
+        let spawn = Spawn {
+            name: "bash".to_owned(),
+            program,
+            args,
+            env: variables(&settings.env, std::env::vars_os()),
+            cwd: context.workspace.root().to_owned(),
+        };
+        Ok(Self { spawn, enforced })
+    }
+}
+
+fn check(command: &str) -> Result<(), ToolError> {
+    let (what, hint) = if command.contains('\0') {
+        ("`command` contains a zero byte, which no command line can", "write it as \\0 in a printf")
+    } else if command.len() >= LONGEST {
+        (
+            "`command` is longer than the 131071 bytes that the system takes",
+            "write it into a file and run that",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(ToolError::new(ErrorCode::InvalidArgs, what).with_hint(hint))
+}
+
+fn confinement(context: &Context) -> Confinement {
+    let settings = &context.config.settings.bash;
+    let mut writable = vec![context.workspace.root().to_owned(), std::env::temp_dir()];
+    writable.extend(TEMPORARY.iter().chain(&DEVICES).map(PathBuf::from));
+    let home = etcetera::home_dir().ok();
+    writable.extend(settings.writable.iter().filter_map(|entry| {
+        // A folder named by what is not set is not there.
+        expand(entry, home.as_deref().map(|home| home.as_os_str()), |name| std::env::var_os(name))
+    }));
+    writable.retain(|path| path.is_absolute());
+    Confinement { writable, no_tcp: settings.network == Network::NoTcp }
+}
+
+/// `~` and a variable at the beginning of `entry` filled in; `None` where it is not set.
+fn expand(entry: &str, home: Option<&OsStr>, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let (first, rest) = entry.split_once('/').unwrap_or((entry, ""));
+    let base = match first.strip_prefix('$') {
+        Some(name) => variable(name).filter(|value| !value.is_empty())?,
+        None if first == "~" => home?.to_owned(),
+        None => return Some(PathBuf::from(entry)),
+    };
+    let base = PathBuf::from(base);
+    Some(if rest.is_empty() { base } else { base.join(rest) })
+}
+
+/// The variables of `all` whose names the settings list.
+fn variables(
+    listed: &[String],
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> BTreeMap<OsString, OsString> {
+    let is_listed = |name: &str| {
+        listed.iter().any(|known| match known.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == known,
+        })
+    };
+    all.filter(|(name, _)| name.to_str().is_some_and(is_listed)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_begin_at_the_root_the_home_or_a_variable() {
+        let variable = |name: &str| (name == "CARGO_HOME").then(|| OsString::from("/c"));
+        let expand = |entry| expand(entry, Some(OsStr::new("/home/u")), variable);
+        assert_eq!(expand("/srv/x"), Some("/srv/x".into()));
+        assert_eq!(expand("~/.cache"), Some("/home/u/.cache".into()));
+        assert_eq!(expand("~"), Some("/home/u".into()));
+        assert_eq!(expand("$CARGO_HOME/registry"), Some("/c/registry".into()));
+        assert_eq!(expand("$CARGO_HOME"), Some("/c".into()));
+        assert_eq!(expand("$GOPATH/pkg"), None);
+    }
+
+    /// What is required and cannot be had is refused, never left out in silence.
+    #[test]
+    fn the_settings_decide_what_must_be_enforced() {
+        use Enforced::{Landlock, None as Nothing};
+        let kernel = || Err(Unavailable::Kernel);
+        for (sandbox, network, able, tcp, wanted) in [
+            (Sandbox::Auto, Network::Open, Ok(()), true, Some(Landlock)),
+            (Sandbox::Auto, Network::Open, kernel(), false, Some(Nothing)),
+            (Sandbox::Auto, Network::NoTcp, Ok(()), true, Some(Landlock)),
+            (Sandbox::Auto, Network::NoTcp, Ok(()), false, None),
+            (Sandbox::Auto, Network::NoTcp, kernel(), false, None),
+            (Sandbox::Required, Network::Open, Ok(()), false, Some(Landlock)),
+            (Sandbox::Required, Network::Open, kernel(), false, None),
+            (Sandbox::Required, Network::Open, Err(Unavailable::NoBinary), true, None),
+            (Sandbox::Off, Network::Open, Ok(()), true, Some(Nothing)),
+            (Sandbox::Off, Network::NoTcp, Ok(()), true, None),
+        ] {
+            let settings = BashSettings { sandbox, network, ..BashSettings::default() };
+            let what = format!("{sandbox:?} {network:?} {able:?} {tcp}");
+            match (decide(&settings, able, tcp), wanted) {
+                (Ok(enforced), Some(wanted)) => assert_eq!(enforced, wanted, "{what}"),
+                (Err(error), None) => {
+                    assert!(error.code == ErrorCode::Denied && error.hint.is_some(), "{what}");
+                }
+                (other, _) => panic!("{what}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn only_listed_variables_are_added() {
+        let all = [("CI", "1"), ("AWS_REGION", "x"), ("HOME", "/h")].map(|(a, b)| (a.into(), b.into()));
+        let listed = ["CI".to_owned(), "AWS_*".to_owned()];
+        let names: Vec<_> = variables(&listed, all.into_iter()).into_keys().collect();
+        assert_eq!(names, ["AWS_REGION", "CI"]);
+    }
+}

@@ -1,0 +1,242 @@
+//! One command that runs.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::ring::Ring;
+use super::text::{Piece, Reader};
+use crate::lsp::process::{Exit, ServerProcess};
+
+/// How long the streams are read on after the command has ended. What it left running is gone by then where there is a
+/// supervisor; elsewhere it may hold them open for ever.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+/// The exit code of a command whose time was up.
+const TIMED_OUT: i32 = 124;
+/// The exit code of a command that was killed and did not tell its own.
+const KILLED: i32 = 137;
+
+/// How a command came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// By itself.
+    Exited,
+    /// Its time was up.
+    TimedOut,
+    /// Nobody wanted it any more.
+    Killed,
+}
+
+/// A command's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// How it came.
+    pub how: How,
+    /// Its status: 128 + n where signal n ended it, 124 where its time was up.
+    pub exit_code: i32,
+    /// How long it ran.
+    pub after: Duration,
+}
+
+/// How a command's output is handed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputForm {
+    /// How much of each stream is kept between two takings, in bytes.
+    pub limit: usize,
+    /// With escape sequences.
+    pub raw: bool,
+}
+
+/// A command that runs, or has run. Dropping it ends the command with all it started.
+#[derive(Debug)]
+pub struct Run {
+    shared: Arc<Shared>,
+    ended: watch::Receiver<Option<Ended>>,
+    started: Instant,
+    stop: DropGuard,
+}
+
+#[derive(Debug)]
+struct Shared {
+    stdout: Mutex<Stream>,
+    stderr: Mutex<Stream>,
+    news: Notify,
+}
+
+struct Stream {
+    ring: Ring,
+    reader: Reader,
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.ring.fmt(formatter)
+    }
+}
+
+/// What a command has written on both streams since it was last asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Output {
+    /// Standard output.
+    pub stdout: Piece,
+    /// Standard error.
+    pub stderr: Piece,
+}
+
+impl Run {
+    /// Takes `process` over: the run, and the work that must be done for it until it has ended, at the latest when `limit`
+    /// has passed or `stop` is cancelled.
+    pub fn new(
+        process: ServerProcess,
+        form: OutputForm,
+        limit: Option<Duration>,
+        stop: CancellationToken,
+    ) -> (Self, impl Future<Output = ()> + Send + 'static) {
+        let stream = || Mutex::new(Stream { ring: Ring::new(form.limit), reader: Reader::new(form.raw) });
+        let shared = Arc::new(Shared { stdout: stream(), stderr: stream(), news: Notify::new() });
+        let (sender, ended) = watch::channel(None);
+        let started = Instant::now();
+        // What the clock cannot count to never comes.
+        let deadline = limit.and_then(|limit| started.checked_add(limit));
+        let work = {
+            let (shared, stop) = (shared.clone(), stop.clone());
+            async move {
+                let (how, exit_code) = attend(process, &shared, deadline, &stop).await;
+                sender.send_replace(Some(Ended { how, exit_code, after: started.elapsed() }));
+                shared.news.notify_waiters();
+            }
+        };
+        (Self { shared, ended, started, stop: stop.drop_guard() }, work)
+    }
+
+    /// How it ended, if it has.
+    pub fn end(&self) -> Option<Ended> {
+        *self.ended.borrow()
+    }
+
+    /// Waits for its end; `None` where the runtime goes down before.
+    pub async fn wait(&self) -> Option<Ended> {
+        let mut ended = self.ended.clone();
+        ended.wait_for(Option::is_some).await.ok().and_then(|ended| *ended)
+    }
+
+    /// Ends it with all it started, and waits for that.
+    pub async fn kill(&self) -> Option<Ended> {
+        self.stop.token().cancel();
+        self.wait().await
+    }
+
+    /// Waits until it has written something or has ended, at most until `deadline`.
+    pub async fn news(&self, deadline: Instant) {
+        let news = self.shared.news.notified();
+        tokio::pin!(news);
+        // Listens from here on, so that what comes between the look and the wait is heard.
+        news.as_mut().enable();
+        let silent = self.shared.stdout().ring.is_empty() && self.shared.stderr().ring.is_empty();
+        if silent && self.end().is_none() {
+            // Silence until the deadline is an answer too.
+            let _silent = tokio::time::timeout_at(deadline, news).await;
+        }
+    }
+
+    /// What it has written since it was last asked.
+    pub fn take(&self) -> Output {
+        // Asked first: what is written after this belongs to the next asking.
+        let last = self.end().is_some();
+        let piece = |mut stream: MutexGuard<'_, Stream>| {
+            let Stream { ring, reader } = &mut *stream;
+            reader.read(ring.take(), last)
+        };
+        Output { stdout: piece(self.shared.stdout()), stderr: piece(self.shared.stderr()) }
+    }
+
+    /// How long it has run so far, or ran.
+    pub fn elapsed(&self) -> Duration {
+        self.end().map_or_else(|| self.started.elapsed(), |ended| ended.after)
+    }
+}
+
+impl Shared {
+    fn stdout(&self) -> MutexGuard<'_, Stream> {
+        self.stdout.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stderr(&self) -> MutexGuard<'_, Stream> {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads both streams and sees to the end.
+async fn attend(
+    mut process: ServerProcess,
+    shared: &Shared,
+    deadline: Option<Instant>,
+    stop: &CancellationToken,
+) -> (How, i32) {
+    let (stdout, stderr) = (process.take_stdout(), process.take_stderr());
+    let reading = async {
+        tokio::join!(
+            read(stdout, |bytes| shared.stdout().ring.push(bytes), &shared.news),
+            read(stderr, |bytes| shared.stderr().ring.push(bytes), &shared.news),
+        );
+    };
+    let ending = end(&process, deadline, stop);
+    tokio::pin!(reading, ending);
+    let mut all_read = false;
+    let end = loop {
+        tokio::select! {
+            end = &mut ending => break end,
+            () = &mut reading, if !all_read => all_read = true,
+        }
+    };
+    if !all_read {
+        // Whoever still holds the streams open is not waited for.
+        let _held_open = timeout(DRAIN, reading).await;
+    }
+    end
+}
+
+async fn end(process: &ServerProcess, deadline: Option<Instant>, stop: &CancellationToken) -> (How, i32) {
+    let due = async {
+        match deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    let how = tokio::select! {
+        exit = process.wait() => return (How::Exited, code(exit)),
+        () = due => How::TimedOut,
+        () = stop.cancelled() => How::Killed,
+    };
+    process.terminate(Duration::ZERO).await;
+    if how == How::TimedOut {
+        return (how, TIMED_OUT);
+    }
+    // One that even SIGKILL has not ended yet is not waited for.
+    let exit = timeout(Duration::ZERO, process.wait()).await;
+    (how, exit.map_or(KILLED, code))
+}
+
+/// As shells have it.
+fn code(exit: Exit) -> i32 {
+    match exit {
+        Exit::Code(code) => code,
+        Exit::Signal(signal) => 128 + signal,
+    }
+}
+
+async fn read(pipe: Option<impl AsyncRead + Unpin>, mut keep: impl FnMut(&[u8]), news: &Notify) {
+    let Some(mut pipe) = pipe else { return };
+    let mut chunk = vec![0; CHUNK];
+    // A stream that cannot be read has ended.
+    while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
+        keep(&chunk[..length]);
+        news.notify_waiters();
+    }
+}

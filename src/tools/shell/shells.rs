@@ -1,0 +1,136 @@
+//! All commands of a runtime, and their owner: what runs ends with it, at the latest.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::room::Room;
+use super::run::{OutputForm, Run};
+use crate::lsp::process::{SpawnError, Spawner};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// All commands of a runtime.
+#[derive(Debug, Default)]
+pub struct Shells {
+    /// Cancelled when nothing may run any more.
+    closing: CancellationToken,
+    tasks: TaskTracker,
+    /// Those in the background, oldest first.
+    kept: Mutex<Vec<Kept>>,
+    /// Held from the look for room until the run is kept, so that no two take the same room.
+    starting: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    id: String,
+    session: String,
+    run: Arc<Run>,
+}
+
+impl Shells {
+    /// Starts a command. It is ended when `limit` has passed, when the run is dropped, or by [`shutdown`](Self::shutdown).
+    pub async fn start(
+        &self,
+        spawner: &Spawner,
+        room: Room,
+        form: OutputForm,
+        limit: Option<Duration>,
+    ) -> Result<Run, ToolError> {
+        if self.closing.is_cancelled() {
+            return Err(ToolError::new(
+                ErrorCode::Cancelled,
+                "no command is started: the runtime is shutting down",
+            ));
+        }
+        let process = spawner.spawn_command(room.spawn).await.map_err(|error| not_started(&error))?;
+        let (run, work) = Run::new(process, form, limit, self.closing.child_token());
+        self.tasks.spawn(work);
+        Ok(run)
+    }
+
+    /// Starts a command in the background, for `session` alone, which may have `most` of them; gives its id.
+    pub async fn start_kept(
+        &self,
+        session: &str,
+        most: usize,
+        start: impl Future<Output = Result<Run, ToolError>>,
+    ) -> Result<String, ToolError> {
+        let _one_at_a_time = self.starting.lock().await;
+        self.make_room(session, most)?;
+        let id = new_id()?;
+        let run = Arc::new(start.await?);
+        self.kept().push(Kept { id: id.clone(), session: session.to_owned(), run });
+        Ok(id)
+    }
+
+    /// Forgets the oldest of `session` that has ended, if all places are taken.
+    fn make_room(&self, session: &str, most: usize) -> Result<(), ToolError> {
+        let mut kept = self.kept();
+        if kept.iter().filter(|one| one.session == session).count() < most {
+            return Ok(());
+        }
+        match kept.iter().position(|one| one.session == session && one.run.end().is_some()) {
+            Some(ended) => {
+                kept.remove(ended);
+                Ok(())
+            }
+            None => {
+                let what =
+                    format!("{most} commands of this session run in the background, the most there may be");
+                let hint = "end one with bash_kill, or raise `background` under [bash] in lsp-tools.toml";
+                Err(ToolError::new(ErrorCode::Conflict, what).with_hint(hint))
+            }
+        }
+    }
+
+    /// The run that `session` knows by `id`.
+    pub fn get(&self, session: &str, id: &str) -> Result<Arc<Run>, ToolError> {
+        let kept = self.kept();
+        // Another session's is as unknown as one that never was.
+        let found = kept.iter().find(|one| one.id == id && one.session == session);
+        found.map(|one| one.run.clone()).ok_or_else(|| {
+            let what = format!("no background command of this session has the id `{}`", id.escape_debug());
+            let own: Vec<&str> =
+                kept.iter().filter(|one| one.session == session).map(|one| one.id.as_str()).collect();
+            let hint = if own.is_empty() {
+                "there are none; `bash` with `background` starts one".to_owned()
+            } else {
+                format!("there are: {}", own.join(", "))
+            };
+            ToolError::new(ErrorCode::NotFound, what).with_hint(hint)
+        })
+    }
+
+    /// Ends every command with all it started; returns when they are gone. Nothing is started after.
+    pub async fn shutdown(&self) {
+        self.closing.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Nobody guesses it.
+fn new_id() -> Result<String, ToolError> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).map_err(|error| {
+        ToolError::new(ErrorCode::Internal, format!("the system gives no random numbers: {error}"))
+    })?;
+    Ok(format!("sh-{:016x}", u64::from_ne_bytes(bytes)))
+}
+
+fn not_started(error: &SpawnError) -> ToolError {
+    // Where our binary lies is nothing an agent need know.
+    tracing::warn!("{error}");
+    let what = match error {
+        SpawnError::Refused { source, .. } => format!("the command could not be started: {source}"),
+        SpawnError::NoThread => error.to_string(),
+    };
+    ToolError::new(ErrorCode::Internal, what)
+}

@@ -1,0 +1,189 @@
+//! From the bytes of a command to the text of an answer.
+
+use super::ring::Excerpt;
+
+/// Of each side of a cut, at most this part (one in so many) goes to make the cut fall between lines.
+const TRIMMED: usize = 4;
+
+/// Makes text of what a stream brought, piece by piece: a character or an escape sequence may begin in one piece and end
+/// in the next.
+///
+/// Bytes that are not UTF-8 become U+FFFD. Unless it is raw, escape sequences (ECMA-48) and control characters other than
+/// line feed, carriage return and tab are taken out, and several U+FFFD in a row are one.
+pub struct Reader {
+    raw: bool,
+    parser: vte::Parser,
+    /// The beginning of a character whose rest has not come yet.
+    begun: Vec<u8>,
+}
+
+/// A piece of output as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// The text; where something was left out, a line in brackets says how much.
+    pub text: String,
+    /// How many bytes were left out.
+    pub left_out: u64,
+}
+
+impl Reader {
+    /// A reader at the beginning of a stream.
+    pub fn new(raw: bool) -> Self {
+        Self { raw, parser: vte::Parser::new(), begun: Vec::new() }
+    }
+
+    /// The text of the next piece; `last` where none will follow.
+    pub fn read(&mut self, excerpt: Excerpt, last: bool) -> Piece {
+        let Excerpt { mut head, left_out, mut tail } = excerpt;
+        if left_out == 0 {
+            head.append(&mut tail);
+            return Piece { text: self.decode(&head, last), left_out };
+        }
+        let left_out = left_out + cut_end(&mut head) + cut_start(&mut tail);
+        let mut text = self.decode(&head, true);
+        // What began before the gap does not go on behind it.
+        self.parser = vte::Parser::new();
+        let line = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{line}[{left_out} bytes left out]\n"));
+        text.push_str(&self.decode(&tail, last));
+        Piece { text, left_out }
+    }
+
+    fn decode(&mut self, bytes: &[u8], last: bool) -> String {
+        let mut whole = std::mem::take(&mut self.begun);
+        whole.extend_from_slice(bytes);
+        if !last {
+            self.begun = whole.split_off(whole.len() - unfinished(&whole));
+        }
+        let text = String::from_utf8_lossy(&whole);
+        if self.raw {
+            return text.into_owned();
+        }
+        let mut plain = Plain(String::with_capacity(text.len()));
+        self.parser.advance(&mut plain, text.as_bytes());
+        plain.0
+    }
+}
+
+/// Hears what a terminal would do, and keeps what it would print.
+struct Plain(String);
+
+impl vte::Perform for Plain {
+    fn print(&mut self, character: char) {
+        let repeated = character == char::REPLACEMENT_CHARACTER && self.0.ends_with(character);
+        if !character.is_control() && !repeated {
+            self.0.push(character);
+        }
+    }
+
+    fn execute(&mut self, byte: u8) {
+        if matches!(byte, b'\n' | b'\r' | b'\t') {
+            self.0.push(char::from(byte));
+        }
+    }
+}
+
+/// How many bytes at the end of `bytes` are the beginning of a character.
+fn unfinished(bytes: &[u8]) -> usize {
+    match bytes.utf8_chunks().last() {
+        Some(chunk) => match std::str::from_utf8(chunk.invalid()) {
+            Err(error) if error.error_len().is_none() => chunk.invalid().len(),
+            _ => 0,
+        },
+        None => 0,
+    }
+}
+
+/// Shortens `head` to the end of a line, or at least of a character; tells by how much.
+fn cut_end(head: &mut Vec<u8>) -> u64 {
+    let before = head.len();
+    let searched = &head[before - before / TRIMMED..];
+    let end = match searched.iter().rposition(|byte| *byte == b'\n') {
+        Some(newline) => before - searched.len() + newline + 1,
+        None => before - unfinished(head),
+    };
+    head.truncate(end);
+    (before - end) as u64
+}
+
+/// Shortens `tail` to the beginning of a line, or at least of a character; tells by how much.
+fn cut_start(tail: &mut Vec<u8>) -> u64 {
+    let newline = tail[..tail.len() / TRIMMED].iter().position(|byte| *byte == b'\n');
+    let start = match newline {
+        Some(newline) => newline + 1,
+        // No character has more than three bytes that continue it.
+        None => tail.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count(),
+    };
+    tail.drain(..start);
+    start as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::shell::ring::Ring;
+
+    fn whole(bytes: &[u8]) -> Excerpt {
+        Excerpt { head: bytes.to_vec(), ..Excerpt::default() }
+    }
+
+    fn plain(bytes: &[u8]) -> String {
+        Reader::new(false).read(whole(bytes), true).text
+    }
+
+    #[test]
+    fn escape_sequences_are_taken_out_whatever_their_kind() {
+        for (given, wanted) in [
+            ("\x1b[1;31mred\x1b[0m\tand\r\n", "red\tand\r\n"),
+            ("\x1b]52;c;aGFoYQ==\x07after", "after"),
+            ("\x1b]8;;http://evil.example\x1b\\link\x1b]8;;\x1b\\", "link"),
+            ("\x1bP1$r0m\x1b\\device", "device"),
+            ("\x1b(0lqk\x1b(B", "lqk"),
+            ("a\u{9b}31mb", "a31mb"),
+            ("bell\x07 back\x08 null\0 del\x7f", "bell back null del"),
+            ("\x1b]0;never ends", ""),
+        ] {
+            assert_eq!(plain(given.as_bytes()), wanted, "{given:?}");
+        }
+        let raw = Reader::new(true).read(whole(b"\x1b[1mbold\x07"), true).text;
+        assert_eq!(raw, "\x1b[1mbold\x07");
+    }
+
+    #[test]
+    fn what_is_split_between_pieces_is_put_together() {
+        let text = "ä\x1b[31m€😀\x1b[0m!".as_bytes();
+        for at in 0..=text.len() {
+            let mut reader = Reader::new(false);
+            let (first, second) = text.split_at(at);
+            let joined = reader.read(whole(first), false).text + &reader.read(whole(second), true).text;
+            assert_eq!(joined, "ä€😀!", "split at {at}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_told_and_do_not_swell() {
+        assert_eq!(plain(b"a\xff\xfe\xfdb\xe2\x82"), "a\u{fffd}b\u{fffd}");
+        assert_eq!(Reader::new(true).read(whole(b"\xff\xfe"), true).text, "\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn a_cut_falls_between_lines_or_characters_and_is_counted() {
+        let mut ring = Ring::new(90);
+        let lines: String = (0..100).map(|n| format!("line {n}\n")).collect();
+        ring.push(lines.as_bytes());
+        let piece = Reader::new(false).read(ring.take(), true);
+        let marker = format!("[{} bytes left out]\n", piece.left_out);
+        let (head, tail) = piece.text.split_once(&marker).unwrap();
+        assert!(lines.starts_with(head) && head.ends_with('\n'), "{head:?}");
+        assert!(lines.ends_with(tail) && tail.starts_with("line "), "{tail:?}");
+        assert_eq!(head.len() + tail.len() + piece.left_out as usize, lines.len());
+
+        let mut ring = Ring::new(30);
+        ring.push("€".repeat(50).as_bytes());
+        ring.push(b"xx");
+        let piece = Reader::new(false).read(ring.take(), true);
+        assert!(!piece.text.contains('\u{fffd}'), "{}", piece.text);
+        let shown = piece.text.matches('€').count() * 3 + 2;
+        assert_eq!(shown + piece.left_out as usize, 152);
+    }
+}

@@ -1,0 +1,138 @@
+//! `skill`: instructions that users and projects keep for models, listed and loaded by name.
+//!
+//! A call goes the way of every call. Where a host loads a skill without being asked by its model,
+//! [`Runtime::load_skill`](crate::runtime::Runtime::load_skill) does the same without asking anybody, but not against a rule
+//! that forbids it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::skills::load;
+use super::skills::shelf::Shelf;
+use super::skills::sources::Whose;
+use super::tool::{Call, Card, Tool};
+
+/// The most sentences about what cannot be used.
+const MOST_LEFT_OUT: usize = 20;
+
+/// The arguments of `skill`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct SkillArgs {
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
+    pub action: SkillAction,
+    /// For load.
+    pub name: Option<String>,
+    /// For load: one of its `files` instead.
+    pub file: Option<String>,
+}
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum SkillAction {
+    #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
+    List,
+    #[allow(missing_docs)] // as above
+    Load,
+}
+
+/// A skill in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SkillItem {
+    /// What it is loaded by.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Whose it is.
+    pub source: Whose,
+}
+
+/// Either the list or what was loaded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SkillOutput {
+    /// Of `list`: all that can be loaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skills: Option<Vec<SkillItem>>,
+    /// Of `list`: what cannot be loaded, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// Of `load`: which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Of `load`: the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Of `load`: definitions of tools that it brings; nothing runs them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Value>,
+    /// Of `load`: its other files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct SkillTool;
+
+impl Tool for SkillTool {
+    type Args = SkillArgs;
+    type Output = SkillOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "skill",
+            "Skills",
+            "Instructions kept for kinds of work. `list` them at the start of such work, `load` the one that fits, follow it.",
+        )
+    }
+
+    async fn run(&self, call: Call<'_>, args: SkillArgs) -> Result<SkillOutput, ToolError> {
+        let shelf = Shelf::of(call.context);
+        match (args.action, args.name) {
+            (SkillAction::List, None) if args.file.is_none() => Ok(list(shelf)),
+            (SkillAction::List, _) => Err(wrong("`list` takes neither `name` nor `file`")),
+            (SkillAction::Load, None) => Err(wrong("`name` is missing: which skill shall be loaded")),
+            (SkillAction::Load, Some(name)) => {
+                let output = loaded(call.context, &shelf, name, args.file.as_deref())?;
+                tracing::info!(session = call.caller.session, skill = output.name, "skill.invoked");
+                Ok(output)
+            }
+        }
+    }
+}
+
+fn wrong(what: &str) -> ToolError {
+    ToolError::new(ErrorCode::InvalidArgs, format!("skill: {what}"))
+}
+
+fn list(shelf: Shelf) -> SkillOutput {
+    let items = shelf.skills.into_iter().map(|(name, skill)| SkillItem {
+        name,
+        description: skill.description,
+        source: skill.place.whose,
+    });
+    let skills = Some(items.collect());
+    let left_out = shelf.unread.into_iter().chain(shelf.left_out.into_iter().map(|(_, why)| why));
+    SkillOutput { skills, left_out: left_out.take(MOST_LEFT_OUT).collect(), ..SkillOutput::default() }
+}
+
+fn loaded(
+    context: &Context,
+    shelf: &Shelf,
+    name: String,
+    file: Option<&str>,
+) -> Result<SkillOutput, ToolError> {
+    let skill = load::find(shelf, &name)?;
+    let name = Some(name);
+    if let Some(file) = file {
+        let content = Some(load::file(context, skill, file)?);
+        return Ok(SkillOutput { name, content, ..SkillOutput::default() });
+    }
+    let whole = load::load(context, skill)?;
+    let (content, tools, files) = (Some(whole.content), whole.tools, whole.files);
+    Ok(SkillOutput { name, content, tools, files, ..SkillOutput::default() })
+}

@@ -1,0 +1,242 @@
+//! The head of a `SKILL.md`: what is read of it is a small part of YAML, and nothing in it is ever expanded.
+//!
+//! Read are keys at the margin with a plain text (also over several indented lines), a quoted text, or a block (`|`, `>`). Other
+//! keys than those asked for may hold lists and tables; these are passed over. Anchors, aliases and tags are refused.
+
+/// The head may have at most so many bytes.
+const MOST_BYTES: usize = 64 << 10;
+/// The longest description, in characters.
+const DESCRIPTION_CHARS: usize = 1_024;
+
+/// What a skill says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frontmatter {
+    /// Its name, as written.
+    pub name: String,
+    /// What it is for, on one line.
+    pub description: String,
+}
+
+/// The head cannot be used. Lines are 1-based.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrontmatterError {
+    /// The file does not begin with `---`.
+    #[error("SKILL.md does not begin with `---`, `name: …`, `description: …`, `---`")]
+    Absent,
+    /// The second `---` is missing, or too far away.
+    #[error("the head of SKILL.md does not end with `---` within {MOST_BYTES} bytes")]
+    Endless,
+    /// A line is no `key: value`.
+    #[error("SKILL.md line {line}: this is no `key: value`")]
+    NoKey {
+        /// Which.
+        line: usize,
+    },
+    /// A key stands there twice.
+    #[error("SKILL.md line {line}: the key stands there for the second time")]
+    Twice {
+        /// Which.
+        line: usize,
+    },
+    /// The value is of a kind that is not read.
+    #[error(
+        "SKILL.md line {line}: anchors, aliases, tags and unclosed quotes are not read; write a plain text"
+    )]
+    NotPlain {
+        /// Which.
+        line: usize,
+    },
+    /// A key is not there, or has no text.
+    #[error("the head of SKILL.md has no `{key}`")]
+    Missing {
+        /// Which.
+        key: &'static str,
+    },
+    /// The description is too long.
+    #[error("the description in SKILL.md has {chars} characters, accepted: at most {DESCRIPTION_CHARS}")]
+    Long {
+        /// How many.
+        chars: usize,
+    },
+}
+
+/// One key with its value as written: the rest of its line, and the lines below that belong to it.
+struct Entry<'a> {
+    key: &'a str,
+    line: usize,
+    value: &'a str,
+    below: Vec<&'a str>,
+}
+
+impl Frontmatter {
+    /// Reads the head of the text of a `SKILL.md`.
+    ///
+    /// # Errors
+    /// Where there is none, or it says something that is not read.
+    pub fn parse(text: &str) -> Result<Self, FrontmatterError> {
+        let entries = entries(text)?;
+        let get = |key| match entries.iter().find(|entry| entry.key == key) {
+            Some(entry) => entry.text().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")),
+            None => Ok(String::new()),
+        };
+        let (name, description) = (get("name")?, get("description")?);
+        for (key, text) in [("name", &name), ("description", &description)] {
+            if text.is_empty() {
+                return Err(FrontmatterError::Missing { key });
+            }
+        }
+        let chars = description.chars().count();
+        if chars > DESCRIPTION_CHARS {
+            return Err(FrontmatterError::Long { chars });
+        }
+        Ok(Self { name, description })
+    }
+}
+
+fn entries(text: &str) -> Result<Vec<Entry<'_>>, FrontmatterError> {
+    let mut lines = text.lines().zip(1..).skip_while(|(line, _)| line.trim().is_empty()).peekable();
+    // Editors that show skills keep them within a fence.
+    lines.next_if(|(line, _)| line.starts_with("```") && line.trim_start_matches('`').trim() == "skill");
+    if lines.next().is_none_or(|(line, _)| line.trim_end() != "---") {
+        return Err(FrontmatterError::Absent);
+    }
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut bytes = 0;
+    for (line, number) in lines {
+        bytes += line.len() + 1;
+        if bytes > MOST_BYTES {
+            break;
+        }
+        if line.trim_end() == "---" {
+            return Ok(entries);
+        }
+        let belongs = line.trim().is_empty() || line.starts_with([' ', '\t', '-', '#']);
+        match entries.last_mut() {
+            Some(last) if belongs => last.below.push(line),
+            None if line.trim().is_empty() || line.starts_with('#') => {}
+            _ => {
+                let entry = key(line, number)?;
+                if entries.iter().any(|known| known.key == entry.key) {
+                    return Err(FrontmatterError::Twice { line: number });
+                }
+                entries.push(entry);
+            }
+        }
+    }
+    Err(FrontmatterError::Endless)
+}
+
+fn key(line: &str, number: usize) -> Result<Entry<'_>, FrontmatterError> {
+    let no_key = FrontmatterError::NoKey { line: number };
+    let (key, value) = line.split_once(':').ok_or_else(|| no_key.clone())?;
+    let is_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if key.is_empty() || !key.bytes().all(is_key) || !(value.is_empty() || value.starts_with([' ', '\t'])) {
+        return Err(no_key);
+    }
+    Ok(Entry { key, line: number, value: value.trim(), below: Vec::new() })
+}
+
+impl Entry<'_> {
+    fn text(&self) -> Result<String, FrontmatterError> {
+        let not_plain = || FrontmatterError::NotPlain { line: self.line };
+        let below = || self.below.iter().filter(|line| !line.starts_with('#')).map(|line| line.trim());
+        if self.value.starts_with(['|', '>']) {
+            let header = self.value.split(" #").next().unwrap_or_default();
+            let known = header[1..].trim_end().bytes().all(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9'));
+            return if known { Ok(below().collect::<Vec<_>>().join(" ")) } else { Err(not_plain()) };
+        }
+        let whole = std::iter::once(self.value).chain(below()).collect::<Vec<_>>().join(" ");
+        let whole = whole.trim();
+        match whole.as_bytes().first() {
+            Some(b'"') => {
+                let end = closing(whole, '"').ok_or_else(not_plain)?;
+                // The escapes of JSON are those that YAML has for everyday use.
+                serde_json::from_str(&whole[..=end]).map_err(|_| not_plain())
+            }
+            Some(b'\'') => {
+                let end = closing(whole, '\'').ok_or_else(not_plain)?;
+                Ok(whole[1..end].replace("''", "'"))
+            }
+            Some(b'&' | b'*' | b'!' | b'%' | b'@' | b'`' | b'{' | b'[') => Err(not_plain()),
+            _ => Ok(whole.split(" #").next().unwrap_or_default().trim_end().to_owned()),
+        }
+    }
+}
+
+/// The place of the quote that closes the one at the start; only a comment may follow it.
+fn closing(text: &str, quote: char) -> Option<usize> {
+    let mut characters = text.char_indices().skip(1).peekable();
+    while let Some((at, character)) = characters.next() {
+        if character == '\\' && quote == '"' {
+            characters.next();
+        } else if character == quote {
+            if quote == '\'' && characters.next_if(|(_, next)| *next == '\'').is_some() {
+                continue;
+            }
+            let rest = text[at + 1..].trim_start();
+            return (rest.is_empty() || rest.starts_with('#')).then_some(at);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn description(head: &str) -> Result<String, FrontmatterError> {
+        Frontmatter::parse(&format!("---\nname: a\n{head}\n---\ntext\n")).map(|read| read.description)
+    }
+
+    #[test]
+    fn every_way_of_writing_a_text() {
+        for (head, expected) in [
+            ("description: plain text # a remark", "plain text"),
+            ("description: Use when: it is so", "Use when: it is so"),
+            ("description:\n  over two\n  lines", "over two lines"),
+            ("description: begun\n  and continued", "begun and continued"),
+            ("description: >-\n  folded\n  text\n\n  on", "folded text on"),
+            ("description: |\n  kept\n  lines", "kept lines"),
+            ("description: \"with \\\"quotes\\\" and \\u00e9\" # so", "with \"quotes\" and é"),
+            ("description: 'it''s'", "it's"),
+            ("allowed-tools:\n- a\n- b\nmetadata:\n  x: *y\ndescription: last", "last"),
+        ] {
+            assert_eq!(description(head).as_deref(), Ok(expected), "{head}");
+        }
+    }
+
+    #[test]
+    fn a_fence_around_the_skill() {
+        let text = "```skill\n---\nname: tools\ndescription:\n  One\n  two.\n---\n\n# T\n```";
+        let read = Frontmatter::parse(text).unwrap();
+        assert_eq!((read.name.as_str(), read.description.as_str()), ("tools", "One two."));
+    }
+
+    #[test]
+    fn what_is_not_read_is_refused_with_its_line() {
+        for head in [
+            "description: *bomb",
+            "description: &a text",
+            "description: !!python/object x",
+            "description: [a, b]",
+            "description: {a: b}",
+            "description: \"open",
+            "description: 'open",
+            "description: \"a\" b",
+            "description: |x\n  y",
+        ] {
+            assert_eq!(description(head), Err(FrontmatterError::NotPlain { line: 3 }), "{head}");
+        }
+        assert_eq!(description("no key"), Err(FrontmatterError::NoKey { line: 3 }));
+        assert_eq!(description("name: b"), Err(FrontmatterError::Twice { line: 3 }));
+        assert_eq!(description("x: 1"), Err(FrontmatterError::Missing { key: "description" }));
+        assert_eq!(description("description:"), Err(FrontmatterError::Missing { key: "description" }));
+        let long = format!("description: {}", "x".repeat(1_025));
+        assert_eq!(description(&long), Err(FrontmatterError::Long { chars: 1_025 }));
+        assert_eq!(Frontmatter::parse("# Title\n"), Err(FrontmatterError::Absent));
+        assert_eq!(Frontmatter::parse(""), Err(FrontmatterError::Absent));
+        assert_eq!(Frontmatter::parse("---\nname: a\n"), Err(FrontmatterError::Endless));
+        let bomb = format!("---\n{}---\n", "# filler\n".repeat(8_000));
+        assert_eq!(Frontmatter::parse(&bomb), Err(FrontmatterError::Endless));
+    }
+}

@@ -1,0 +1,85 @@
+//! The text of one skill.
+
+use serde_json::Value;
+
+use super::super::context::Context;
+use super::super::error::{ErrorCode, ToolError};
+use super::shelf::{Shelf, Skill, Unread, trusted_text};
+use crate::text::nearest;
+
+/// The most text of one skill, in bytes.
+const MOST_BYTES: usize = 256 << 10;
+
+/// A skill as it is handed out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// Its instructions: `SKILL.md`, then the prompts that its manifest names.
+    pub content: String,
+    /// Definitions of tools that its manifest names. They are text for whoever hosts the model: nothing runs them here.
+    pub tools: Vec<Value>,
+    /// Its other files.
+    pub files: Vec<String>,
+}
+
+/// The skill called `name`.
+///
+/// # Errors
+/// Where there is none, with the nearest name, or it may not be used.
+pub fn find<'a>(shelf: &'a Shelf, name: &str) -> Result<&'a Skill, ToolError> {
+    if let Some(skill) = shelf.skills.get(name) {
+        return Ok(skill);
+    }
+    if let Some((_, why)) = shelf.left_out.iter().find(|(left_out, _)| left_out == name) {
+        return Err(ToolError::new(ErrorCode::Denied, format!("the skill is not loaded: {why}")));
+    }
+    let error = ToolError::new(ErrorCode::NotFound, format!("there is no skill {name:?}"));
+    Err(match nearest(name, shelf.skills.keys().map(String::as_str)) {
+        Some(near) => error.with_hint(format!("nearest: {near}")),
+        None => error.with_hint("action `list` tells what there is"),
+    })
+}
+
+/// Reads all of it.
+///
+/// # Errors
+/// Where a file that it names is missing, not trusted, or leads out of its folder.
+pub fn load(context: &Context, skill: &Skill) -> Result<Loaded, ToolError> {
+    let mut content = skill.text.clone().unwrap_or_default();
+    let (mut tools, mut served) = (Vec::new(), vec!["SKILL.md", "skill.json"]);
+    if let Some(manifest) = &skill.manifest {
+        for prompt in &manifest.prompts {
+            if !content.is_empty() {
+                content.push_str("\n\n");
+            }
+            content.push_str(&file(context, skill, prompt)?);
+            if content.len() > MOST_BYTES {
+                let what = format!("the skill has more than {MOST_BYTES} bytes of text");
+                return Err(ToolError::new(ErrorCode::TooLarge, what));
+            }
+            served.push(prompt);
+        }
+        for tool in &manifest.tools {
+            let definition = serde_json::from_str(&file(context, skill, tool)?);
+            tools.push(definition.map_err(|error| {
+                ToolError::new(ErrorCode::NotText, format!("`{}` is not JSON: {error}", tool.escape_debug()))
+            })?);
+            served.push(tool);
+        }
+    }
+    let files = skill.place.files().into_iter().filter(|file| !served.contains(&file.as_str())).collect();
+    Ok(Loaded { content, tools, files })
+}
+
+/// The text of one of its files, by its path in the skill's folder.
+///
+/// # Errors
+/// Where it is missing, not trusted, or leads out of the folder.
+pub fn file(context: &Context, skill: &Skill, file: &str) -> Result<String, ToolError> {
+    trusted_text(context, &skill.place, file).map_err(|error| {
+        let name = file.escape_debug();
+        match error {
+            Unread::Not(error) => super::super::context::from_read_error(error),
+            other => ToolError::new(ErrorCode::Denied, format!("`{name}` of the skill is not read: {other}")),
+        }
+    })
+}

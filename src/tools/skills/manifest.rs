@@ -1,0 +1,54 @@
+//! `skill.json`: a skill as a manifest that names prompts and definitions of tools.
+
+use serde::Deserialize;
+
+/// The longest description, in characters.
+const DESCRIPTION_CHARS: usize = 1_024;
+/// The most prompts, and the most tools.
+const MOST_FILES: usize = 50;
+
+/// A manifest. Words that are not known here are passed over; they are others'.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Manifest {
+    /// Its name, as written.
+    pub name: String,
+    /// Its name for people.
+    pub display_name: Option<String>,
+    /// What it is for.
+    #[serde(default)]
+    pub description: String,
+    /// Whose counting it is, is the author's.
+    pub version: Option<String>,
+    /// Files with prompts, relative to the skill's folder, in order.
+    #[serde(default)]
+    pub prompts: Vec<String>,
+    /// Files with definitions of tools, relative to the skill's folder.
+    #[serde(default)]
+    pub tools: Vec<String>,
+}
+
+impl Manifest {
+    /// Reads the text of a `skill.json`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let read: Self = serde_json::from_str(text).map_err(|error| format!("skill.json: {error}"))?;
+        let chars = read.description.chars().count();
+        if chars > DESCRIPTION_CHARS {
+            return Err(format!(
+                "skill.json: `description` has {chars} characters, accepted: at most {DESCRIPTION_CHARS}"
+            ));
+        }
+        for (key, files) in [("prompts", &read.prompts), ("tools", &read.tools)] {
+            if files.len() > MOST_FILES {
+                return Err(format!(
+                    "skill.json: `{key}` names {} files, accepted: at most {MOST_FILES}",
+                    files.len()
+                ));
+            }
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,15 @@
+//! Skills: folders with instructions for models, as `SKILL.md` with a head ([`frontmatter`]) or as `skill.json` with prompts
+//! and definitions of tools ([`manifest`]), or both.
+//!
+//! How data passes: the folders in their order ([`sources`]) → every skill in them, those of one name settled ([`shelf`]) →
+//! the text of one ([`load`]). Nothing is executed: a skill is text, and so are the definitions of tools in it.
+//!
+//! A skill of the workspace is material of whoever wrote the repository, and it is meant to be followed. So it is neither
+//! listed nor loaded before its owner has said yes to exactly its text (`lsp-tools trust`), and it never takes the place
+//! of one of the user's own.
+
+pub mod frontmatter;
+pub mod load;
+pub mod manifest;
+pub mod shelf;
+pub mod sources;

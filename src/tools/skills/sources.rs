@@ -1,0 +1,194 @@
+//! Where skills are looked for.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::super::context::Context;
+use crate::workspace::{EntryKind, ListQuery, ReadError, TextFile, Until, Workspace, WorkspacePath};
+
+/// The workspace's own folders, in order.
+const OF_WORKSPACE: [&str; 3] = [".lsp-tools/skills", ".github/skills", ".claude/skills"];
+/// The most skills of one folder.
+const MOST_SKILLS: usize = 200;
+/// The largest file of a skill that is read, in bytes.
+const MOST_BYTES: u64 = 128 << 10;
+/// The most files of one skill, and how deep its folders go.
+const MOST_FILES: usize = 200;
+const DEPTH: usize = 4;
+/// How long the look into one folder may take.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Who put a skill there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Whose {
+    #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
+    User,
+    #[allow(missing_docs)] // as above
+    Workspace,
+}
+
+/// The folder of one skill.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Whose it is.
+    pub whose: Whose,
+    /// The folder's name, which must be the skill's.
+    pub name: String,
+    /// What nothing is read outside of: the workspace, or the folder itself.
+    root: Workspace,
+    /// The folder in it.
+    folder: WorkspacePath,
+}
+
+impl Place {
+    /// How it is spoken of: by its path in the workspace; of the user's by its name alone.
+    pub fn shown(&self) -> String {
+        match self.whose {
+            Whose::User => self.name.escape_debug().to_string(),
+            Whose::Workspace => self.folder.display(),
+        }
+    }
+
+    /// The path of one of its files beneath `root`, if that is where the text leads.
+    fn path(&self, file: &str) -> Option<WorkspacePath> {
+        let path = self.folder.join(file).ok()?;
+        path.as_path().starts_with(self.folder.as_path()).then_some(path)
+    }
+
+    /// How trust knows one of its files; `None` where it lies outside of the folder.
+    pub fn key(&self, file: &str) -> Option<String> {
+        self.path(file)?.as_path().to_str().map(str::to_owned)
+    }
+
+    /// The text of one of its files, by its path in the folder.
+    ///
+    /// # Errors
+    /// Where it is missing, leads out of the folder, is no text, or too large.
+    pub fn read(&self, file: &str) -> Result<TextFile, ReadError> {
+        let path =
+            self.path(file).ok_or_else(|| ReadError::Outside { path: file.escape_debug().to_string() })?;
+        self.root.read_text_up_to(&path, MOST_BYTES)
+    }
+
+    /// Whether it has either form of a skill.
+    fn is_skill(&self) -> bool {
+        ["SKILL.md", "skill.json"]
+            .iter()
+            .any(|file| self.path(file).is_some_and(|path| self.root.exists(&path)))
+    }
+
+    /// Its files, by their paths in the folder, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        let mut folders = vec![(String::new(), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            let Some(path) = self.path(&folder) else { continue };
+            let Ok(entries) = names_in(&self.root, &path, MOST_FILES) else { continue };
+            for (name, is_dir) in entries {
+                let inner = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+                match is_dir {
+                    true if depth < DEPTH => folders.push((inner, depth + 1)),
+                    false if files.len() < MOST_FILES => files.push(inner),
+                    _ => {}
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+}
+
+/// The folders of all skills, those that come later last, and a sentence for each folder that cannot be used.
+pub fn places(context: &Context) -> (Vec<Place>, Vec<String>) {
+    let (mut places, mut left_out) = (Vec::new(), Vec::new());
+    let mut take = |found: Result<Vec<Place>, String>| match found {
+        Ok(found) => places.extend(found),
+        Err(why) => left_out.push(why),
+    };
+    take(of_user(&context.folders.config.join("skills"), "the user's skills"));
+    for given in &context.config.settings.skills.directories {
+        let shown = format!("`directories` names {:?}, which", given);
+        take(match configured(context, given) {
+            None => Err(format!("{shown} is neither absolute nor in the workspace nor in a home directory")),
+            Some(Configured::Inside(folder)) => of_workspace(context, &folder),
+            Some(Configured::Elsewhere(folder)) if folder.is_dir() => of_user(&folder, &shown),
+            Some(Configured::Elsewhere(_)) => Err(format!("{shown} is no directory")),
+        });
+    }
+    for folder in OF_WORKSPACE {
+        if let Ok(folder) = context.workspace.path(Path::new(folder)) {
+            take(of_workspace(context, &folder));
+        }
+    }
+    (places, left_out)
+}
+
+enum Configured {
+    Inside(WorkspacePath),
+    Elsewhere(PathBuf),
+}
+
+fn configured(context: &Context, given: &str) -> Option<Configured> {
+    let path = match given.strip_prefix("~/") {
+        Some(below) => etcetera::home_dir().ok()?.join(below),
+        None => PathBuf::from(given),
+    };
+    // Also where a link leads into the workspace, it is the workspace's.
+    let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+    let inside =
+        if path.is_absolute() { context.workspace.inside(&real) } else { context.workspace.path(&path).ok() };
+    match inside {
+        Some(inside) => Some(Configured::Inside(inside)),
+        None if path.is_absolute() => Some(Configured::Elsewhere(path)),
+        None => None,
+    }
+}
+
+/// The skills in a folder outside of the workspace, or the one that it is itself.
+fn of_user(folder: &Path, shown: &str) -> Result<Vec<Place>, String> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let place = |folder: &Path| {
+        let name = folder.file_name()?.to_str()?.to_owned();
+        let root = Workspace::open(folder).ok()?;
+        Some(Place { whose: Whose::User, name, root, folder: WorkspacePath::root() }).filter(Place::is_skill)
+    };
+    if let Some(itself) = place(folder) {
+        return Ok(vec![itself]);
+    }
+    let root = Workspace::open(folder).map_err(|_| format!("{shown} cannot be opened"))?;
+    let names = names_in(&root, &WorkspacePath::root(), MOST_SKILLS);
+    let names = names.map_err(|_| format!("{shown} cannot be read"))?;
+    Ok(names.iter().filter_map(|(name, _)| place(&folder.join(name))).collect())
+}
+
+/// The names in a folder, hidden ones too, and whether each is that of a directory.
+fn names_in(root: &Workspace, folder: &WorkspacePath, most: usize) -> Result<Vec<(String, bool)>, ReadError> {
+    let until = Until::new(Instant::now() + LOOK);
+    let found = root.list(&ListQuery { under: folder.clone(), recursive: false, max: most, until })?;
+    let names = found.entries.into_iter().filter_map(|entry| {
+        let name = entry.path.file_name()?.to_owned();
+        Some((name, entry.kind == EntryKind::Directory))
+    });
+    Ok(names.collect())
+}
+
+/// The same for a folder of the workspace.
+fn of_workspace(context: &Context, folder: &WorkspacePath) -> Result<Vec<Place>, String> {
+    let place = |folder: WorkspacePath| {
+        let name = folder.file_name()?.to_owned();
+        let root = context.workspace.clone();
+        Some(Place { whose: Whose::Workspace, name, root, folder }).filter(Place::is_skill)
+    };
+    if let Some(itself) = place(folder.clone()) {
+        return Ok(vec![itself]);
+    }
+    match names_in(&context.workspace, folder, MOST_SKILLS) {
+        Ok(found) => Ok(found.iter().filter_map(|(name, _)| place(folder.join(name).ok()?)).collect()),
+        Err(ReadError::NotFound { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,237 @@
+//! `task`: a piece of work handed to another agent, which is a program that the settings name.
+//!
+//! The runner (`[agents.NAME] runner`) is started in the workspace's root. On its standard input it gets one JSON object:
+//!
+//! ```json
+//! {"agent": "researcher", "objective": "…", "tools": ["read", "lsp_*"], "workspace": "/…", "session": "…", "depth": 1}
+//! ```
+//!
+//! `tools` are the names that it may use, `null` for all that its caller may. It prints its summary as text, or as
+//! `{"summary": "…"}`, or `{"error": "…"}`. What it writes to its standard error, line by line, is logged: its events. Where it
+//! calls tools of this workspace, it does so in the session named, as the agent that `LSP_TOOLS_AGENT` names: the agents
+//! from the first to itself (`lead/researcher`), so that no agent gets more by handing on than it has.
+
+mod run;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use globset::Glob;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::tool::{Call, Caller, Card, Tool};
+use crate::config::Agent;
+use crate::policy::request::{Effect, Subjects};
+use crate::text::suggestion;
+
+/// The variable that names the agents from the first to the one that runs.
+pub const AGENT: &str = "LSP_TOOLS_AGENT";
+/// The variable that names its session.
+pub const SESSION: &str = "LSP_TOOLS_SESSION";
+/// How often work may be handed on.
+const DEPTH: usize = 3;
+/// How many tasks one process has running at a time.
+const AT_ONCE: usize = 8;
+/// The longest objective, in bytes.
+const OBJECTIVE_BYTES: usize = 64 << 10;
+
+/// The arguments of `task`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct TaskArgs {
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
+    pub agent: String,
+    /// All it needs to know; it sees nothing else of this conversation.
+    pub objective: String,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TaskOutput {
+    /// Who did it.
+    pub agent: String,
+    /// What it says.
+    pub summary: String,
+    /// The summary was longer; its end is left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
+/// The tool.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The agents on whose behalf this process runs.
+    base: Option<String>,
+    running: Arc<Semaphore>,
+    started: Arc<AtomicU64>,
+}
+
+impl Task {
+    /// For a process that may itself have been started for a task.
+    pub fn from_environment() -> Self {
+        Self::below(std::env::var(AGENT).ok().filter(|agents| !agents.is_empty()))
+    }
+
+    /// For a process that runs on behalf of `agents`, from the first to the last, with `/` between them.
+    pub fn below(agents: Option<String>) -> Self {
+        Self { base: agents, running: Arc::new(Semaphore::new(AT_ONCE)), started: Arc::default() }
+    }
+
+    /// What is to be started.
+    fn order(&self, context: &Context, caller: &Caller, args: &TaskArgs) -> Result<Order, ToolError> {
+        if args.objective.trim().is_empty() || args.objective.len() > OBJECTIVE_BYTES {
+            let what = format!(
+                "task: `objective` has {} bytes, accepted: 1 to {OBJECTIVE_BYTES}, not only spaces",
+                args.objective.len()
+            );
+            return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+        }
+        let agents = context.config.settings.agents();
+        let agent = known(context, &args.agent)?;
+        let above = caller.agent.as_ref().or(self.base.as_ref());
+        let mut chain: Vec<&str> = above.map(|above| above.split('/').collect()).unwrap_or_default();
+        let scopes: Vec<&[String]> =
+            chain.iter().filter_map(|name| agents.get(*name)?.tools.as_deref()).collect();
+        let tools = narrowed(&scopes, agent.tools.as_deref());
+        chain.push(&args.agent);
+        if chain.len() > DEPTH {
+            let what =
+                format!("work is handed on {DEPTH} times at most; {} would be one more", chain.join("/"));
+            return Err(ToolError::new(ErrorCode::Denied, what).with_hint("do it without another agent"));
+        }
+        let runner = agent.runner.as_deref().filter(|runner| !runner.is_empty()).ok_or_else(|| {
+            let error =
+                ToolError::new(ErrorCode::Unsupported, format!("the agent {:?} has no runner", args.agent));
+            error.with_hint(format!(
+                "put `runner = [\"PROGRAM\", …]` under [agents.{}] in lsp-tools.toml",
+                args.agent
+            ))
+        })?;
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        Ok(Order {
+            agent: args.agent.clone(),
+            objective: args.objective.clone(),
+            runner: runner.to_vec(),
+            tools,
+            session: format!("{}.{}-{number}", caller.session, std::process::id()),
+            depth: chain.len(),
+            chain: chain.join("/"),
+        })
+    }
+}
+
+/// A task that may be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Order {
+    agent: String,
+    objective: String,
+    /// The program and its arguments.
+    runner: Vec<String>,
+    /// Names of tools, which may end in `*`; `None` for all.
+    tools: Option<Vec<String>>,
+    /// The session of the agent's own.
+    session: String,
+    /// How often work has been handed on, this time included.
+    depth: usize,
+    /// The agents from the first to this one.
+    chain: String,
+}
+
+impl Tool for Task {
+    type Args = TaskArgs;
+    type Output = TaskOutput;
+
+    fn card(&self) -> Card {
+        let description = "Hand a piece of work to another agent and get its summary. An unknown name is answered with \
+                           the agents there are.";
+        Card::new("task", "Task for another agent", description, Effect::Execute)
+    }
+
+    fn subjects(&self, context: &Context, args: &TaskArgs) -> Result<Subjects, ToolError> {
+        let agent = known(context, &args.agent)?;
+        let words = agent.runner.iter().flatten().map(|word| quoted(word)).collect::<Vec<_>>();
+        let commands = if words.is_empty() { Vec::new() } else { vec![words.join(" ")] };
+        Ok(Subjects { commands, ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: TaskArgs) -> Result<TaskOutput, ToolError> {
+        let order = self.order(call.context, call.caller, &args)?;
+        let Ok(_running) = self.running.try_acquire() else {
+            let what = format!("{AT_ONCE} tasks are running, which is the most there may be at a time");
+            return Err(ToolError::new(ErrorCode::Denied, what).with_hint("wait for one of them"));
+        };
+        run::run(call.context, &order).await
+    }
+}
+
+fn known(context: &Context, name: &str) -> Result<Agent, ToolError> {
+    let agents = context.config.settings.agents();
+    agents.get(name).cloned().ok_or_else(|| {
+        let what = format!("there is no agent {name:?}");
+        if agents.is_empty() {
+            let error = ToolError::new(ErrorCode::NotFound, what);
+            return error.with_hint("lsp-tools.toml names agents as [agents.NAME] with a `runner`");
+        }
+        let all = agents.iter().map(|(name, agent)| match &agent.description {
+            Some(description) => format!("{name} ({description})"),
+            None => name.clone(),
+        });
+        let near = suggestion(name, &agents.keys().map(String::as_str).collect::<Vec<_>>());
+        ToolError::new(ErrorCode::NotFound, format!("{what}{near}"))
+            .with_hint(format!("agents: {}", all.collect::<Vec<_>>().join(", ")))
+    })
+}
+
+/// Of the tools that `own` names those that all of `scopes` have; where `own` names none, all that the last of them has.
+/// A name that ends in `*` stays only where each scope has at least as much.
+fn narrowed(scopes: &[&[String]], own: Option<&[String]>) -> Option<Vec<String>> {
+    let mut lists = scopes.iter().copied().chain(own).rev();
+    let narrowest = lists.next()?;
+    let wider: Vec<&[String]> = lists.collect();
+    let has = |scope: &[String], name: &str| {
+        let mut globs = scope.iter().filter_map(|pattern| Glob::new(pattern).ok());
+        globs.any(|glob| glob.compile_matcher().is_match(name))
+    };
+    let kept = narrowest.iter().filter(|name| wider.iter().all(|scope| has(scope, name)));
+    Some(kept.cloned().collect())
+}
+
+/// A word as a shell would need it written, for whoever reads the command or rules on it.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn nobody_hands_on_more_than_they_have() {
+        let (wide, narrow) = (names(&["lsp_*", "read", "task"]), names(&["lsp_hover", "task"]));
+        let own = names(&["lsp_hover", "lsp_*", "bash", "read"]);
+        assert_eq!(narrowed(&[], None), None);
+        assert_eq!(narrowed(&[], Some(&own)), Some(own.clone()));
+        assert_eq!(narrowed(&[&wide], None), Some(wide.clone()));
+        assert_eq!(narrowed(&[&wide], Some(&own)), Some(names(&["lsp_hover", "lsp_*", "read"])));
+        assert_eq!(narrowed(&[&wide, &narrow], Some(&own)), Some(names(&["lsp_hover"])));
+        assert_eq!(narrowed(&[&narrow, &wide], None), Some(names(&["task"])));
+    }
+
+    #[test]
+    fn words_are_shown_as_a_shell_would_need_them() {
+        assert_eq!(quoted("--flag=a/b.c"), "--flag=a/b.c");
+        assert_eq!(quoted("it's; rm -rf"), r"'it'\''s; rm -rf'");
+        assert_eq!(quoted(""), "''");
+    }
+}

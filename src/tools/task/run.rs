@@ -1,0 +1,158 @@
+//! The run of one task: the program is found, started, given its order, heard, and ended.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::context::Context;
+use super::super::error::{ErrorCode, ToolError};
+use super::{AGENT, Order, SESSION, TaskOutput};
+use crate::lsp::locate::{is_program, search};
+use crate::lsp::process::{Exchange, Exchanged, Exit, RunError, Spawn, exchange};
+
+/// The most of a runner's output that is read, in bytes.
+const OUTPUT_BYTES: usize = 1 << 20;
+/// The most events of one task that are logged.
+const MOST_EVENTS: usize = 1_000;
+/// The status that a shell and our supervisor have for a program that cannot be started.
+const NOT_STARTED: i32 = 127;
+
+/// What a runner may print instead of text.
+#[derive(Deserialize)]
+struct Printed {
+    summary: Option<String>,
+    error: Option<String>,
+    #[serde(default)]
+    events: Vec<Value>,
+}
+
+/// Runs the task to its end. Its process and all it started end with the returned future.
+pub async fn run(context: &Context, order: &Order) -> Result<TaskOutput, ToolError> {
+    let (agent, session) = (order.agent.as_str(), order.session.as_str());
+    tracing::info!(agent, session, depth = order.depth, "subagent.started");
+    let done = carry_out(context, order).await;
+    match &done {
+        Ok(output) => tracing::info!(agent, session, bytes = output.summary.len(), "subagent.completed"),
+        Err(error) => tracing::warn!(agent, session, %error, "subagent.failed"),
+    }
+    done
+}
+
+async fn carry_out(context: &Context, order: &Order) -> Result<TaskOutput, ToolError> {
+    let (program, args) = command(context, order)?;
+    let root = context.workspace.root();
+    let input = json!({
+        "agent": order.agent,
+        "objective": order.objective,
+        "tools": order.tools,
+        "workspace": root.to_string_lossy(),
+        "session": order.session,
+        "depth": order.depth,
+    })
+    .to_string();
+    let variables = [(AGENT, &order.chain), (SESSION, &order.session)];
+    let env: BTreeMap<OsString, OsString> =
+        variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let spawn = Spawn { name: format!("agent {}", order.agent), program, args, env, cwd: root.to_owned() };
+    let limit = context.config.settings.deadlines.task;
+    let with =
+        Exchange { input: input.as_bytes(), most_bytes: OUTPUT_BYTES, deadline: context.deadline(limit) };
+    let mut events = Events { order, told: 0 };
+    let done = exchange(context.manager.spawner(), spawn, with, |line| events.tell(line)).await;
+    match done {
+        Ok(done) => answer(context, order, &done, &mut events),
+        Err(RunError::TooLong { .. }) => {
+            let limit = context.timeout.unwrap_or(limit);
+            let what = format!("the agent {} was ended because it took more than {limit:?}", order.agent);
+            Err(ToolError::new(ErrorCode::Timeout, what)
+                .with_hint("give it less to do, or raise `task` under [deadlines] in lsp-tools.toml"))
+        }
+        Err(RunError::Start(error)) => {
+            tracing::warn!("{error}");
+            Err(failed(order, "cannot be started; why is in the log"))
+        }
+    }
+}
+
+/// The program by its path. One of the workspace is never started: what the settings were trusted with is its name, not its
+/// content.
+fn command(context: &Context, order: &Order) -> Result<(PathBuf, Vec<OsString>), ToolError> {
+    let (name, args) = order.runner.split_first().map_or(("", [].as_slice()), |(name, args)| (name, args));
+    let given = Path::new(name);
+    let found = if name.contains('/') {
+        Some(given.to_owned()).filter(|path| path.is_absolute() && is_program(path))
+    } else {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        search(name, std::env::split_paths(&path))
+    };
+    let program = found.ok_or_else(|| {
+        let what = format!("the runner of the agent {} is not there", order.agent);
+        ToolError::new(ErrorCode::NotFound, what)
+            .with_hint("`runner` begins with an absolute path or the name of a program on PATH")
+    })?;
+    let real = std::fs::canonicalize(&program).unwrap_or_else(|_| program.clone());
+    if context.workspace.inside(&program).is_some() || context.workspace.inside(&real).is_some() {
+        let what =
+            format!("the runner of the agent {} lies in the workspace and is not started", order.agent);
+        return Err(ToolError::new(ErrorCode::Denied, what).with_hint("put it elsewhere"));
+    }
+    Ok((program, args.iter().map(OsString::from).collect()))
+}
+
+fn answer(
+    context: &Context,
+    order: &Order,
+    done: &Exchanged,
+    events: &mut Events<'_>,
+) -> Result<TaskOutput, ToolError> {
+    let text = String::from_utf8_lossy(&done.output);
+    let text = text.trim();
+    let printed = serde_json::from_str::<Printed>(text).ok().filter(|_| text.starts_with('{'));
+    let (summary, error) = match printed {
+        Some(printed) => {
+            printed.events.iter().for_each(|event| events.tell(&event.to_string()));
+            (printed.summary, printed.error)
+        }
+        None => (Some(text.to_owned()), None),
+    };
+    if let Some(error) = error {
+        return Err(failed(order, &format!("failed: {error}")));
+    }
+    match done.exit {
+        Exit::Code(0) => {}
+        Exit::Code(NOT_STARTED) => return Err(failed(order, "cannot be started; why is in the log")),
+        exit => return Err(failed(order, &format!("ended with {exit}; what it said is in the log"))),
+    }
+    let summary = summary.filter(|summary| !summary.trim().is_empty());
+    let summary = summary.ok_or_else(|| failed(order, "ended without a summary"))?;
+    let most = context.config.settings.limits.answer_bytes;
+    let kept =
+        (0..=most.min(summary.len())).rev().find(|end| summary.is_char_boundary(*end)).unwrap_or_default();
+    let truncated = done.cut || kept < summary.len();
+    Ok(TaskOutput { agent: order.agent.clone(), summary: summary[..kept].to_owned(), truncated })
+}
+
+fn failed(order: &Order, how: &str) -> ToolError {
+    ToolError::new(ErrorCode::ServerFailed, format!("the runner of the agent {} {how}", order.agent))
+}
+
+/// What a runner tells while it works.
+struct Events<'a> {
+    order: &'a Order,
+    told: usize,
+}
+
+impl Events<'_> {
+    fn tell(&mut self, event: &str) {
+        let (agent, session) = (self.order.agent.as_str(), self.order.session.as_str());
+        self.told += 1;
+        if self.told <= MOST_EVENTS {
+            tracing::info!(agent, session, "subagent.event {event}");
+        } else if self.told == MOST_EVENTS + 1 {
+            tracing::info!(agent, session, "subagent.event: more than {MOST_EVENTS}, the rest is left out");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The folders that a transaction works in, kept open, so that what was begun in a folder is brought to its end in the same
+//! one, whatever has taken its name in the meantime.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use super::atomic::settle;
+use super::locate::{Folder, Tree};
+
+/// How many are kept open; others are opened each time, since descriptors are few.
+const MOST_OPEN: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Folders {
+    tree: Tree,
+    open: BTreeMap<PathBuf, Folder>,
+    /// Those with new or changed names that are not on the disk yet.
+    unsettled: BTreeSet<PathBuf>,
+}
+
+impl Folders {
+    pub(super) fn new(tree: Tree) -> Self {
+        Self { tree, open: BTreeMap::new(), unsettled: BTreeSet::new() }
+    }
+
+    /// The folder that `place` lies in, and its name there.
+    pub(super) fn folder_of<'p>(&mut self, place: &'p Path) -> Result<(Folder, &'p OsStr), Errno> {
+        let above = place.parent().unwrap_or(Path::new(""));
+        if let (Some(folder), Some(name)) = (self.open.get(above), place.file_name()) {
+            return Ok((folder.clone(), name));
+        }
+        let (folder, name) = self.tree.folder_of(place)?;
+        if self.open.len() < MOST_OPEN {
+            self.open.insert(above.to_owned(), folder.clone());
+        }
+        Ok((folder, name))
+    }
+
+    /// A name in the folder of `place` has changed.
+    pub(super) fn touched(&mut self, place: &Path) {
+        self.unsettled.insert(place.parent().unwrap_or(Path::new("")).to_owned());
+    }
+
+    /// What is at `place`, and below, is about to be, or was, somewhere else.
+    pub(super) fn forget(&mut self, place: &Path) -> Result<(), Errno> {
+        let gone: Vec<PathBuf> =
+            self.unsettled.iter().filter(|path| path.starts_with(place)).cloned().collect();
+        for path in gone {
+            self.settle_one(&path)?;
+            self.unsettled.remove(&path);
+        }
+        self.open.retain(|path, _| !path.starts_with(place));
+        Ok(())
+    }
+
+    /// Brings all changed names to the disk.
+    pub(super) fn settle(&mut self) -> Result<(), (PathBuf, Errno)> {
+        for path in std::mem::take(&mut self.unsettled) {
+            self.settle_one(&path).map_err(|errno| (path, errno))?;
+        }
+        Ok(())
+    }
+
+    fn settle_one(&self, path: &Path) -> Result<(), Errno> {
+        match self.open.get(path) {
+            Some(folder) => settle(folder),
+            None => match self.tree.folder(path) {
+                Ok(folder) => settle(&folder),
+                // Taken away by a later step, or by somebody else: there is nothing left to bring to the disk.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
+                Err(errno) => Err(errno),
+            },
+        }
+    }
+}

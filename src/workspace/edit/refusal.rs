@@ -1,0 +1,132 @@
+//! Why something is not edited, as the caller is told.
+
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+
+use super::error::Found;
+use super::overlay::{FileNode, Node};
+use super::survey::SeenFile;
+use super::text::text_of;
+use super::trees::TreeError;
+use super::{EditError, EditLimits};
+use crate::workspace::WorkspacePath;
+
+/// Refuses to replace a file that would lose something by it.
+pub(super) fn refuse_unreplaceable(
+    path: &WorkspacePath,
+    file: &FileNode,
+    limits: &EditLimits,
+) -> Result<(), EditError> {
+    let Some(base) = &file.base else { return Ok(()) };
+    if base.seen.names > 1 {
+        return Err(EditError::HardLinked { path: path.display(), names: base.seen.names });
+    }
+    if !base.seen.writable {
+        return Err(EditError::Denied { path: path.display() });
+    }
+    if base.seen.content.is_none() {
+        return Err(too_large(path, &base.seen, limits));
+    }
+    Ok(())
+}
+
+/// Refuses a new content of more bytes than a file may have.
+pub(super) fn refuse_size(path: &WorkspacePath, size: u64, limits: &EditLimits) -> Result<(), EditError> {
+    if size <= limits.file_bytes {
+        return Ok(());
+    }
+    Err(EditError::TooLarge {
+        path: path.display(),
+        what: "the content",
+        size,
+        limit: limits.file_bytes,
+        advice: "write it with a program of its own",
+    })
+}
+
+/// An old content is larger than what is kept.
+pub(super) fn too_large(path: &WorkspacePath, seen: &SeenFile, limits: &EditLimits) -> EditError {
+    EditError::TooLarge {
+        path: path.display(),
+        what: "the old content",
+        size: seen.stamp.size,
+        limit: limits.file_bytes,
+        advice: "it could not be brought back; change it in a shell",
+    }
+}
+
+/// Refuses more old content than one transaction keeps.
+pub(super) fn refuse_amount(path: &WorkspacePath, length: u64, limits: &EditLimits) -> Result<(), EditError> {
+    if length <= limits.transaction_bytes {
+        return Ok(());
+    }
+    Err(EditError::TooLarge {
+        path: path.display(),
+        what: "the old content to be kept for the way back, up to that",
+        size: length,
+        limit: limits.transaction_bytes,
+        advice: "make several edits of it",
+    })
+}
+
+/// What is in the way of removing or renaming the folder `path`.
+pub(super) fn tree_refused(limits: &EditLimits, path: &WorkspacePath, error: TreeError) -> EditError {
+    let inner = |below: PathBuf| WorkspacePath::new(path.as_path().join(below)).display();
+    match error {
+        TreeError::System(errno) => refused(path, errno),
+        TreeError::Special(below, kind) => EditError::Special { path: inner(below), kind },
+        TreeError::TooLarge(below) => EditError::TooLarge {
+            path: inner(below),
+            what: "what would have to be kept for the way back",
+            size: limits.file_bytes + 1,
+            limit: limits.file_bytes,
+            advice: "delete it in a shell",
+        },
+        TreeError::TooMany => EditError::TooLarge {
+            path: path.display(),
+            what: "the number of files and folders",
+            size: limits.transaction_files as u64 + 1,
+            limit: limits.transaction_files as u64,
+            advice: "do it in a shell, or folder by folder",
+        },
+    }
+}
+
+/// What is there, for those who expected something else.
+pub(super) fn found(node: &Node) -> Found {
+    match node {
+        Node::Absent => Found::Absent,
+        Node::File(file) => match &file.content {
+            Some(content) => Found::File { hash: content.hash, text: text_of(&content.bytes) },
+            None => Found::Other,
+        },
+        Node::Directory(_) | Node::Link(_) | Node::Special(_) => Found::Other,
+    }
+}
+
+/// The plan contradicts itself.
+pub(super) fn contradiction(path: &WorkspacePath, why: &'static str) -> EditError {
+    EditError::Contradiction { path: path.display(), why }
+}
+
+/// What a refusal of the system, met while looking at `path`, means.
+pub(super) fn refused(path: &WorkspacePath, errno: Errno) -> EditError {
+    let path = path.display();
+    match errno {
+        Errno::XDEV => EditError::Outside { path },
+        Errno::LOOP => EditError::LinkLoop { path },
+        Errno::NOTDIR => EditError::NotADirectory { path },
+        Errno::NOENT => EditError::NotFound { path },
+        other => failed_at(path, other),
+    }
+}
+
+/// What a refusal of the system, met while changing `path`, means.
+pub(super) fn failed_at(path: String, errno: Errno) -> EditError {
+    match errno {
+        Errno::ACCESS | Errno::PERM | Errno::ROFS => EditError::Denied { path },
+        Errno::NOSPC | Errno::DQUOT => EditError::NoSpace { path },
+        other => EditError::Io { path, source: other.into() },
+    }
+}

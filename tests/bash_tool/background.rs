@@ -1,0 +1,113 @@
+//! Commands in the background.
+
+use std::collections::BTreeSet;
+
+use lsp_tools::tools::tool::Caller;
+use serde_json::json;
+
+use crate::scene::Scene;
+
+#[tokio::test]
+async fn it_returns_at_once_and_each_asking_brings_what_is_new() {
+    let scene = Scene::new();
+    let id = scene.start("echo one; while ! test -e go; do sleep 0.05; done; echo two; exit 7").await;
+    let (first, answer) = scene.output_until(&id, |all, _| all.contains("one")).await;
+    assert_eq!((first.as_str(), &answer["state"]), ("one\n", &json!("running")), "{answer}");
+    assert_eq!(answer.get("exit_code"), None);
+    assert_eq!(scene.output(&id, 0).await["stdout"], "");
+    scene.project.write("go", "");
+    let (rest, answer) = scene.output_until(&id, |_, answer| answer["state"] != "running").await;
+    assert_eq!(rest, "two\n");
+    assert_eq!((&answer["state"], &answer["exit_code"]), (&json!("exited"), &json!(7)), "{answer}");
+    // It can be asked again, and has nothing more to say.
+    let again = scene.output(&id, 0).await;
+    assert_eq!((&again["stdout"], &again["exit_code"]), (&json!(""), &json!(7)));
+}
+
+#[tokio::test]
+async fn waiting_ends_with_the_first_output() {
+    let scene = Scene::new();
+    let id = scene.start("sleep 0.5; echo now; sleep 97").await;
+    let begun = std::time::Instant::now();
+    let answer = scene.output(&id, 20_000).await;
+    assert_eq!((&answer["stdout"], &answer["state"]), (&json!("now\n"), &json!("running")), "{answer}");
+    assert!(begun.elapsed().as_secs() < 15);
+}
+
+#[tokio::test]
+async fn a_kill_ends_the_whole_tree_and_brings_the_last_output() {
+    let scene = Scene::new();
+    let marked = format!("sh -c 'sleep 99; : {}'", scene.marker.as_str());
+    let id = scene.start(&format!("trap '' TERM; setsid {marked} & echo up; {marked}")).await;
+    scene.output_until(&id, |all, _| all.contains("up")).await;
+    let answer = scene.call("bash_kill", json!({"id": id})).await.value;
+    assert_eq!((&answer["ok"], &answer["state"]), (&json!(true), &json!("killed")), "{answer}");
+    assert!(answer["exit_code"].as_i64().is_some_and(|code| code > 128), "{answer}");
+    assert_eq!(scene.marker.living(), 0);
+    // Twice is once.
+    assert_eq!(scene.call("bash_kill", json!({"id": id})).await.value["state"], "killed");
+}
+
+#[tokio::test]
+async fn a_time_limit_holds_in_the_background_too() {
+    let scene = Scene::new();
+    let started =
+        scene.call("bash", json!({"command": "sleep 96", "background": true, "timeout_ms": 300})).await;
+    let id = started.value["id"].as_str().unwrap().to_owned();
+    let (_, answer) = scene.output_until(&id, |_, answer| answer["state"] != "running").await;
+    assert_eq!((&answer["state"], &answer["exit_code"]), (&json!("timed_out"), &json!(124)), "{answer}");
+    // One that no clock counts to is none.
+    let endless = json!({"command": "true", "background": true, "timeout_ms": u64::MAX});
+    let id = scene.call("bash", endless).await.value["id"].as_str().unwrap().to_owned();
+    let (_, answer) = scene.output_until(&id, |_, answer| answer["state"] != "running").await;
+    assert_eq!(answer["state"], "exited", "{answer}");
+}
+
+#[tokio::test]
+async fn row_42_ids_belong_to_one_session_and_are_not_guessed() {
+    let scene = Scene::new();
+    let id = scene.start("echo secret; sleep 95").await;
+    let other = Caller { session: "other".to_owned(), agent: None };
+    for tool in ["bash_output", "bash_kill"] {
+        let answer = scene.call_as(&other, tool, json!({"id": id})).await.value;
+        assert_eq!(answer["code"], "not_found", "{tool}: {answer}");
+        assert!(!answer.to_string().contains("secret"), "{answer}");
+        let hint = answer["hint"].as_str().unwrap();
+        assert!(!hint.contains(&id), "{hint}");
+    }
+    let unknown = scene.output("sh-0000000000000001", 0).await;
+    assert_eq!(unknown["hint"], format!("there are: {id}"));
+    let (seen, answer) = scene.output_until(&id, |all, _| !all.is_empty()).await;
+    assert_eq!((seen.as_str(), &answer["state"]), ("secret\n", &json!("running")));
+    let mut ids = BTreeSet::from([id]);
+    for _ in 0..5 {
+        assert!(ids.insert(scene.start("true").await));
+    }
+}
+
+#[tokio::test]
+async fn their_number_is_bounded_and_the_ended_make_room() {
+    let scene = Scene::with("[bash]\nbackground = 2\n");
+    let first = scene.start("echo done").await;
+    scene.output_until(&first, |_, answer| answer["state"] == "exited").await;
+    scene.start("sleep 94").await;
+    scene.start("sleep 94").await;
+    assert_eq!(scene.output(&first, 0).await["code"], "not_found");
+    let refused = scene.call("bash", json!({"command": "true", "background": true})).await.value;
+    assert_eq!(refused["code"], "conflict", "{refused}");
+    // Another session has places of its own.
+    let other = Caller { session: "other".to_owned(), agent: None };
+    let started = scene.call_as(&other, "bash", json!({"command": "true", "background": true})).await.value;
+    assert_eq!(started["ok"], true, "{started}");
+}
+
+#[tokio::test]
+async fn characters_that_are_written_in_parts_stay_whole() {
+    let scene = Scene::new();
+    let id = scene.start(r"printf 'a\303'; while ! test -e go; do sleep 0.05; done; printf '\244b\n'").await;
+    let (first, _) = scene.output_until(&id, |all, _| !all.is_empty()).await;
+    assert_eq!(first, "a");
+    scene.project.write("go", "");
+    let (rest, _) = scene.output_until(&id, |_, answer| answer["state"] == "exited").await;
+    assert_eq!(rest, "äb\n");
+}

@@ -1,0 +1,83 @@
+//! Commands that would live on: left in the background, moved to another session, deaf to SIGTERM, given up by their caller.
+
+use lsp_tools::tools::tool::Caller;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::scene::{PROMPT, Scene, call};
+
+/// A command that sleeps and is known by the marker.
+fn sleeper(scene: &Scene) -> String {
+    format!("sh -c 'sleep 99; : {}'", scene.marker.as_str())
+}
+
+#[tokio::test]
+async fn row_12_a_background_child_that_holds_the_pipe_does_not_hold_the_call() {
+    for prefix in ["", "setsid ", "nohup ", "setsid setsid "] {
+        let scene = Scene::new();
+        let (answer, took) =
+            scene.bash_for_a_second(&format!("echo told; {prefix}{} &", sleeper(&scene))).await;
+        assert_eq!((&answer["ok"], &answer["exit_code"]), (&json!(true), &json!(0)), "{prefix}: {answer}");
+        assert_eq!(answer["stdout"], "told\n", "{prefix}");
+        assert!(took < PROMPT, "{prefix}: {took:?}");
+        assert_eq!(scene.marker.living(), 0, "{prefix}");
+    }
+}
+
+#[tokio::test]
+async fn row_12_a_time_out_ends_the_whole_tree() {
+    for prefix in ["", "setsid -w ", "trap '' TERM; ", "trap '' TERM INT HUP; setsid -w "] {
+        let scene = Scene::new();
+        let command = format!("echo told; {prefix}{}", sleeper(&scene));
+        let (answer, took) = scene.bash_for_a_second(&command).await;
+        assert_eq!((&answer["ok"], &answer["exit_code"]), (&json!(false), &json!(124)), "{prefix}: {answer}");
+        assert_eq!(answer["stdout"], "told\n", "{prefix}");
+        assert!(took < PROMPT, "{prefix}: {took:?}");
+        assert_eq!(scene.marker.living(), 0, "{prefix}");
+    }
+}
+
+#[tokio::test]
+async fn row_12_a_command_that_kills_its_supervisor_is_still_ended() {
+    let scene = Scene::new();
+    let command =
+        format!("kill -9 $PPID; kill -STOP $PPID; setsid {} & {}", sleeper(&scene), sleeper(&scene));
+    let (answer, took) = scene.bash_for_a_second(&command).await;
+    assert!(took < PROMPT, "{took:?} {answer}");
+    scene.nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn row_41_a_cancelled_call_ends_its_command() {
+    let scene = Scene::new();
+    let caller = Caller::default();
+    let cancelled = CancellationToken::new();
+    let command = format!("setsid {} & {}", sleeper(&scene), sleeper(&scene));
+    let running = call(&scene.runtime, &caller, "bash", json!({"command": command}), cancelled.clone());
+    let cancel = async {
+        scene.lives(|count| count >= 3).await;
+        cancelled.cancel();
+    };
+    let (result, ()) = tokio::join!(running, cancel);
+    assert_eq!(result.value["code"], "cancelled", "{}", result.value);
+    scene.nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_commands_in_both_grounds() {
+    let scene = Scene::new();
+    let id = scene.start(&format!("trap '' TERM; setsid {} & {}", sleeper(&scene), sleeper(&scene))).await;
+    let caller = Caller::default();
+    let arguments = json!({"command": sleeper(&scene)});
+    let running = call(&scene.runtime, &caller, "bash", arguments, CancellationToken::new());
+    let shutdown = async {
+        scene.lives(|count| count >= 5).await;
+        scene.runtime.shutdown().await;
+        assert_eq!(scene.marker.living(), 0);
+    };
+    let (result, ()) = tokio::join!(running, shutdown);
+    assert_eq!(result.value["code"], "cancelled", "{}", result.value);
+    assert_eq!(scene.output(&id, 0).await["state"], "killed");
+    let late = scene.call("bash", json!({"command": "true"})).await.value;
+    assert_eq!((&late["ok"], &late["code"]), (&json!(false), &json!("cancelled")), "{late}");
+}

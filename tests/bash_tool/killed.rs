@@ -1,0 +1,88 @@
+//! A process of its own embeds the runtime: it is killed while commands run, or has secrets in its environment.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use lsp_tools::tools::tool::Caller;
+use lsp_tools::{Runtime, RuntimeOptions};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::scene::{SOON, call};
+use crate::support::{Marker, Project, wait_until};
+
+const COMMAND: &str = "LSP_TOOLS_TEST_EMBEDDED_COMMAND";
+const ROOT: &str = "LSP_TOOLS_TEST_EMBEDDED_ROOT";
+const BACKGROUND: &str = "LSP_TOOLS_TEST_EMBEDDED_BACKGROUND";
+/// How long anything may live on.
+const AFTERLIFE: Duration = Duration::from_secs(5);
+
+/// The embedding process: the tests below run this one by name in a process of its own. It runs a command, where it is
+/// told so also one in the background, and prints the answer.
+#[tokio::test]
+#[ignore = "it is the process that other tests start"]
+async fn embedder() {
+    let (Ok(command), Some(root)) = (std::env::var(COMMAND), std::env::var_os(ROOT).map(PathBuf::from))
+    else {
+        return;
+    };
+    let options = RuntimeOptions {
+        workspace: Some(root.clone()),
+        cwd: root.clone(),
+        supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
+        ..RuntimeOptions::default()
+    };
+    let runtime = Runtime::open(options).expect("a runtime");
+    let caller = Caller::default();
+    if std::env::var_os(BACKGROUND).is_some() {
+        let arguments = json!({"command": command, "background": true});
+        call(&runtime, &caller, "bash", arguments, CancellationToken::new()).await;
+    }
+    let arguments = json!({"command": command});
+    let answer = call(&runtime, &caller, "bash", arguments, CancellationToken::new()).await;
+    println!("{}", answer.value["stdout"].as_str().unwrap_or_default());
+}
+
+fn embedder_command(project: &Project, command: &str) -> Command {
+    let mut embedder = Command::new(std::env::current_exe().expect("this program"));
+    embedder.args(["killed::embedder", "--exact", "--ignored", "--nocapture"]);
+    embedder.envs(project.environment(None)).env(ROOT, project.root()).env(COMMAND, command);
+    embedder
+}
+
+#[test]
+fn row_13_killed_we_leave_nothing() {
+    let (project, marker) = (Project::new([]), Marker::new());
+    let marked = format!("sh -c 'sleep 99; : {}'", marker.as_str());
+    let command = format!("trap '' TERM HUP; setsid {marked} & nohup {marked}");
+    let mut embedder = embedder_command(&project, &command);
+    let mut embedder = embedder.env(BACKGROUND, "yes").stdout(Stdio::null()).spawn().expect("the embedder");
+    // Of each of the two commands: its supervisor, its shell, and the two that sleep.
+    wait_until("both commands run", SOON, || marker.living() >= 8);
+    embedder.kill().expect("a kill");
+    embedder.wait().expect("its end");
+    wait_until("nothing is left", AFTERLIFE, || marker.living() == 0);
+}
+
+/// Neither from its own environment nor from that of any process it can name does a command learn a secret.
+#[test]
+fn row_22_secrets_in_the_environment_stay_with_us() {
+    let project = Project::new([]);
+    let command = "env; for each in /proc/[0-9]*/environ; do cat $each; done 2>/dev/null";
+    let mut embedder = embedder_command(&project, command);
+    for name in
+        ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "CARGO_REGISTRY_TOKEN", "AWS_SECRET_ACCESS_KEY", "OTHER"]
+    {
+        embedder.env(name, "s3cr");
+    }
+    let output = embedder.output().expect("the embedder");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("PATH="), "{said}");
+    assert!(!said.contains("s3cr"), "{said}");
+    // What the settings list is told.
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), "[bash]\nenv = [\"GITHUB_*\"]\n")
+        .expect("settings");
+    let output = embedder.output().expect("the embedder");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("GITHUB_TOKEN=s3cr"));
+}

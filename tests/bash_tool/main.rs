@@ -1,0 +1,12 @@
+//! The tools `bash`, `bash_output` and `bash_kill`: their contract, and what hostile commands get.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod background;
+mod contract;
+mod endings;
+mod floods;
+mod killed;
+mod sandbox;
+mod scene;

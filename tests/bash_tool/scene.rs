@@ -1,0 +1,156 @@
+//! A project, a runtime on it, and someone who says yes to every command.
+
+use std::fs;
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use futures::future::BoxFuture;
+use lsp_tools::policy::approval::{Approval, ApprovalRequest, Approver};
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::result::ToolResult;
+use lsp_tools::tools::tool::Caller;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Marker, Project};
+
+/// The upper bound of everything that is expected soon, on a slow machine that does other things as well.
+pub const SOON: Duration = Duration::from_secs(30);
+/// How long a call may take whose command is over at once or whose time is up after a second.
+pub const PROMPT: Duration = Duration::from_secs(6);
+
+/// Agrees to everything.
+pub struct Yes;
+
+impl Approver for Yes {
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        Box::pin(std::future::ready(Approval::Once))
+    }
+}
+
+/// A project with a runtime, and a word by which the processes of its commands are known.
+pub struct Scene {
+    pub project: Project,
+    pub runtime: Runtime,
+    pub marker: Marker,
+}
+
+impl Scene {
+    pub fn new() -> Self {
+        Self::with("")
+    }
+
+    /// With these settings.
+    pub fn with(settings: &str) -> Self {
+        Self::open(
+            Project::new([("a.txt", "a\n"), ("src/b.txt", "b\n"), (".gitignore", "ignored/\n")]),
+            settings,
+        )
+    }
+
+    /// On a project that is there.
+    pub fn open(project: Project, settings: &str) -> Self {
+        fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+        let runtime = runtime(&project);
+        Self { project, runtime, marker: Marker::new() }
+    }
+
+    pub async fn call(&self, name: &str, arguments: Value) -> ToolResult {
+        self.call_as(&Caller::default(), name, arguments).await
+    }
+
+    /// As [`bash`](Self::bash), for what takes as long as the machine needs.
+    pub async fn bash_for_long(&self, command: &str) -> Value {
+        let arguments = json!({"command": command, "timeout_ms": 500_000});
+        call(&self.runtime, &Caller::default(), "bash", arguments, CancellationToken::new()).await.value
+    }
+
+    pub async fn call_as(&self, caller: &Caller, name: &str, arguments: Value) -> ToolResult {
+        in_time(call(&self.runtime, caller, name, arguments, CancellationToken::new())).await
+    }
+
+    /// Runs a command to its end.
+    pub async fn bash(&self, command: &str) -> Value {
+        let result = self.call("bash", json!({"command": command})).await;
+        assert_eq!(result.value["command"], command, "{}", result.value);
+        result.value
+    }
+
+    /// Runs a command to its end, or for a second.
+    pub async fn bash_for_a_second(&self, command: &str) -> (Value, Duration) {
+        let begun = Instant::now();
+        let result = self.call("bash", json!({"command": command, "timeout_ms": 1_000})).await;
+        (result.value, begun.elapsed())
+    }
+
+    /// What a command writes.
+    pub async fn stdout(&self, command: &str) -> String {
+        let answer = self.bash(command).await;
+        answer["stdout"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    }
+
+    /// Starts a command in the background.
+    pub async fn start(&self, command: &str) -> String {
+        let result = self.call("bash", json!({"command": command, "background": true})).await;
+        result.value["id"].as_str().unwrap_or_else(|| panic!("{}", result.value)).to_owned()
+    }
+
+    pub async fn output(&self, id: &str, wait_ms: u64) -> Value {
+        self.call("bash_output", json!({"id": id, "wait_ms": wait_ms})).await.value
+    }
+
+    /// Waits until no process of its commands lives.
+    pub async fn nothing_is_left(&self) {
+        self.lives(|count| count == 0).await;
+    }
+
+    /// Waits until `wanted` says yes to the number of processes that bear the marker.
+    pub async fn lives(&self, wanted: impl Fn(usize) -> bool) {
+        let deadline = Instant::now() + PROMPT;
+        while !wanted(self.marker.living()) {
+            assert!(Instant::now() < deadline, "{} are left", self.marker.living());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Asks until `done`, and puts together what was written.
+    pub async fn output_until(&self, id: &str, done: impl Fn(&str, &Value) -> bool) -> (String, Value) {
+        let mut all = String::new();
+        let deadline = Instant::now() + SOON;
+        loop {
+            let answer = self.output(id, 1_000).await;
+            all.push_str(answer["stdout"].as_str().unwrap_or_else(|| panic!("{answer}")));
+            if done(&all, &answer) {
+                return (all, answer);
+            }
+            assert!(Instant::now() < deadline, "{all:?} {answer}");
+        }
+    }
+}
+
+pub fn runtime(project: &Project) -> Runtime {
+    let options = RuntimeOptions {
+        workspace: Some(project.root()),
+        cwd: project.root(),
+        supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
+        ..RuntimeOptions::default()
+    };
+    Runtime::open_with(options, project.folders(None)).expect("a runtime")
+}
+
+pub async fn call(
+    runtime: &Runtime,
+    caller: &Caller,
+    name: &str,
+    arguments: Value,
+    cancelled: CancellationToken,
+) -> ToolResult {
+    runtime.call(CallRequest { name, arguments, caller, approver: &Yes, group: None, cancelled }).await
+}
+
+/// Waits for `future`, which must be done soon.
+pub async fn in_time<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(SOON, future).await.expect("an end within bounds")
+}

@@ -1,0 +1,285 @@
+//! What is not edited, and that nothing is changed then.
+
+use std::os::unix::fs::symlink;
+
+use lsp_tools::workspace::edit::{EditError, EditLimits, EditOptions, Edits, Expected, Found, Plan};
+
+use crate::bench::{Bench, snapshot};
+
+/// Commits `change`, which must be refused, and gives the error.
+fn refused(bench: &Bench, change: impl FnOnce(&mut Plan)) -> EditError {
+    let before = bench.snapshot();
+    let mut plan = bench.plan();
+    // What comes first must not happen either.
+    plan.write(&bench.path("innocent"), "changed", Expected::Any);
+    change(&mut plan);
+    let error = bench.edits.commit(&plan).unwrap_err();
+    assert_eq!(bench.snapshot(), before, "{error}");
+    error
+}
+
+#[test]
+fn control_paths_by_every_way() {
+    let bench = Bench::new();
+    bench.put("innocent", "x");
+    bench.put(".git/config", "[core]\n");
+    bench.put(".vscode/settings.json", "{}");
+    bench.put("theirs/.git", "gitdir: ../elsewhere");
+    for name in ["HEAD", "objects/x", "refs/x", "config"] {
+        bench.put(&format!("bare/{name}"), "");
+    }
+    symlink(".git", bench.root().join("g")).unwrap();
+    symlink(".git/config", bench.root().join("c")).unwrap();
+    symlink("../.vscode", bench.root().join("theirs/v")).unwrap();
+    for path in [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        "theirs/.git",
+        "g/config",
+        "c",
+        "theirs/v/settings.json",
+        ".GIT/config",
+        ".mcp.json",
+        "sub/.mcp.json",
+        ".vscode/tasks.json",
+        ".Cursor/MCP.json",
+        ".claude/settings.json",
+        ".codex/config.toml",
+        ".lsp-tools/servers.toml",
+        "lsp-tools.toml",
+        ".envrc",
+        ".bashrc",
+        "bare/config",
+        "bare/hooks/post-checkout",
+    ] {
+        let wanted = bench.path(path);
+        let mut errors = vec![
+            refused(&bench, |plan| _ = plan.write(&wanted, "x", Expected::Any)),
+            refused(&bench, |plan| _ = plan.create_dir(&wanted)),
+        ];
+        // A link to a control path may be renamed, replaced and deleted; what it leads to may not.
+        if path != "c" {
+            let innocent = bench.path("innocent");
+            errors.extend([
+                refused(&bench, |plan| _ = plan.rename(&innocent, &wanted, Expected::Any, true)),
+                refused(&bench, |plan| _ = plan.delete(&wanted, Expected::Any)),
+                refused(&bench, |plan| _ = plan.rename(&wanted, &bench.path("away"), Expected::Any, false)),
+            ]);
+        }
+        for error in errors {
+            assert!(matches!(error, EditError::Control { .. }), "{path}: {error}");
+        }
+    }
+    for change in [
+        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path("theirs")),
+        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path(".vscode")),
+        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path(".git")),
+        |bench: &Bench, plan: &mut Plan| {
+            _ = plan.rename(&bench.path("theirs"), &bench.path("t"), Expected::Any, false)
+        },
+        |bench: &Bench, plan: &mut Plan| {
+            plan.write(&bench.path("staging/settings.json"), "{}", Expected::Any);
+            plan.rename(&bench.path("staging"), &bench.path("sub/.vscode"), Expected::Any, false);
+        },
+    ] {
+        let error = refused(&bench, |plan| change(&bench, plan));
+        assert!(matches!(error, EditError::Control { .. }), "{error}");
+    }
+    let error = refused(&bench, |plan| _ = plan.write(&bench.path(".git/config"), "x", Expected::Any));
+    assert_eq!(
+        error.to_string(),
+        "`.git/config` is not edited: git's own files decide what runs when git is used; \
+         a person can change it in an editor or a shell of their own"
+    );
+}
+
+#[test]
+fn the_journal_itself_where_it_lies_inside() {
+    let bench = Bench::new();
+    let inside = bench.root().join("home/state");
+    let edits = Edits::new(bench.workspace.clone(), EditOptions::new(&inside));
+    let mut plan = bench.plan();
+    plan.write(&bench.path("f"), "x", Expected::Any);
+    edits.commit(&plan).unwrap();
+    let before = bench.snapshot();
+    let edits = Edits::new(bench.workspace.clone(), EditOptions::new(&inside));
+    for change in [
+        |bench: &Bench, plan: &mut Plan| {
+            _ = plan.write(&bench.path("home/state/edits/x"), "x", Expected::Any)
+        },
+        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path("home")),
+        |bench: &Bench, plan: &mut Plan| {
+            _ = plan.rename(&bench.path("home"), &bench.path("h"), Expected::Any, false)
+        },
+    ] {
+        let mut plan = bench.plan();
+        change(&bench, &mut plan);
+        let error = edits.commit(&plan).unwrap_err();
+        assert!(matches!(error, EditError::Control { .. }), "{error}");
+        assert_eq!(bench.snapshot(), before);
+    }
+}
+
+#[test]
+fn what_leads_out() {
+    let bench = Bench::new();
+    bench.put("innocent", "x");
+    let outside = bench.outer.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("f"), "theirs").unwrap();
+    let root = bench.root();
+    symlink("../outside/f", root.join("file")).unwrap();
+    symlink(&outside, root.join("folder")).unwrap();
+    symlink("../outside/new", root.join("dangling")).unwrap();
+    symlink("/proc/self/cwd", root.join("magic")).unwrap();
+    symlink("round", root.join("round")).unwrap();
+    let before = snapshot(&outside);
+    for path in ["file", "folder/f", "folder/new/deep", "dangling", "magic/x"] {
+        let error = refused(&bench, |plan| _ = plan.write(&bench.path(path), "x", Expected::Any));
+        assert!(matches!(error, EditError::Outside { .. }), "{path}: {error}");
+    }
+    for change in [
+        |bench: &Bench, plan: &mut Plan| _ = plan.delete(&bench.path("folder/f"), Expected::Any),
+        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path("folder/sub")),
+        |bench: &Bench, plan: &mut Plan| _ = plan.create_dir(&bench.path("folder/sub")),
+        |bench: &Bench, plan: &mut Plan| {
+            _ = plan.rename(&bench.path("folder/f"), &bench.path("mine"), Expected::Any, false)
+        },
+        |bench: &Bench, plan: &mut Plan| {
+            _ = plan.rename(&bench.path("innocent"), &bench.path("folder/mine"), Expected::Any, false)
+        },
+    ] {
+        let error = refused(&bench, |plan| change(&bench, plan));
+        assert!(matches!(error, EditError::Outside { .. }), "{error}");
+    }
+    let error = refused(&bench, |plan| _ = plan.write(&bench.path("round"), "x", Expected::Any));
+    assert!(matches!(error, EditError::LinkLoop { .. }), "{error}");
+    // The links themselves may go, and what they lead to stays.
+    let mut plan = bench.plan();
+    plan.delete_tree(&bench.path("folder")).delete(&bench.path("file"), Expected::Any);
+    bench.edits.commit(&plan).unwrap();
+    assert_eq!(snapshot(&outside), before);
+}
+
+#[test]
+fn what_is_no_file_of_its_own() {
+    let bench = Bench::new();
+    bench.put("innocent", "x");
+    bench.put("f", "x");
+    bench.put("d/inner", "x");
+    std::fs::hard_link(bench.root().join("f"), bench.root().join("second")).unwrap();
+    let fifo = bench.root().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(bench.root().join("socket")).unwrap();
+    // A snapshot would wait at the pipe for ever.
+    let refused = |change: &dyn Fn(&mut Plan)| {
+        let mut plan = bench.plan();
+        plan.write(&bench.path("innocent"), "changed", Expected::Any);
+        change(&mut plan);
+        let error = bench.edits.commit(&plan).unwrap_err();
+        assert_eq!(bench.read("innocent"), b"x");
+        error
+    };
+    for path in ["fifo", "socket"] {
+        let error = refused(&|plan| _ = plan.write(&bench.path(path), "x", Expected::Any));
+        assert!(matches!(error, EditError::Special { .. }), "{path}: {error}");
+        let error = refused(&|plan| _ = plan.delete(&bench.path(path), Expected::Any));
+        assert!(matches!(error, EditError::Special { .. }), "{path}: {error}");
+    }
+    let error = refused(&|plan| _ = plan.write(&bench.path("f"), "y", Expected::Any));
+    assert!(matches!(error, EditError::HardLinked { names: 2, .. }), "{error}");
+    let error = refused(&|plan| _ = plan.write(&bench.path("d"), "y", Expected::Any));
+    assert!(matches!(error, EditError::Directory { .. }), "{error}");
+    let error = refused(&|plan| _ = plan.write(&bench.path("f/x"), "y", Expected::Any));
+    assert!(matches!(error, EditError::NotADirectory { .. }), "{error}");
+    let error = refused(&|plan| _ = plan.delete(&bench.path("d"), Expected::Any));
+    assert!(matches!(error, EditError::NotEmpty { .. }), "{error}");
+    let error = refused(&|plan| _ = plan.delete(&bench.path("missing"), Expected::Any));
+    assert!(matches!(error, EditError::NotFound { .. }), "{error}");
+    let error = refused(&|plan| _ = plan.rename(&bench.path("f"), &bench.path("d"), Expected::Any, true));
+    assert!(matches!(error, EditError::Exists { .. }), "{error}");
+    let error = refused(&|plan| _ = plan.rename(&bench.path("d"), &bench.path("d/e"), Expected::Any, false));
+    assert!(matches!(error, EditError::Contradiction { .. }), "{error}");
+    let error = refused(&|plan| _ = plan.delete_tree(&bench.path(".")));
+    assert!(matches!(error, EditError::Directory { .. }), "{error}");
+}
+
+#[test]
+fn what_is_too_large() {
+    let bench = Bench::new();
+    bench.put("innocent", "x");
+    bench.put("large", vec![b'x'; 2000]);
+    bench.put("d/large", vec![b'x'; 2000]);
+    let limits = EditLimits { file_bytes: 1000, ..EditLimits::default() };
+    let options = EditOptions { limits, ..EditOptions::new(bench.outer.path().join("state")) };
+    let edits = Edits::new(bench.workspace.clone(), options);
+    let before = bench.snapshot();
+    for change in [
+        |bench: &Bench, plan: &mut Plan| _ = plan.write(&bench.path("new"), vec![b'x'; 1001], Expected::Any),
+        |bench: &Bench, plan: &mut Plan| _ = plan.write(&bench.path("large"), "small", Expected::Any),
+        |bench: &Bench, plan: &mut Plan| _ = plan.delete(&bench.path("large"), Expected::Any),
+        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path("d")),
+    ] {
+        let mut plan = bench.plan();
+        change(&bench, &mut plan);
+        let error = edits.commit(&plan).unwrap_err();
+        assert!(matches!(error, EditError::TooLarge { .. }), "{error}");
+    }
+    assert_eq!(bench.snapshot(), before);
+    // A rename needs nothing to be kept.
+    let mut plan = bench.plan();
+    plan.rename(&bench.path("large"), &bench.path("larger"), Expected::Any, false);
+    let id = edits.commit(&plan).unwrap().id.unwrap();
+    edits.undo(id, None).unwrap();
+    assert_eq!(bench.snapshot(), before);
+}
+
+#[test]
+fn conflicts_tell_what_is_there_and_change_nothing() {
+    let bench = Bench::new();
+    for path in ["innocent", "a", "b", "c"] {
+        bench.put(path, "old");
+    }
+    let hash = bench.workspace.read_text(&bench.path("a")).unwrap().content_hash();
+    bench.put("b", "theirs");
+    std::fs::remove_file(bench.root().join("c")).unwrap();
+    let error = refused(&bench, |plan| {
+        for path in ["a", "b", "c"] {
+            plan.write(&bench.path(path), "new", Expected::Hash(hash));
+        }
+        plan.write(&bench.path("a"), "newer", Expected::Absent);
+    });
+    let EditError::Conflict(conflicts) = &error else { panic!("{error}") };
+    let found: Vec<(String, Option<&str>)> = conflicts
+        .iter()
+        .map(|conflict| match &conflict.found {
+            Found::File { text, .. } => (conflict.path.display(), text.as_deref()),
+            _ => (conflict.path.display(), None),
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [("b".to_owned(), Some("theirs")), ("c".to_owned(), None), ("a".to_owned(), Some("new"))]
+    );
+    assert_eq!(
+        error.to_string(),
+        "`b` has changed since it was read, `c` is gone, `a` exists already; \
+         nothing was changed; read it again and make the change anew"
+    );
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_to() {
+    if crate::bench::is_root() {
+        eprintln!("skipped: root may write to any folder; run it as another user");
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new();
+    bench.put("innocent", "x");
+    bench.put("d/f", "x");
+    std::fs::set_permissions(bench.root().join("d"), std::fs::Permissions::from_mode(0o555)).unwrap();
+    let error = refused(&bench, |plan| _ = plan.write(&bench.path("d/f"), "y", Expected::Any));
+    assert!(matches!(error, EditError::Denied { .. }), "{error}");
+    std::fs::set_permissions(bench.root().join("d"), std::fs::Permissions::from_mode(0o755)).unwrap();
+}

@@ -1,0 +1,81 @@
+//! A folder that is swapped for a link that leads out, again and again, while files in it are read and written.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use lsp_tools::workspace::edit::{EditError, Expected};
+
+use crate::bench::{Bench, snapshot};
+
+const OPERATIONS: u64 = 100_000;
+/// One of so many is a write; the others read.
+const WRITE_EVERY: u64 = 40;
+
+/// Exchanges the folder with the link until it is told to stop, each time in one step; how often it did.
+fn swap(root: &Path, stop: &AtomicBool) -> u64 {
+    let (folder, link) = (root.join("d"), root.join("link"));
+    let mut swaps = 0;
+    while !stop.load(Ordering::Relaxed) || swaps % 2 == 1 {
+        renameat_with(CWD, &folder, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+        swaps += 1;
+    }
+    swaps
+}
+
+#[test]
+fn a_swapped_folder_never_leads_out() {
+    let bench = Bench::in_memory();
+    let outside = bench.outer.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("f"), "secret").unwrap();
+    std::fs::write(outside.join("gone"), "secret").unwrap();
+    bench.put("d/f", "inside");
+    symlink(&outside, bench.root().join("link")).unwrap();
+    let before = snapshot(&outside);
+    let started = std::time::Instant::now();
+    let stop = AtomicBool::new(false);
+    let (done, refused) = (AtomicU64::new(0), AtomicU64::new(0));
+    let swaps = std::thread::scope(|scope| {
+        let swapper = scope.spawn(|| swap(&bench.root(), &stop));
+        for operation in 0..OPERATIONS {
+            let went = if operation % WRITE_EVERY == 0 { write(&bench, operation) } else { read(&bench) };
+            (if went { &done } else { &refused }).fetch_add(1, Ordering::Relaxed);
+        }
+        stop.store(true, Ordering::Relaxed);
+        swapper.join().unwrap()
+    });
+    let (done, refused) = (done.into_inner(), refused.into_inner());
+    println!("{swaps} swaps, {done} operations done, {refused} refused, {:?}", started.elapsed());
+    assert_eq!(snapshot(&outside), before, "nothing outside was touched");
+    assert!(swaps > 100 && done > 100 && refused > 100, "both sides must have had their turns");
+    bench.edits.recover().unwrap();
+    assert_eq!(bench.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+fn read(bench: &Bench) -> bool {
+    match bench.workspace.read_text(&bench.path("d/f")) {
+        Ok(file) => {
+            assert!(!file.text.contains("secret"), "read what lies outside");
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+/// Writes, makes or deletes in the folder, by turns.
+fn write(bench: &Bench, operation: u64) -> bool {
+    let mut plan = bench.plan();
+    match operation / WRITE_EVERY % 3 {
+        0 => plan.write(&bench.path("d/f"), format!("inside {operation}"), Expected::Any),
+        1 => plan.write(&bench.path("d/gone"), "inside", Expected::Absent),
+        _ => plan.delete(&bench.path("d/gone"), Expected::Any),
+    };
+    match bench.edits.commit(&plan) {
+        Ok(_) => true,
+        Err(error @ EditError::Journal { .. }) => panic!("{error}"),
+        Err(_) => false,
+    }
+}

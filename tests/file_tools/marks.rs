@@ -1,0 +1,73 @@
+//! What `grep` says of a name where a language server runs.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::Project;
+use crate::{Bench, notes};
+
+const FILES: [(&str, &str); 3] =
+    [("a.scr", "def foo\nfoo bar\nsay foo\nfoobar\n"), ("b.scr", "bar other\n"), ("c.txt", "foo\n")];
+
+/// Uses of `foo`, as the server shall tell them: not the one that is said, and one under another name.
+fn uses() -> Value {
+    let place = |file: &str, line: u32, character: u32| {
+        let end = character + 3;
+        json!({"uri": format!("${{root}}/{file}"), "range": {
+            "start": {"line": line, "character": character}, "end": {"line": line, "character": end},
+        }})
+    };
+    json!([place("a.scr", 0, 4), place("a.scr", 1, 0), place("b.scr", 0, 0)])
+}
+
+/// `path:line mark`.
+fn marks(answer: &Value) -> Vec<String> {
+    let mark = |hit: &Value| {
+        format!("{}:{} {}", hit["path"].as_str().unwrap(), hit["line"], hit["mark"].as_str().unwrap_or("-"))
+    };
+    answer["matches"].as_array().expect("matches").iter().map(mark).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_server_marks_hits_and_adds_others() {
+    let scenario = json!({"answers": {"textDocument/references": {"result": uses()}}});
+    let bench = Bench::open(Project::scripted(&scenario, "", FILES));
+    let before = bench.ok("grep", json!({"pattern": "foo"})).await;
+    assert_eq!(marks(&before), ["a.scr:1 -", "a.scr:2 -", "a.scr:3 -", "a.scr:4 -", "c.txt:1 -"]);
+    assert_eq!(bench.project.log().starts(), 0, "no server is started for it");
+    bench.ok("lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4})).await;
+    let marked = bench.ok("grep", json!({"pattern": "foo"})).await;
+    assert_eq!(
+        marks(&marked),
+        [
+            "a.scr:1 confirmed",
+            "a.scr:2 confirmed",
+            "a.scr:3 text",
+            "a.scr:4 text",
+            "b.scr:1 added",
+            "c.txt:1 -"
+        ]
+    );
+    assert_eq!((&marked["marked_by"], &marked["count"]), (&json!(["scripted"]), &json!(6)));
+    let below = bench.ok("grep", json!({"pattern": "foo", "path": "a.scr"})).await;
+    assert_eq!(marks(&below).len(), 4, "what is added lies where was searched");
+    for arguments in [json!({"pattern": "foo", "semantic": false}), json!({"pattern": "fo+"})] {
+        let plain = bench.ok("grep", arguments).await;
+        assert!(marks(&plain).iter().all(|mark| mark.ends_with(" -")), "{plain}");
+    }
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_server_costs_a_moment_and_no_hit() {
+    let scenario = json!({"answers": {"textDocument/references": {"never": true}}});
+    let bench = Bench::open(Project::scripted(&scenario, "", FILES));
+    bench.ok("lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4})).await;
+    let begun = Instant::now();
+    let found = bench.ok("grep", json!({"pattern": "foo"})).await;
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert_eq!(found["count"], 5);
+    assert!(notes(&found, "did not get to all matches"), "{found}");
+    bench.runtime.shutdown().await;
+}

@@ -1,0 +1,269 @@
+//! Repositories that name programs wherever git would run one, and such as point at another's data: what `changed_files` asks
+//! of them runs nothing and shows nothing of others.
+//!
+//! Each program leaves a mark. That git itself would run them is tried as well, so that a test cannot pass because its
+//! repository is harmless.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::changed_files::{commit, git, repository};
+use crate::house::{House, assert_fails};
+use crate::support::copy_folder;
+
+/// Where programs leave their marks: beside the project.
+fn marks(house: &House) -> PathBuf {
+    let folder = house.project.beside("marks");
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+fn left(house: &House) -> Vec<String> {
+    let names =
+        fs::read_dir(marks(house)).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Puts a program everywhere in the configuration and the hooks of the repository at `git_dir`; marks begin with `prefix`.
+fn arm(house: &House, git_dir: &Path, prefix: &str) {
+    let marks = marks(house);
+    let mark = |name: &str| format!("touch {}/{prefix}{name}", marks.display());
+    let config = fs::read_to_string(git_dir.join("config")).expect("a configuration");
+    let config = config.replace("repositoryformatversion = 0", "repositoryformatversion = 1");
+    let armed = format!(
+        "{config}\n[core]\n\tfsmonitor = \"{fsmonitor}; false\"\n\thooksPath = {hooks}\n\tpager = {pager}\n\teditor = {editor}\n\
+         \tsshCommand = {ssh}\n\taskPass = {ask}\n\talternateRefsCommand = {alternate}\n\tuntrackedCache = true\n\
+         [diff]\n\texternal = {external}\n[diff \"evil\"]\n\ttextconv = {textconv}\n\tcommand = {command}\n\
+         [filter \"evil\"]\n\tclean = \"{clean}; cat\"\n\tsmudge = \"{smudge}; cat\"\n\tprocess = {process}\n\trequired = true\n\
+         [alias]\n\tstatus = \"!{alias}\"\n\tconfig = \"!{alias}\"\n[credential]\n\thelper = \"!{credential}\"\n\
+         [include]\n\tpath = evil.inc\n[status]\n\tsubmoduleSummary = true\n[submodule]\n\trecurse = true\n\
+         [extensions]\n\tpartialClone = origin\n[remote \"origin\"]\n\turl = {url}\n\tpromisor = true\n\
+         \tuploadpack = \"{upload}; false\"\n[protocol]\n\tallow = always\n",
+        fsmonitor = mark("fsmonitor"),
+        hooks = git_dir.join("hooks").display(),
+        pager = mark("pager"),
+        editor = mark("editor"),
+        ssh = mark("ssh"),
+        ask = mark("askpass"),
+        alternate = mark("alternate"),
+        external = mark("external"),
+        textconv = mark("textconv"),
+        command = mark("command"),
+        clean = mark("clean"),
+        smudge = mark("smudge"),
+        process = mark("process"),
+        alias = mark("alias"),
+        credential = mark("credential"),
+        url = house.project.beside("nowhere").display(),
+        upload = mark("uploadpack"),
+    );
+    fs::write(git_dir.join("config"), armed).expect("a configuration");
+    let included = format!("[filter \"inc\"]\n\tclean = \"{}; cat\"\n", mark("included"));
+    fs::write(git_dir.join("evil.inc"), included).expect("an include");
+    fs::create_dir_all(git_dir.join("info")).expect("a folder");
+    fs::write(git_dir.join("info/attributes"), "* filter=evil diff=evil\n*.inc filter=inc\n")
+        .expect("attributes");
+    fs::create_dir_all(git_dir.join("hooks")).expect("a folder");
+    for hook in
+        ["post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman", "reference-transaction"]
+    {
+        let path = git_dir.join("hooks").join(hook);
+        fs::write(&path, format!("#!/bin/sh\n{}\n", mark(hook))).expect("a hook");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+    }
+}
+
+/// A repository with a submodule, an untracked repository and a bare one in it, all of them armed. Every file looks
+/// changed, so that git has to read it.
+fn evil() -> House {
+    let inner = repository([("s", "1\n")]);
+    let house = repository([
+        ("a", "1\n"),
+        ("b.inc", "1\n"),
+        (".gitattributes", "* filter=evil diff=evil merge=evil\n*.inc filter=inc\n"),
+    ]);
+    let root = house.project.root();
+    git(&root, &["submodule", "--quiet", "add", &inner.project.root().to_string_lossy(), "sub"]);
+    commit(&root);
+    fs::create_dir_all(root.join("nested")).expect("a folder");
+    git(&root.join("nested"), &["init", "-q"]);
+    house.project.write("nested/n", "1\n");
+    commit(&root.join("nested"));
+    git(&root, &["init", "-q", "--bare", "bare"]);
+    // Nobody is there yet who could run anything of it.
+    for (git_dir, prefix) in
+        [(".git", ""), (".git/modules/sub", "sub-"), ("nested/.git", "nested-"), ("bare", "bare-")]
+    {
+        arm(&house, &root.join(git_dir), prefix);
+    }
+    for file in ["a", "b.inc", "sub/s", "nested/n"] {
+        house.project.write(file, "2\n");
+    }
+    assert_eq!(left(&house), Vec::<String>::new());
+    house
+}
+
+#[tokio::test]
+async fn row_18_git_runs_no_program_that_a_repository_names() {
+    let house = evil();
+    for state in ["all", "staged", "unstaged", "untracked"] {
+        let seen = house.call("changed_files", json!({"sourceControlState": state})).await;
+        assert!(seen.ok(), "{:?}", seen.value);
+        assert_eq!(left(&house), Vec::<String>::new(), "{state}");
+    }
+    for folder in ["sub", "nested", "bare"] {
+        let seen = house.call("changed_files", json!({"repositoryPath": folder})).await;
+        assert!(seen.ok(), "{:?}", seen.value);
+        assert_eq!(left(&house), Vec::<String>::new(), "{folder}");
+    }
+    let seen = house.call("changed_files", json!({"sourceControlState": "unstaged"})).await.value;
+    let paths: Vec<&str> =
+        seen["unstaged"].as_array().into_iter().flatten().filter_map(|file| file["path"].as_str()).collect();
+    assert_eq!(paths, ["a", "b.inc"]);
+    // Git itself, asked the same by its user, runs a good part of it: the first time until the filter fails it.
+    let root = house.project.root();
+    let status = || Command::new("git").arg("status").current_dir(&root).output().expect("git");
+    assert!(!status().status.success());
+    git(&root, &["config", "--unset", "filter.evil.process"]);
+    status();
+    let marks = left(&house);
+    for name in ["fsmonitor", "process", "clean", "included", "sub-fsmonitor"] {
+        assert!(marks.iter().any(|mark| mark == name), "{name} is not in {marks:?}");
+    }
+}
+
+/// Asked for an object that is not there, git would fetch it, by a program that the repository names.
+#[tokio::test]
+async fn row_18_nothing_is_fetched() {
+    let house = repository([("d/a", "1\n"), ("d/b", "1\n")]);
+    let root = house.project.root();
+    let tree = git(&root, &["rev-parse", "HEAD^{tree}"]);
+    let (folder, rest) = tree.trim().split_at(2);
+    fs::remove_file(root.join(".git/objects").join(folder).join(rest)).expect("an object");
+    fs::create_dir(house.project.beside("nowhere")).expect("a folder");
+    git(&house.project.beside("nowhere"), &["init", "-q", "--bare"]);
+    arm(&house, &root.join(".git"), "");
+    let seen = house.call("changed_files", json!({})).await;
+    assert_fails(&seen, "internal", "git failed");
+    assert!(!seen.value.to_string().contains(&*root.to_string_lossy()), "{:?}", seen.value);
+    assert_eq!(left(&house), Vec::<String>::new());
+    // Git itself, asked by its user for the object, tries to fetch it.
+    let fetched = Command::new("git").args(["cat-file", "-p", "HEAD^{tree}"]).current_dir(&root).output();
+    assert!(left(&house).contains(&"uploadpack".to_owned()), "{:?}, {fetched:?}", left(&house));
+}
+
+/// A repository of the user beside the workspace, with a file whose name is nobody's business.
+fn others(house: &House) -> PathBuf {
+    let other = house.project.beside("other");
+    fs::create_dir_all(&other).expect("a folder");
+    git(&other, &["init", "-q"]);
+    fs::write(other.join("secret-name"), "s").expect("a file");
+    commit(&other);
+    other
+}
+
+async fn shows_nothing(house: &House, words: &str) {
+    let seen = house.call("changed_files", json!({})).await;
+    assert!(!seen.value.to_string().contains("secret-name"), "{:?}", seen.value);
+    assert_fails(&seen, "denied", words);
+}
+
+#[tokio::test]
+async fn row_2_a_git_file_lends_no_repository() {
+    let house = House::new([]);
+    let other = others(&house);
+    house.project.write(".git", format!("gitdir: {}/.git\n", other.display()));
+    shows_nothing(&house, "whose work tree is another").await;
+    // Nor by a further work tree of the other's, of which this is none.
+    git(&other, &["worktree", "add", "-q", "../tree"]);
+    house.project.write(".git", format!("gitdir: {}/.git/worktrees/tree\n", other.display()));
+    shows_nothing(&house, "no such work tree").await;
+    house.project.write(".git", "something else");
+    shows_nothing(&house, "names no `gitdir:`").await;
+}
+
+#[tokio::test]
+async fn row_2_a_commondir_lends_no_repository() {
+    let house = House::new([]);
+    let other = others(&house);
+    let common = format!("{}/.git\n", other.display());
+    house.project.write("fake/HEAD", "ref: refs/heads/main\n");
+    house.project.write("fake/commondir", &common);
+    house.project.write("fake/gitdir", house.project.path(".git").to_string_lossy().as_bytes());
+    house.project.write(".git", "gitdir: fake\n");
+    shows_nothing(&house, "no such work tree").await;
+    fs::remove_file(house.project.path(".git")).expect("a removal");
+    fs::rename(house.project.path("fake"), house.project.path(".git")).expect("a move");
+    shows_nothing(&house, "commondir").await;
+}
+
+#[tokio::test]
+async fn row_5_links_among_the_data_lead_to_no_other_repository() {
+    for name in ["objects", "index", "HEAD", "config", "refs/heads", "info"] {
+        let house = repository([("a", "1\n")]);
+        let (own, other) = (house.project.path(".git").join(name), others(&house).join(".git").join(name));
+        if own.is_dir() { fs::remove_dir_all(&own) } else { fs::remove_file(&own) }.expect("a removal");
+        fs::create_dir_all(&other).unwrap_or_default();
+        fs::write(other.join("exclude"), "").unwrap_or_default();
+        symlink(&other, &own).expect("a link");
+        shows_nothing(&house, "is a link that leads elsewhere").await;
+    }
+    let house = House::new([]);
+    symlink(others(&house).join(".git"), house.project.path(".git")).expect("a link");
+    shows_nothing(&house, "leads out of the workspace").await;
+}
+
+#[tokio::test]
+async fn row_31_what_is_no_small_file_is_not_waited_for() {
+    for name in ["HEAD", "config", "packed-refs"] {
+        let house = repository([("a", "1\n")]);
+        git(&house.project.root(), &["pack-refs", "--all"]);
+        let path = house.project.path(".git").join(name);
+        fs::remove_file(&path).expect("a removal");
+        let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo");
+        assert!(made.success());
+        assert_fails(&house.call("changed_files", json!({})).await, "internal", "cannot be read");
+    }
+    let house = repository([("a", "1\n")]);
+    let huge = fs::File::options().append(true).open(house.project.path(".git/config")).expect("a file");
+    huge.set_len(1 << 40).expect("a sparse file");
+    assert_fails(&house.call("changed_files", json!({})).await, "internal", "small regular file");
+}
+
+#[tokio::test]
+async fn row_19_references_that_are_paths_or_options() {
+    for head in [
+        "ref: ../../../other/.git/refs/heads/main",
+        "ref: refs/../../x",
+        "--output=x",
+        "ref: refs/heads/../../HEAD",
+    ] {
+        let house = repository([("a", "1\n")]);
+        house.project.write(".git/HEAD", format!("{head}\n"));
+        shows_nothing(&house, "names no commit and no branch").await;
+    }
+    let house = repository([("a", "1\n")]);
+    house.project.write(".git/refs/heads/main", "ref: refs/heads/main\n");
+    shows_nothing(&house, "without end").await;
+}
+
+/// What a copied repository says of its work tree does not move it.
+#[tokio::test]
+async fn row_19_a_work_tree_elsewhere_is_not_looked_at() {
+    let house = repository([("a", "1\n")]);
+    let other = others(&house);
+    git(&house.project.root(), &["config", "core.worktree", &other.to_string_lossy()]);
+    house.project.write("a", "2\n");
+    let seen = house.call("changed_files", json!({})).await;
+    assert_eq!(seen.value["unstaged"], json!([{"path": "a", "change": "modified"}]));
+    assert_eq!(seen.value["count"], 1);
+    copy_folder(&house.project.path(".git"), &house.project.path("copy/.git"));
+    let seen = house.call("changed_files", json!({"repositoryPath": "copy"})).await;
+    assert_eq!(seen.value["unstaged"], json!([{"path": "copy/a", "change": "deleted"}]));
+}

@@ -1,0 +1,97 @@
+//! `memory`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::house::{House, assert_fails};
+
+async fn text(house: &House, arguments: Value) -> String {
+    let result = house.call_unasked("memory", arguments).await;
+    assert!(result.ok(), "{:?}", result.value);
+    assert_eq!(result.value["text"], result.text_for_model());
+    result.text_for_model()
+}
+
+#[tokio::test]
+async fn saved_read_listed_deleted() {
+    let house = House::new([]);
+    assert_eq!(text(&house, json!({"command": "list"})).await, "No memories saved yet.");
+    let save = json!({"command": "save", "path": "notes.md", "content": "# Ünïcode\n\r\nx"});
+    assert_eq!(text(&house, save).await, "Saved memory 'notes.md'.");
+    assert_eq!(
+        text(&house, json!({"command": "save", "path": "a", "content": ""})).await,
+        "Saved memory 'a'."
+    );
+    let house = house.again();
+    assert_eq!(text(&house, json!({"command": "list"})).await, "a\nnotes.md");
+    assert_eq!(text(&house, json!({"command": "read", "path": "notes.md"})).await, "# Ünïcode\n\r\nx");
+    assert_eq!(
+        text(&house, json!({"command": "delete", "path": "notes.md"})).await,
+        "Deleted memory 'notes.md'."
+    );
+    assert_eq!(text(&house, json!({"command": "list"})).await, "a");
+    for command in ["read", "delete"] {
+        let gone = house.call("memory", json!({"command": command, "path": "notes.md"})).await;
+        assert_fails(&gone, "not_found", "Memory 'notes.md' not found.");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_said() {
+    let house = House::new([]);
+    for (arguments, words) in [
+        (json!({"command": "save", "content": "x"}), "'path' is required for save/read/delete."),
+        (json!({"command": "read"}), "'path' is required"),
+        (json!({"command": "delete", "path": ""}), "'path' is required"),
+        (json!({"command": "save", "path": "a"}), "'content' is required for save."),
+        (json!({"command": "forget"}), "one of `save`, `read`, `list` and `delete`"),
+        (json!({}), "`command` is missing"),
+        (json!({"command": "list", "name": "x"}), "unknown field `name`"),
+    ] {
+        assert_fails(&house.call("memory", arguments).await, "invalid_args", words);
+    }
+    let large = json!({"command": "save", "path": "a", "content": "x".repeat(65_537)});
+    assert_fails(&house.call("memory", large).await, "too_large", "65537 bytes");
+    assert_eq!(text(&house, json!({"command": "list"})).await, "No memories saved yet.");
+}
+
+/// Paths lead nowhere: folders before the name are dropped, and what is no plain name is refused.
+#[tokio::test]
+async fn a_name_is_no_way_out() {
+    let house = House::new([("secret", "s")]);
+    let save = |path: &str| json!({"command": "save", "path": path, "content": "mine"});
+    assert_eq!(text(&house, save("../../project/secret")).await, "Saved memory 'secret'.");
+    assert_eq!(text(&house, save("/etc/hosts")).await, "Saved memory 'hosts'.");
+    assert_eq!(house.project.read("secret"), "s");
+    assert_eq!(text(&house, json!({"command": "list"})).await, "hosts\nsecret");
+    for path in
+        ["..", ".", "a/..", "a/", ".lock", ".new", "a\\b", "a\nb", "a\0b", "\u{202e}a", &"x".repeat(200)]
+    {
+        assert_fails(&house.call("memory", save(path)).await, "invalid_args", "`path` is");
+    }
+    // A link that somebody put there is not followed.
+    let memories = house.project.beside("state").join("memories");
+    std::os::unix::fs::symlink(house.project.path("secret"), memories.join("link")).expect("a link");
+    assert_fails(
+        &house.call("memory", json!({"command": "read", "path": "link"})).await,
+        "internal",
+        "cannot be read",
+    );
+    text(&house, save("link")).await;
+    assert_eq!(house.project.read("secret"), "s");
+    assert!(fs::symlink_metadata(memories.join("link")).expect("a file").is_file());
+}
+
+#[tokio::test]
+async fn there_is_an_end_to_how_many_are_kept() {
+    let house = House::new([]);
+    text(&house, json!({"command": "save", "path": "first", "content": "1"})).await;
+    let memories = house.project.beside("state").join("memories");
+    for number in 1..500 {
+        fs::write(memories.join(format!("m{number}")), "").expect("a file");
+    }
+    let save = |path: &str| json!({"command": "save", "path": path, "content": "x"});
+    assert_fails(&house.call("memory", save("one-more")).await, "too_large", "500 memories");
+    assert_eq!(text(&house, save("first")).await, "Saved memory 'first'.");
+}

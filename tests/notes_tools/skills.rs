@@ -1,0 +1,234 @@
+//! `skill`: which skills there are, what is loaded, and what hostile ones get.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use lsp_tools::policy::approval::NobodyToAsk;
+use serde_json::{Value, json};
+
+use crate::house::{House, assert_fails};
+use crate::support::Project;
+
+fn head(name: &str, description: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\n\n# Do this\n")
+}
+
+fn put(folder: &Path, file: &str, text: &str) {
+    let path = folder.join(file);
+    fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+    fs::write(path, text).expect("a file");
+}
+
+fn user_skills(house: &House) -> std::path::PathBuf {
+    house.project.beside("config").join("skills")
+}
+
+async fn list(house: &House) -> (Vec<String>, String) {
+    let listed = house.call_unasked("skill", json!({"action": "list"})).await;
+    assert!(listed.ok(), "{:?}", listed.value);
+    let names = listed.value["skills"].as_array().expect("a list").iter();
+    let shown = |skill: &Value| format!("{}/{}: {}", skill["source"], skill["name"], skill["description"]);
+    let names = names.map(|skill| shown(skill).replace('"', "")).collect();
+    (names, listed.value["left_out"].to_string())
+}
+
+async fn load(house: &House, name: &str) -> Value {
+    let loaded = house.call_unasked("skill", json!({"action": "load", "name": name})).await;
+    assert!(loaded.ok(), "{:?}", loaded.value);
+    loaded.value
+}
+
+#[tokio::test]
+async fn the_two_forms_of_a_skill() {
+    let house = House::new([]);
+    assert_eq!(house.call("skill", json!({"action": "list"})).await.value, json!({"ok": true, "skills": []}));
+    let folder = user_skills(&house);
+    let text = head("release", "How to release");
+    put(&folder, "release/SKILL.md", &text);
+    put(&folder, "release/reference/steps.md", "1. …");
+    put(&folder, "code-review/skill.json", &json!({
+        "name": "code-review", "displayName": "Review", "description": "Reviews", "version": "1.0.0", "author": "us",
+        "prompts": ["prompts/system.md", "prompts/examples.md"], "tools": ["tools/lint.json"],
+    }).to_string());
+    put(&folder, "code-review/prompts/system.md", "Be strict.");
+    put(&folder, "code-review/prompts/examples.md", "Such as:");
+    put(&folder, "code-review/tools/lint.json", r#"{"name": "lint", "parameters": {"type": "object"}}"#);
+    let (names, left_out) = list(&house).await;
+    assert_eq!(names, ["user/code-review: Reviews", "user/release: How to release"]);
+    assert_eq!(left_out, "null");
+    assert_eq!(
+        load(&house, "release").await,
+        json!({"ok": true, "name": "release", "content": text, "files": ["reference/steps.md"]})
+    );
+    let file = json!({"action": "load", "name": "release", "file": "reference/steps.md"});
+    assert_eq!(house.call("skill", file).await.value["content"], "1. …");
+    assert_eq!(
+        load(&house, "code-review").await,
+        json!({"ok": true, "name": "code-review", "content": "Be strict.\n\nSuch as:",
+            "tools": [{"name": "lint", "parameters": {"type": "object"}}]})
+    );
+    // A skill of both forms: its text first.
+    put(&folder, "release/skill.json", r#"{"name": "release", "prompts": ["more.md"]}"#);
+    put(&folder, "release/more.md", "And more.");
+    assert_eq!(load(&house, "release").await["content"], format!("{text}\n\nAnd more."));
+}
+
+#[tokio::test]
+async fn folders_in_their_order_and_what_is_switched_off() {
+    let project = Project::new([]);
+    let (first, second) = (project.beside("first"), project.beside("second"));
+    for (folder, from) in [(&first, "first"), (&second, "second")] {
+        for name in ["both", from, "noisy"] {
+            put(folder, &format!("{name}/SKILL.md"), &head(name, from));
+        }
+    }
+    put(&project.beside("config").join("skills"), "both/SKILL.md", &head("both", "config"));
+    put(&project.beside("single"), "SKILL.md", &head("single", "itself"));
+    let settings = json!({"skills": {
+        "directories": [first, second, project.beside("single"), "/nowhere/at/all", "~nobody"],
+        "disabled": ["noisy"],
+    }});
+    let settings = toml::to_string(&settings).expect("TOML");
+    fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    let house = House::open(project);
+    let (names, left_out) = list(&house).await;
+    assert_eq!(
+        names,
+        ["user/both: second", "user/first: first", "user/second: second", "user/single: itself"]
+    );
+    for words in ["/nowhere/at/all", "noisy: switched off"] {
+        assert!(left_out.contains(words), "{left_out}");
+    }
+    let noisy = house.call("skill", json!({"action": "load", "name": "noisy"})).await;
+    assert_fails(&noisy, "denied", "switched off");
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked() {
+    let house = House::new([]);
+    put(&user_skills(&house), "release/SKILL.md", &head("release", "x"));
+    for (arguments, code, words) in [
+        (json!({"action": "load"}), "invalid_args", "`name` is missing"),
+        (json!({"action": "list", "name": "x"}), "invalid_args", "takes neither"),
+        (json!({"action": "run", "name": "x"}), "invalid_args", "one of `list` and `load`"),
+        (json!({"action": "load", "name": "relaese"}), "not_found", "there is no skill \"relaese\""),
+        (json!({"action": "load", "name": "../release"}), "not_found", "there is no skill"),
+        (json!({"action": "load", "name": "release", "file": "no.md"}), "not_found", "there is no file"),
+        (
+            json!({"action": "load", "name": "release", "file": "../../lsp-tools.toml"}),
+            "outside_workspace",
+            "leads out",
+        ),
+        (
+            json!({"action": "load", "name": "release", "file": "/etc/passwd"}),
+            "outside_workspace",
+            "leads out",
+        ),
+    ] {
+        assert_fails(&house.call("skill", arguments).await, code, words);
+    }
+    let near = house.call("skill", json!({"action": "load", "name": "relaese"})).await;
+    assert_eq!(near.value["hint"], "nearest: release");
+}
+
+#[tokio::test]
+async fn row_46_what_a_skill_may_not_be() {
+    let house = House::new([("secret", "s")]);
+    let folder = user_skills(&house);
+    put(&folder, "other-name/SKILL.md", &head("../../x", "x"));
+    put(&folder, "Upper/SKILL.md", &head("Upper", "x"));
+    put(&folder, "a b/SKILL.md", &head("a b", "x"));
+    put(&folder, "bomb/SKILL.md", "---\na: &a [x, x]\nname: *a\ndescription: x\n---\n");
+    put(&folder, "endless/SKILL.md", &format!("---\n{}", "# x\n".repeat(30_000)));
+    put(&folder, "huge/SKILL.md", &format!("{}{}", head("huge", "x"), "x".repeat(200_000)));
+    put(&folder, "headless/SKILL.md", "# Title\n");
+    put(&folder, "broken/skill.json", "{");
+    put(&folder, "way-out/skill.json", r#"{"name": "way-out", "prompts": ["../../lsp-tools.toml"]}"#);
+    put(&folder, "no-json/skill.json", r#"{"name": "no-json", "tools": ["t"]}"#);
+    put(&folder, "no-json/t", "no");
+    put(&folder, "linked/skill.json", r#"{"name": "linked", "prompts": ["p"]}"#);
+    symlink(house.project.path("secret"), folder.join("linked/p")).expect("a link");
+    let (names, left_out) = list(&house).await;
+    assert_eq!(names, ["user/linked: ", "user/no-json: ", "user/way-out: "]);
+    for words in [
+        r#"other-name: it calls itself"#,
+        "Upper: its name is not of a-z",
+        "a b: its name is not of a-z",
+        "bomb: SKILL.md line 3: anchors",
+        "endless: the head of SKILL.md does not end",
+        "huge: ",
+        "headless: SKILL.md does not begin",
+        "broken: skill.json: ",
+    ] {
+        assert!(left_out.contains(words), "{words} is not in {left_out}");
+    }
+    for (name, code) in [
+        ("way-out", "outside_workspace"),
+        ("linked", "outside_workspace"),
+        ("no-json", "not_text"),
+        ("bomb", "denied"),
+        ("other-name", "denied"),
+    ] {
+        assert_fails(&house.call("skill", json!({"action": "load", "name": name})).await, code, "");
+    }
+}
+
+#[tokio::test]
+async fn row_46_skills_of_the_workspace_need_trust_in_exactly_their_text() {
+    let text = head("deploy", "Deploys");
+    let house = House::new([
+        (".claude/skills/deploy/SKILL.md", text.as_str()),
+        (".claude/skills/deploy/ref.md", "more"),
+        (".lsp-tools/skills/deploy/SKILL.md", &head("deploy", "earlier")),
+        (".github/skills/mine/SKILL.md", &head("mine", "theirs")),
+    ]);
+    put(&user_skills(&house), "mine/SKILL.md", &head("mine", "my own"));
+    let (names, left_out) = list(&house).await;
+    assert_eq!(names, ["user/mine: my own"]);
+    assert!(left_out.contains("has not said yes") && !left_out.contains("Deploys"), "{left_out}");
+    let deploy = json!({"action": "load", "name": "deploy"});
+    assert_fails(&house.call("skill", deploy.clone()).await, "denied", "lsp-tools trust");
+
+    house.trust().await;
+    // The later of two folders wins, but never over the user.
+    let (names, left_out) = list(&house).await;
+    assert_eq!(names, ["workspace/deploy: Deploys", "user/mine: my own"]);
+    assert!(left_out.contains(".github/skills/mine: the user has a skill of that name"), "{left_out}");
+    assert_eq!(load(&house, "deploy").await["content"], text);
+
+    house.project.write(".claude/skills/deploy/ref.md", "more, and worse");
+    let changed = json!({"action": "load", "name": "deploy", "file": "ref.md"});
+    assert_fails(&house.call("skill", changed).await, "denied", "is not read");
+    house.project.write(".claude/skills/deploy/SKILL.md", text.replace("Do this", "Do that"));
+    let now = load(&house, "deploy").await;
+    assert!(now["content"].as_str().is_some_and(|text| text.contains("earlier")), "{now}");
+    house.trust().await;
+    assert!(load(&house, "deploy").await["content"].as_str().is_some_and(|text| text.contains("Do that")));
+}
+
+#[tokio::test]
+async fn row_5_a_link_among_the_workspaces_skills_leads_nowhere() {
+    let house = House::new([(".claude/skills/a/x", ""), (".github/x", "")]);
+    let outside = house.project.beside("outside");
+    put(&outside, "skill/SKILL.md", &head("skill", "x"));
+    put(&outside, "a.md", &head("a", "x"));
+    symlink(&outside, house.project.path(".github/skills")).expect("a link");
+    symlink(outside.join("skill"), house.project.path(".claude/skills/skill")).expect("a link");
+    symlink(outside.join("a.md"), house.project.path(".claude/skills/a/SKILL.md")).expect("a link");
+    house.trust().await;
+    let (names, left_out) = list(&house).await;
+    assert_eq!(names, Vec::<String>::new());
+    assert!(left_out.contains("leads out of the workspace"), "{left_out}");
+}
+
+/// Whoever loads a skill without its model's asking needs nobody's leave.
+#[tokio::test]
+async fn a_host_loads_a_skill_by_itself() {
+    let house = House::new([]);
+    put(&user_skills(&house), "release/SKILL.md", &head("release", "x"));
+    let loaded = house.runtime.load_skill(&house.caller, "release").await;
+    let called = json!({"action": "load", "name": "release"});
+    assert_eq!(loaded, house.call_as(&house.caller, &NobodyToAsk, "skill", called).await);
+    assert!(loaded.ok());
+}

@@ -1,0 +1,235 @@
+//! `task`: another agent's program gets its order, is heard, and is ended.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use lsp_tools::policy::approval::LeaveGiven;
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::tools::tool::Caller;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::house::{House, assert_fails};
+use crate::support::{Marker, Project};
+
+/// A house whose agents are these shell scripts.
+fn agents(scripts: &[(&str, &str)]) -> House {
+    let project = Project::new([]);
+    let mut settings = String::new();
+    for (name, script) in scripts {
+        let runner = json!(["/bin/sh", "-c", script]);
+        settings.push_str(&format!("[agents.{name}]\ndescription = \"the {name}\"\nrunner = {runner}\n"));
+    }
+    with(project, &settings)
+}
+
+fn with(project: Project, settings: &str) -> House {
+    fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    House::open(project)
+}
+
+fn task(agent: &str) -> Value {
+    json!({"agent": agent, "objective": "find out"})
+}
+
+#[tokio::test]
+async fn an_order_goes_out_and_a_summary_comes_back() {
+    let house = agents(&[
+        ("plain", "cat > order.json; env > environment; echo; echo '  It is so. '; echo told >&2"),
+        ("object", r#"echo '{"summary": "It is so.", "events": [{"type": "tool"}]}'"#),
+        ("deaf", "echo 'It is so.'"),
+    ]);
+    for agent in ["plain", "object", "deaf"] {
+        let done = house.call("task", task(agent)).await.value;
+        assert_eq!(done, json!({"ok": true, "agent": agent, "summary": "It is so."}));
+    }
+    let order: Value = serde_json::from_str(&house.project.read("order.json")).expect("JSON");
+    let session = order["session"].as_str().expect("a session");
+    assert!(session.starts_with("default."), "{session}");
+    let expected = json!({"agent": "plain", "objective": "find out", "tools": null,
+        "workspace": house.project.root(), "session": session, "depth": 1});
+    assert_eq!(order, expected);
+    let environment = house.project.read("environment");
+    for line in ["LSP_TOOLS_AGENT=plain", &format!("LSP_TOOLS_SESSION={session}")] {
+        assert!(environment.lines().any(|given| given == line), "{line} is not in {environment}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_fails() {
+    let house = agents(&[
+        ("status", "echo half; echo /secret/path >&2; exit 3"),
+        ("said", r#"echo '{"error": "no network"}'"#),
+        ("silent", "cat >/dev/null"),
+        ("killed", "kill -9 $$"),
+    ]);
+    for (agent, words) in [
+        ("status", "the runner of the agent status ended with exit status 3"),
+        ("said", "failed: no network"),
+        ("silent", "without a summary"),
+        ("killed", "signal 9"),
+    ] {
+        let done = house.call("task", task(agent)).await;
+        assert_fails(&done, "server_failed", words);
+        assert!(!done.value.to_string().contains("/secret"), "{:?}", done.value);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_handed_on() {
+    let project = Project::new([("run.sh", "#!/bin/sh\necho ran > ran; echo done\n")]);
+    fs::set_permissions(project.path("run.sh"), fs::Permissions::from_mode(0o755)).expect("a mode");
+    let own = project.path("run.sh");
+    let settings = format!(
+        "[agents.researcher]\ndescription = \"looks things up\"\n[agents.gone]\nrunner = [\"no-such-program-anywhere\"]\n\
+         [agents.empty]\nrunner = []\n[agents.relative]\nrunner = [\"./run.sh\"]\n[agents.own]\nrunner = [{:?}]\n",
+        own.display().to_string()
+    );
+    let house = with(project, &settings);
+    for (arguments, code, words) in [
+        (task("researchr"), "not_found", "did you mean `researcher`?"),
+        (task("researcher"), "unsupported", "has no runner"),
+        (task("empty"), "unsupported", "has no runner"),
+        (task("gone"), "not_found", "is not there"),
+        (task("relative"), "not_found", "is not there"),
+        (task("own"), "denied", "lies in the workspace"),
+        (json!({"agent": "own", "objective": " "}), "invalid_args", "`objective`"),
+        (json!({"agent": "own", "objective": "x".repeat(70_000)}), "invalid_args", "70000 bytes"),
+        (json!({"agent": "own"}), "invalid_args", "`objective` is missing"),
+    ] {
+        assert_fails(&house.call("task", arguments).await, code, words);
+    }
+    let hint = house.call("task", task("nobody")).await.value["hint"].to_string();
+    assert!(hint.contains("researcher (looks things up)"), "{hint}");
+    assert!(!house.project.path("ran").exists());
+    // Nobody is there to say yes.
+    assert_fails(&house.call_unasked("task", task("own")).await, "denied", "");
+}
+
+#[tokio::test]
+async fn row_1_an_untrusted_project_names_no_runner() {
+    let project = Project::new([(
+        ".lsp-tools/lsp-tools.toml",
+        "[agents.evil]\nrunner = [\"/bin/sh\", \"-c\", \"echo x > PWNED; echo ran\"]\n",
+    )]);
+    let house = House::open(project);
+    assert_fails(&house.call("task", task("evil")).await, "unsupported", "has no runner");
+    assert!(!house.project.path("PWNED").exists());
+    house.trust().await;
+    let house = house.again();
+    assert_eq!(house.call("task", task("evil")).await.value["summary"], "ran");
+}
+
+#[tokio::test]
+async fn row_12_what_a_runner_leaves_running_ends_with_it() {
+    let marker = Marker::new();
+    let sleep = format!("exec -a {} sleep 98", marker.as_str());
+    let script = format!("setsid bash -c '{sleep}' & (trap '' TERM; {sleep}) & sleep 0.3; echo done");
+    let runner = json!(["/bin/bash", "-c", script]);
+    let house = with(Project::new([]), &format!("[agents.parent]\nrunner = {runner}\n"));
+    let begun = Instant::now();
+    assert_eq!(house.call("task", task("parent")).await.value["summary"], "done");
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    until("all it started is gone", || marker.living() == 0).await;
+}
+
+#[tokio::test]
+async fn row_41_a_task_ends_at_its_time_and_when_its_caller_goes_away() {
+    let marker = Marker::new();
+    let script = format!("touch started; bash -c 'exec -a {} sleep 95' & wait", marker.as_str());
+    let runner = json!(["/bin/bash", "-c", script]);
+    let settings = format!("[deadlines]\ntask = 1500\n[agents.slow]\nrunner = {runner}\n");
+    let house = with(Project::new([]), &settings);
+    assert_fails(&house.call("task", task("slow")).await, "timeout", "more than 1.5s");
+    until("the late one is gone", || marker.living() == 0).await;
+
+    let path = house.project.path("started");
+    fs::remove_file(&path).expect("the task was started");
+    let cancelled = CancellationToken::new();
+    let request = CallRequest {
+        name: "task",
+        arguments: task("slow"),
+        caller: &house.caller,
+        approver: &LeaveGiven,
+        group: None,
+        cancelled: cancelled.clone(),
+    };
+    let started = async {
+        until("the task is started", || path.exists()).await;
+        cancelled.cancel();
+    };
+    let (done, ()) = tokio::join!(house.runtime.call(request), started);
+    assert_fails(&done, "cancelled", "");
+    until("the cancelled one is gone", || marker.living() == 0).await;
+}
+
+/// Waits, not without end, until something holds.
+async fn until(what: &str, condition: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < end, "not soon: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn row_46_a_task_hands_on_no_more_than_it_has_and_not_without_end() {
+    let project = Project::new([]);
+    let runner = json!(["/bin/sh", "-c", "echo order:; cat"]);
+    let settings = format!(
+        "[agents.lead]\ntools = [\"lsp_*\", \"task\"]\nrunner = {runner}\n[agents.worker]\ntools = [\"lsp_hover\", \"bash\"]\nrunner = {runner}\n"
+    );
+    let house = with(project, &settings);
+    let order = |caller: Caller, agent: &'static str| {
+        let house = &house;
+        async move {
+            let done = house.call_as(&caller, &LeaveGiven, "task", task(agent)).await;
+            assert!(done.ok(), "{:?}", done.value);
+            let order = done.value["summary"].as_str().and_then(|text| text.strip_prefix("order:\n"));
+            serde_json::from_str::<Value>(order.expect("what it was given")).expect("the order")
+        }
+    };
+    let on_behalf = |agent: &str| Caller { agent: Some(agent.to_owned()), ..Caller::default() };
+    assert_eq!(order(Caller::default(), "worker").await["tools"], json!(["lsp_hover", "bash"]));
+    let below = order(on_behalf("lead"), "worker").await;
+    assert_eq!((&below["tools"], &below["depth"]), (&json!(["lsp_hover"]), &json!(2)));
+    let deepest = order(on_behalf("lead/worker"), "lead").await;
+    assert_eq!(deepest["depth"], 3);
+    let caller = on_behalf("lead/worker/lead");
+    let deeper = house.call_as(&caller, &LeaveGiven, "task", task("worker")).await;
+    assert_fails(&deeper, "denied", "handed on 3 times at most");
+}
+
+#[tokio::test]
+async fn row_46_so_many_tasks_at_a_time_and_no_more() {
+    let project = Project::new([]);
+    let wait =
+        json!(["/bin/sh", "-c", "touch started.$$; while [ ! -e go ]; do sleep 0.05; done; echo done"]);
+    let house = with(project, &format!("[agents.a]\nrunner = {wait}\n"));
+    let started = |root: &Path| {
+        let names = fs::read_dir(root).expect("a folder").flatten();
+        names.filter(|entry| entry.file_name().to_string_lossy().starts_with("started")).count()
+    };
+    let root = house.project.root();
+    let running = futures::future::join_all((0..8).map(|_| house.call("task", task("a"))));
+    let one_more = async {
+        until("eight run", || started(&root) == 8).await;
+        let refused = house.call("task", task("a")).await;
+        house.project.write("go", "");
+        refused
+    };
+    let (done, refused) = tokio::join!(running, one_more);
+    assert_fails(&refused, "denied", "8 tasks are running");
+    assert!(done.iter().all(lsp_tools::tools::result::ToolResult::ok));
+    assert!(house.call("task", task("a")).await.ok());
+}
+
+#[tokio::test]
+async fn row_32_a_runner_that_talks_without_end() {
+    let house = agents(&[("loud", "yes noise >&2 & yes summary | head -c 3000000; kill $!")]);
+    let done = house.call("task", task("loud")).await.value;
+    assert_eq!(done["truncated"], true);
+    assert_eq!(done["summary"].as_str().map(str::len), Some(24_000));
+}

@@ -1,0 +1,121 @@
+//! `todoread` and `todowrite`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lsp_tools::policy::approval::NobodyToAsk;
+use lsp_tools::tools::tool::Caller;
+use serde_json::{Value, json};
+
+use crate::house::{House, assert_fails};
+
+fn item(id: &str, status: &str) -> Value {
+    json!({"id": id, "content": format!("step {id}"), "status": status, "priority": "high"})
+}
+
+#[tokio::test]
+async fn a_list_is_replaced_as_a_whole_and_kept() {
+    let house = House::new([]);
+    let empty = json!({"ok": true, "session_id": "default", "items": [], "count": 0, "in_progress": 0});
+    assert_eq!(house.call_unasked("todoread", json!({})).await.value, empty);
+    let todos = [item("1", "completed"), item("2", "in_progress"), item("3", "pending")];
+    let whole = json!({"ok": true, "session_id": "default", "items": todos, "count": 3, "in_progress": 1});
+    assert_eq!(house.call_unasked("todowrite", json!({"todos": todos})).await.value, whole);
+    assert_eq!(house.call("todoread", json!({})).await.value, whole);
+    let house = house.again();
+    assert_eq!(house.call("todoread", json!({})).await.value, whole);
+    let rest = house.call("todowrite", json!({"todos": [item("3", "pending")]})).await.value;
+    assert_eq!((&rest["count"], &rest["items"][0]["id"]), (&json!(1), &json!("3")));
+    assert_eq!(house.call("todowrite", json!({"todos": []})).await.value, empty);
+}
+
+#[tokio::test]
+async fn each_session_and_each_workspace_has_its_own_list() {
+    let house = House::new([("sub/.lsp-tools/x", "")]);
+    house.call("todowrite", json!({"todos": [item("1", "pending")]})).await;
+    let other = Caller { session: "other".to_owned(), ..Caller::default() };
+    let read = house.call_as(&other, &NobodyToAsk, "todoread", json!({})).await.value;
+    assert_eq!((&read["session_id"], &read["count"]), (&json!("other"), &json!(0)));
+    let below = house.within("sub");
+    assert_eq!(below.call("todoread", json!({})).await.value["count"], 0);
+}
+
+#[tokio::test]
+async fn what_is_no_list_is_refused_and_changes_nothing() {
+    let house = House::new([]);
+    let kept = house.call("todowrite", json!({"todos": [item("1", "pending")]})).await.value;
+    for (arguments, words) in [
+        (json!({"todos": [item("a", "in_progress"), item("b", "in_progress")]}), "at most one"),
+        (json!({"todos": [item("a", "done")]}), "one of `pending`, `in_progress` and `completed`"),
+        (
+            json!({"todos": [{"id": "a", "content": "x", "status": "pending"}]}),
+            "`todos.0.priority` is missing",
+        ),
+        (
+            json!({"todos": [{"id": 1, "content": "x", "status": "pending", "priority": "low"}]}),
+            "`todos.0.id` is 1",
+        ),
+        (json!({"todos": [item("a", "pending"), item("a", "pending")]}), "second time"),
+        (json!({"todos": "all"}), "a list"),
+        (json!({}), "`todos` is missing"),
+        (json!({"todo": []}), "did you mean `todos`?"),
+    ] {
+        assert_fails(&house.call("todowrite", arguments).await, "invalid_args", words);
+    }
+    assert_eq!(house.call("todoread", json!({})).await.value, kept);
+    assert_fails(&house.call("todoread", json!({"session": "x"})).await, "invalid_args", "unknown field");
+}
+
+#[tokio::test]
+async fn a_session_whose_name_is_a_path_has_no_list() {
+    let house = House::new([]);
+    for session in ["../../x", "/etc/passwd", "", "a/b", ".lock", "a\0b"] {
+        let caller = Caller { session: session.to_owned(), ..Caller::default() };
+        let written = house.call_as(&caller, &NobodyToAsk, "todowrite", json!({"todos": []})).await;
+        assert_fails(&written, "invalid_args", "the session is called");
+    }
+    assert!(files_below(&house.project.beside("state")).is_empty());
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_said_and_can_be_written_over() {
+    let house = House::new([]);
+    house.call("todowrite", json!({"todos": [item("1", "pending")]})).await;
+    let file = files_below(&house.project.beside("state")).into_iter().find(|path| path.ends_with("default"));
+    let file = file.expect("the kept list");
+    assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o077, 0);
+    fs::write(&file, "{\"version\": 1, \"items\": [").expect("damage");
+    let read = house.call("todoread", json!({})).await;
+    assert_fails(&read, "internal", "damaged");
+    assert!(!read.value.to_string().contains("/state"), "{:?}", read.value);
+    assert!(house.call("todowrite", json!({"todos": []})).await.ok());
+    assert!(house.call("todoread", json!({})).await.ok());
+}
+
+/// Two processes, each with a runtime of its own: at every moment the list is one of those that were written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn writers_at_once_leave_one_of_their_lists() {
+    let house = Arc::new(House::new([]));
+    let list = |count: usize| (0..count).map(|id| item(&id.to_string(), "pending")).collect::<Vec<_>>();
+    let writers = (1..=8).map(|writer| {
+        let (house, todos) = (Arc::clone(&house), list(writer * 20));
+        tokio::spawn(async move {
+            for _ in 0..10 {
+                assert!(house.call("todowrite", json!({"todos": todos})).await.ok());
+                let read = house.call("todoread", json!({})).await.value;
+                let count = read["count"].as_u64().expect("a count");
+                assert!(count > 0 && count % 20 == 0, "{count}");
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.expect("a writer");
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
