@@ -125,19 +125,20 @@ fn print(report: &Value) {
     println!("{:<12} {:>6} {:>8} {:>12}", "profile", "tools", "tokens", "as MCP list");
     for list in rows("lists") {
         let profile = list["profile"].as_str().unwrap_or_default();
-        println!("{profile:<12} {:>6} {:>8} {:>12}", list["tools"], list["tokens"], list["mcp_tokens"]);
+        let [tools, tokens, mcp] = ["tools", "tokens", "mcp_tokens"].map(|key| list[key].to_string());
+        println!("{profile:<12} {tools:>6} {tokens:>8} {mcp:>12}");
     }
     let kept = if report["kept"] == true { "kept" } else { "NOT KEPT" };
     println!("budget of the default profile: {} tokens, {kept}\n", report["budget"]);
     for tool in rows("tools") {
-        println!("{:>6}  {}", tool["tokens"], tool["tool"].as_str().unwrap_or_default());
+        println!("{:>6}  {}", tool["tokens"].to_string(), tool["tool"].as_str().unwrap_or_default());
     }
     println!("\n{:>6} {:>7}  answer to", "tokens", "bytes");
     for answer in rows("answers") {
         println!(
             "{:>6} {:>7}  {}",
-            answer["tokens"],
-            answer["bytes"],
+            answer["tokens"].to_string(),
+            answer["bytes"].to_string(),
             answer["call"].as_str().unwrap_or_default()
         );
     }

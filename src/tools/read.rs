@@ -262,7 +262,8 @@ fn outline(symbols: &[Symbol], most: usize, notes: &mut Vec<String>) -> String {
     let mut text = String::new();
     push_outline(symbols, 0, &mut text);
     if text.len() > most {
-        let end = text[..text.floor_char_boundary(most)].rfind('\n').map_or(0, |end| end + 1);
+        let most = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let end = text[..most].rfind('\n').map_or(0, |end| end + 1);
         text.truncate(end);
         notes.push(
             "the outline is longer than an answer may be; lsp_symbols with `query` finds the rest".to_owned(),
