@@ -12,7 +12,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::delta::DiagnosticsDelta;
 use super::error::{ErrorCode, ToolError};
+use super::shell::aftermath::Before;
 use super::shell::room::Room;
 use super::shell::run::{Ended, How, Output, OutputForm};
 use super::tool::{Call, Card, Tool};
@@ -37,6 +39,9 @@ pub struct BashArgs {
     /// Return an `id` at once; for servers and watchers.
     #[serde(default)]
     pub background: bool,
+    /// Tell what it broke in open and changed files.
+    #[serde(default)]
+    pub diagnostics: bool,
     /// Keep terminal escape sequences in the output.
     #[serde(default)]
     pub raw: bool,
@@ -84,6 +89,9 @@ pub struct EndedOutput {
     /// More files changed, or changes may have been missed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed_truncated: bool,
+    /// What it broke and mended, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<DiagnosticsDelta>,
     /// Why `ok` is false.
     #[serde(flatten)]
     pub failure: Option<Failure>,
@@ -205,6 +213,10 @@ async fn to_its_end(context: &Context, args: &BashArgs, room: Room) -> Result<En
     let settings = &context.config.settings.bash;
     let wanted = args.timeout_ms.map(Duration::from_millis).or(context.timeout).unwrap_or(settings.timeout);
     let limit = wanted.min(settings.max_timeout);
+    let before = match args.diagnostics {
+        true => Some(Before::look(context).await),
+        false => None,
+    };
     let witness = context.manager.witness().await;
     let run =
         context.shells.start(context.manager.spawner(), room, form(settings, args), Some(limit)).await?;
@@ -218,7 +230,12 @@ async fn to_its_end(context: &Context, args: &BashArgs, room: Room) -> Result<En
         ));
     }
     let changes = context.manager.testimony(witness).await;
+    let diagnostics = match before {
+        Some(before) => Some(before.compare(context, &changes).await),
+        None => None,
+    };
     Ok(EndedOutput {
+        diagnostics,
         exit_code: ended.exit_code,
         written: run.take().into(),
         duration_ms: milliseconds(ended.after),

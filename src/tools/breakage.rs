@@ -105,6 +105,19 @@ impl Baseline {
         Some(Self { subjects, before, wish, cut })
     }
 
+    /// Looks at `subjects` as they are on disk, before something that nobody can foresee.
+    pub async fn of(context: &Context, subjects: Vec<Subject>) -> Self {
+        let before = look(context, subjects.clone(), &View::disk(), Wish::Wanted).await;
+        Self { subjects, before, wish: Wish::Wanted, cut: false }
+    }
+
+    /// Has one more file looked at afterwards, of which nothing is known before.
+    pub fn add(&mut self, subject: Subject) {
+        if !self.subjects.iter().any(|known| known.path == subject.path) {
+            self.subjects.push(subject);
+        }
+    }
+
     /// What is different now that `edits` are made: on disk, or in `view` only.
     pub async fn compare(self, context: &Context, edits: &[EditedText], view: &View) -> DiagnosticsDelta {
         context.manager.refresh().await;

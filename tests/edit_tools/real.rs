@@ -243,3 +243,17 @@ async fn a_file_is_formatted() {
     assert_eq!(again["results"], json!([]));
     runtime.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_tells_what_it_broke_elsewhere() {
+    let project = Project::of_fixture("python");
+    prefer(&project, "python", "pyright");
+    let runtime = open(&project, Some(&real_servers(&["pyright"])));
+    let clean = call(&runtime, "lsp_diagnostics", json!({"path": "greet/app.py"})).await;
+    assert_eq!(clean["count"], 0, "{clean:#}");
+    let command = "sed -i 's/def compose(/def composed(/' greet/messages.py";
+    let answer = call(&runtime, "bash", json!({"command": command, "diagnostics": true})).await;
+    assert_eq!(answer["changed"][0]["path"], "greet/messages.py", "{answer:#}");
+    assert!(added(&answer, "greet/app.py").iter().any(|message| message.contains("compose")), "{answer:#}");
+    runtime.shutdown().await;
+}

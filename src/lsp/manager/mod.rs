@@ -222,6 +222,15 @@ impl Manager {
         self.shared.hand_out_changes().await;
     }
 
+    /// The files that running servers have open, by path.
+    pub fn open_paths(&self) -> Vec<WorkspacePath> {
+        let mut paths: Vec<_> =
+            self.shared.running().iter().flat_map(|session| session.open_paths()).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
     /// Whether a running server has `path` open.
     pub fn has_open(&self, path: &WorkspacePath) -> bool {
         self.shared.running().iter().any(|session| session.has_open(path))

@@ -8,6 +8,7 @@
 //! [`run::Run`] of it, whose task reads the command's streams into two rings, ends it at its deadline or when nobody
 //! wants it any more, and says how it ended. What is taken from a ring becomes text, and the tool's answer.
 
+pub mod aftermath;
 pub mod ring;
 pub mod room;
 pub mod run;
