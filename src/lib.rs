@@ -21,6 +21,10 @@
 //! # }
 //! ```
 //!
+//! Agents call tools by name with JSON: [`Runtime::call`] is the way of all of them, rules and hooks included;
+//! [`Runtime::definitions`] and [`tools::export`] are the list that a model gets, and [`Runtime::add_tool`] adds a tool of one's
+//! own ([`tools::tool::Tool`]).
+//!
 //! Servers die with the process that uses this crate, also when it is killed, as long as the `lsp-tools` binary is there to
 //! supervise them: beside the running program, or where [`RuntimeOptions::supervisor`] says.
 //!
@@ -30,18 +34,18 @@
 //!
 //! | floor | what lives there |
 //! |---|---|
-//! | [`text`] | ropes, positions in three encodings, the smallest change, names in a text; pure |
-//! | [`workspace`] | the only code that touches the user's files: the root and what lies beneath, reading, walking, searching, noticing changes |
-//! | [`config`] | the catalogue of languages and servers, the settings in layers, trust |
-//! | [`lsp`] | language servers: processes, the wire, sessions, documents, diagnostics, and the manager over all of them |
+//! | [`text`] | ropes, positions in three encodings, the smallest change, names in a text, diffs, patches, replacements; pure |
+//! | [`workspace`] | the only code that touches the user's files: the root and what lies beneath, reading, walking, searching, noticing changes, and the one way of editing with its journal |
+//! | [`config`] | the catalogue of languages and servers, the settings in layers, who may call what, trust |
+//! | [`lsp`] | language servers: processes, the wire, sessions, documents, unsaved views, diagnostics, edits that servers propose, and the manager over all of them |
 //! | [`hints`] | what the text alone can tell: syntax trees, names followed through imports, ranked candidates, install advice |
-//! | [`policy`] | whether a call may run, and who is asked |
-//! | [`tools`] | one file per question, and the shapes of answers and failures |
-//! | [`runtime`] | all of it as one object, which every door opens |
+//! | [`policy`] | whether a call may run, who is asked, programs that look on, the record of calls |
+//! | [`tools`] | one file per tool, their registry and schemas, the shapes of answers and failures, lists for models' services |
+//! | [`runtime`] | all of it as one object, which every door opens; the way of one call |
 //! | [`cli`] | the door for people and scripts: commands, and how answers look on a terminal |
 //!
-//! An embedder needs the names below, the outputs in [`tools::answer`], and nothing else: no type of an LSP crate appears
-//! in any of them.
+//! An embedder needs the names below, the outputs in [`tools::answer`] and, for calls by name, what stands in
+//! [`runtime::call`] and [`tools::tool`]: no type of an LSP crate appears in any of them.
 
 #![warn(missing_docs)]
 // The documentation is built with private items: it is also the map for those who work in here.

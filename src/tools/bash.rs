@@ -174,9 +174,8 @@ impl Tool for Bash {
     type Output = BashOutput;
 
     fn card(&self) -> Card {
-        let description = "Runs a command in the workspace's root and tells exit_code, output and changed files. No \
-             terminal, no input; it may write only the workspace and temporary folders. What it leaves running is \
-             ended. Not for reading or editing files.";
+        let description = "Runs a command in the workspace's root. No terminal or input; it may write only the workspace and \
+             temporary folders. What it leaves running is ended. Not for reading or editing files.";
         Card::new("bash", "Run a command", description, Effect::Execute).destructive()
     }
 

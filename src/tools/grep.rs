@@ -52,7 +52,7 @@ pub struct GrepArgs {
     pub after: Option<i64>,
     /// `sensitive` is the default; `smart`: ignore unless the pattern has capitals.
     pub case: Option<Case>,
-    /// The pattern is plain text.
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
     pub fixed_strings: Option<bool>,
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
     pub whole_word: Option<bool>,

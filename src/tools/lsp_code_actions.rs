@@ -94,8 +94,7 @@ impl Tool for LspCodeActions {
         Card::new(
             "lsp_code_actions",
             "Code actions",
-            "Lists quick fixes and refactorings that servers offer for a line or file; does one of them by its title \
-             (`apply`).",
+            "Quick fixes and refactorings for a line or file: lists them, or does one (`apply`).",
             Effect::Edit,
         )
     }

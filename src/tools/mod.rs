@@ -1,13 +1,16 @@
 //! One file per tool, and what they share.
 //!
 //! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`write`],
-//! [`edit`], [`patch`], [`move_file`], [`delete`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over [`shell`]),
-//! what looks after servers ([`servers`], [`doctor`], [`install`], [`trust`]), the shapes of answers ([`answer`]) and failures
-//! ([`error`]), and the way from what a caller names ([`target`], [`place`]) to a session's answer ([`question`]) or, where no
-//! server answers, to text search ([`fallback`]). May use everything below; knows no door.
+//! [`edit`], [`patch`], [`move_file`], [`delete`], [`mkdir`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over
+//! [`shell`]), an agent's own matters ([`todo`], [`memory`], [`skill`], [`task`], [`changed_files`]), other machines
+//! ([`fetch_web_page`], [`library_docs`]), tools dropped into a folder ([`drop_in`]), what looks after servers ([`servers`],
+//! [`doctor`], [`install`], [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a
+//! caller names ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
+//! ([`fallback`]). May use everything below; knows no door.
 //!
 //! How data passes: [`registry`] holds each [`tool`] by name with its [`schema`]; a tool gets the [`context`] and its
-//! arguments, and gives an output that becomes one [`result`], or a `ToolError`. What an edit breaks is told by [`breakage`].
+//! arguments, and gives an output that becomes one [`result`], or a `ToolError`. What an edit breaks is told by
+//! [`breakage`]. Lists of tools go out through [`export`].
 
 pub mod address;
 pub mod answer;
