@@ -2,7 +2,7 @@
 //!
 //! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`write`],
 //! [`edit`], [`patch`], [`move_file`], [`delete`], [`mkdir`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over
-//! [`shell`]), an agent's own matters ([`todo`], [`memory`], [`skill`], [`task`], [`changed_files`]), other machines
+//! [`shell`]), an agent's own matters ([`mod@todo`], [`memory`], [`skill`], [`task`], [`changed_files`]), other machines
 //! ([`fetch_web_page`], [`library_docs`]), tools dropped into a folder ([`drop_in`]), what looks after servers ([`servers`],
 //! [`doctor`], [`install`], [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a
 //! caller names ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
