@@ -139,3 +139,14 @@ async fn row_45_the_command_line_has_the_same_rules() {
     let (status, _) = run(&["tools", "call", "read", r#"{"path":"a.py"}"#]);
     assert_eq!(status, Some(0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_23_what_may_not_be_read_is_not_shown_by_taking_it_back() {
+    let project = project();
+    let free = open(&project, None);
+    call(&free, "write", json!({"path": "keys/a.txt", "content": "new"})).await;
+    let runtime = with_settings(&project, "[permissions]\ndeny = ['read(keys)']\n");
+    let (code, _) = failure(&runtime, "undo", json!({})).await;
+    assert_eq!(code, "denied");
+    assert_eq!(project.read("keys/a.txt"), "new");
+}

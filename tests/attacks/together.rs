@@ -40,7 +40,7 @@ async fn a_trial_is_seen_by_nobody_else() {
     let runtime = open(&project, None);
     let hover = || json!({"path": "a.scr", "line": 0, "character": 0});
     call(&runtime, "lsp_hover", hover()).await;
-    let on_disk = fingerprint::fingerprint(text);
+    let on_disk = fingerprint(text);
     let trials = async {
         let mut tried = 0;
         for round in 0..500 {
