@@ -51,6 +51,18 @@ bench-edits *ARGS:
 hints *ARGS:
     cargo bench --bench hints -- {{ARGS}}
 
+# grep beside rg
+grep *ARGS:
+    cargo bench --bench grep -- {{ARGS}}
+
+# what tool lists and answers cost a model; fails beyond the budget of the default profile
+tokens *ARGS:
+    cargo bench --bench tokens -- {{ARGS}}
+
+# the tests of the edit path, with kills and races, and of edit tools on real servers
+edits *ARGS:
+    cargo test --test edit_path --test edit_tools --test patch_corpus -- {{ARGS}}
+
 # read the documentation
 docs:
     cargo doc --no-deps --open

@@ -1,10 +1,13 @@
 //! What the tool list and typical answers cost a model, in tokens of a real tokenizer (o200k).
 //!
-//! `cargo bench --bench tokens` prints, per profile, the tokens of the tool list as models get it (name, description and schema of the
-//! arguments of each tool), then those of the list that MCP hosts get, with schemas of answers and annotations, then those of some
-//! answers. `-- --json` prints the same as JSON. It fails where the default profile is beyond its budget.
+//! `cargo bench --bench tokens` prints, per profile, the tokens of the tool list as models get it (name, description and schema of
+//! the arguments of each tool), then of what MCP hosts get (title, annotations and schemas of answers as well, most of which they
+//! keep to themselves), then those of typical answers on a small Python project with pyright, which is installed below `target/`
+//! where it is missing. `-- --json` prints the same as JSON, `-- --show` the answers too. It fails where the list that callers get
+//! who choose no profile is beyond its budget.
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -19,27 +22,32 @@ use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, o200k_base};
 use tokio_util::sync::CancellationToken;
 
-/// The tool list of the default profile.
+/// The tool list where nobody chose a profile.
 const BUDGET: usize = 4_000;
 
-const PROFILES: [(&str, Option<Profile>); 5] = [
-    ("default", None),
+const PROFILES: [(&str, Option<Profile>); 6] = [
+    ("none chosen", None),
+    ("core", Some(Profile::Core)),
     ("lsp", Some(Profile::Lsp)),
     ("read-only", Some(Profile::ReadOnly)),
     ("edit", Some(Profile::Edit)),
     ("all", Some(Profile::All)),
 ];
 
-/// A file like those that agents look into.
-const SOURCE: &str = include_str!("../src/text/position.rs");
+/// The server that answers.
+const SETTINGS: &str = "prefer.python = [\"pyright\"]\n";
+const APP: &str = include_str!("../fixtures/python/greet/app.py");
+const BROKEN: &str = include_str!("../fixtures/python/greet/broken.py");
+const MESSAGES: &str = include_str!("../fixtures/python/greet/messages.py");
+const PEOPLE: &str = include_str!("../fixtures/python/greet/people.py");
+/// With those of the fixture, about so many uses of `compose`.
+const USES: usize = 20;
 
 #[tokio::main]
 async fn main() -> Result<ExitCode> {
     let tokens = o200k_base().context("the tokenizer's vocabulary")?;
     let folder = tempfile::tempdir()?;
-    let root = folder.path().join("project");
-    fs::create_dir_all(root.join("src"))?;
-    fs::write(root.join("src/position.rs"), SOURCE)?;
+    lay_out(folder.path())?;
     let runtime = open(folder.path())?;
 
     let mut lists = Vec::new();
@@ -50,10 +58,12 @@ async fn main() -> Result<ExitCode> {
             "profile": name,
             "tools": definitions.len(),
             "tokens": cost(&tokens, Format::Anthropic, &definitions)?,
-            "mcp_tokens": cost(&tokens, Format::Mcp, &definitions)?,
+            "mcp_tokens": cost_of(&tokens, &plain_mcp(&definitions)?),
+            "mcp_whole_tokens": cost(&tokens, Format::Mcp, &definitions)?,
         }));
     }
-    let all = runtime.definitions(&Caller::default());
+    let access = CallerAccess { profile: Some(Profile::All), ..CallerAccess::default() };
+    let all = runtime.definitions(&Caller { access, ..Caller::default() });
     let mut each = Vec::new();
     for definition in &all {
         let cost = cost(&tokens, Format::Anthropic, std::slice::from_ref(definition))?;
@@ -74,34 +84,87 @@ async fn main() -> Result<ExitCode> {
     Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn open(folder: &std::path::Path) -> Result<Runtime> {
+/// A Python project with one name that is used often.
+fn lay_out(folder: &Path) -> Result<()> {
+    let package = folder.join("project/greet");
+    fs::create_dir_all(&package)?;
+    fs::create_dir_all(folder.join("config"))?;
+    fs::write(folder.join("config/lsp-tools.toml"), SETTINGS)?;
+    let many: String =
+        (0..USES - 3).map(|n| format!("    print(compose(Guest(\"guest {n}\"), shout=True))\n")).collect();
+    let many = format!(
+        "from greet.messages import compose\nfrom greet.people import Guest\n\n\ndef greet_all() -> None:\n{many}"
+    );
+    let files = [
+        ("app", APP),
+        ("broken", BROKEN),
+        ("messages", MESSAGES),
+        ("people", PEOPLE),
+        ("many", &many),
+        ("__init__", ""),
+    ];
+    for (name, text) in files {
+        fs::write(package.join(name).with_extension("py"), text)?;
+    }
+    Ok(())
+}
+
+fn open(folder: &Path) -> Result<Runtime> {
     let beside = |name: &str| folder.join(name);
-    let folders = Folders {
-        config: beside("config"),
-        data: beside("data"),
-        state: beside("state"),
-        cache: beside("cache"),
-    };
+    let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers");
+    let folders =
+        Folders { config: beside("config"), data: servers, state: beside("state"), cache: beside("cache") };
     let root = beside("project");
-    let options = RuntimeOptions { workspace: Some(root.clone()), cwd: root, ..RuntimeOptions::default() };
+    let options = RuntimeOptions {
+        workspace: Some(root.clone()),
+        cwd: root,
+        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+        install_missing: true,
+        ..RuntimeOptions::default()
+    };
     Ok(Runtime::open_with(options, folders)?)
 }
 
 /// The tokens of a tool list, each tool by itself, as it reaches a model.
 fn cost(tokens: &CoreBPE, format: Format, definitions: &[Definition]) -> Result<usize> {
-    let exported = export(format, definitions)?;
-    Ok(exported.tools.iter().map(|tool| tokens.encode_ordinary(&tool.to_string()).len()).sum())
+    Ok(cost_of(tokens, &export(format, definitions)?.tools))
+}
+
+fn cost_of(tokens: &CoreBPE, tools: &[Value]) -> usize {
+    tools.iter().map(|tool| tokens.encode_ordinary(&tool.to_string()).len()).sum()
+}
+
+/// As MCP has them, without the schemas of answers.
+fn plain_mcp(definitions: &[Definition]) -> Result<Vec<Value>> {
+    let mut tools = export(Format::Mcp, definitions)?.tools;
+    for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
+        tool.remove("outputSchema");
+    }
+    Ok(tools)
 }
 
 async fn answers(runtime: &Runtime, tokens: &CoreBPE) -> Vec<Value> {
+    let file = "greet/messages.py";
+    let breaking = json!({
+        "path": file,
+        "edits": [{"old": "shout: bool = False", "new": "loud: bool = False"}, {"old": "if shout", "new": "if loud"}],
+        "diagnostics": true,
+    });
     let calls = [
-        ("read", json!({"path": "src/position.rs"})),
-        ("list", json!({"path": "src"})),
-        ("grep", json!({"pattern": "Encoding"})),
-        ("glob", json!({"pattern": "**/*.rs"})),
-        ("lsp_symbols", json!({"path": "src/position.rs"})),
-        ("lsp_definition", json!({"path": "src/position.rs", "symbol": "Position"})),
-        ("lsp_references", json!({"path": "src/position.rs", "symbol": "Position"})),
+        ("read", json!({"path": file})),
+        ("list", json!({"path": "greet"})),
+        ("glob", json!({"pattern": "**/*.py"})),
+        ("lsp_hover", json!({"path": file, "symbol": "compose"})),
+        ("lsp_definition", json!({"path": "greet/app.py", "line": 8, "symbol": "compose"})),
+        ("lsp_references", json!({"path": file, "symbol": "compose"})),
+        ("grep", json!({"pattern": "compose"})),
+        ("grep", json!({"pattern": "compose", "semantic": false})),
+        ("lsp_symbols", json!({"path": "greet/people.py"})),
+        ("lsp_diagnostics", json!({"path": "greet/broken.py"})),
+        ("lsp_diagnostics", json!({"path": "greet/app.py"})),
+        ("edit", breaking),
+        ("undo", json!({})),
+        ("bash", json!({"command": "ls greet"})),
         ("lsp_servers", json!({})),
         ("get_library_docs", json!({"libraryId": "playwright", "query": "wait for element"})),
         ("read", json!({"path": "no such file"})),
@@ -114,6 +177,9 @@ async fn answers(runtime: &Runtime, tokens: &CoreBPE) -> Vec<Value> {
         let request =
             CallRequest { name, arguments, caller: &caller, approver: &NobodyToAsk, group: None, cancelled };
         let text = runtime.call(request).await.text_for_model();
+        if std::env::args().any(|word| word == "--show") {
+            println!("{shown}\n{text}\n");
+        }
         costs
             .push(json!({"call": shown, "bytes": text.len(), "tokens": tokens.encode_ordinary(&text).len()}));
     }
@@ -122,14 +188,18 @@ async fn answers(runtime: &Runtime, tokens: &CoreBPE) -> Vec<Value> {
 
 fn print(report: &Value) {
     let rows = |key: &str| report[key].as_array().cloned().unwrap_or_default();
-    println!("{:<12} {:>6} {:>8} {:>12}", "profile", "tools", "tokens", "as MCP list");
+    println!(
+        "{:<12} {:>6} {:>8} {:>8} {:>24}",
+        "profile", "tools", "tokens", "MCP", "with schemas of answers"
+    );
     for list in rows("lists") {
         let profile = list["profile"].as_str().unwrap_or_default();
-        let [tools, tokens, mcp] = ["tools", "tokens", "mcp_tokens"].map(|key| list[key].to_string());
-        println!("{profile:<12} {tools:>6} {tokens:>8} {mcp:>12}");
+        let figures = ["tools", "tokens", "mcp_tokens", "mcp_whole_tokens"].map(|key| list[key].to_string());
+        let [tools, tokens, mcp, whole] = figures;
+        println!("{profile:<12} {tools:>6} {tokens:>8} {mcp:>8} {whole:>24}");
     }
     let kept = if report["kept"] == true { "kept" } else { "NOT KEPT" };
-    println!("budget of the default profile: {} tokens, {kept}\n", report["budget"]);
+    println!("budget of the list where none is chosen: {} tokens, {kept}\n", report["budget"]);
     for tool in rows("tools") {
         println!("{:>6}  {}", tool["tokens"].to_string(), tool["tool"].as_str().unwrap_or_default());
     }

@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [permissions]
-//! profile = "edit"               # lsp, read-only, edit, all
+//! profile = "edit"               # core, lsp, read-only, edit, all
 //! allow = ["bash(git status)"]   # runs without asking
 //! ask = ["effect:edit(/docs)"]   # someone has to say yes
 //! deny = ["*(.env)"]             # never
@@ -41,7 +41,7 @@ pub(super) const ACCESS: &[Field] = &[
 ];
 
 const PERMISSIONS: &[Field] = &[
-    launch("profile", Choice(&["lsp", "read-only", "edit", "all"])),
+    launch("profile", Choice(&["core", "lsp", "read-only", "edit", "all"])),
     launch("allow", Texts),
     plain("ask", Texts),
     plain("deny", Texts),
@@ -79,7 +79,8 @@ pub struct Access {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Permissions {
-    /// Which tools are offered where a caller chooses no profile of its own.
+    /// Which tools there are where a caller chooses no profile of its own. Without one all can be called, and the list that
+    /// callers get is that of [`Profile::Core`].
     pub profile: Option<Profile>,
     /// Calls that run without asking.
     pub allow: Vec<String>,
@@ -94,9 +95,12 @@ pub struct Permissions {
 }
 
 /// A choice of tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
+    /// What agents need from day to day: files, edits, commands, the common questions to servers. It is what a list costs
+    /// that keeps the rest out of it.
+    Core,
     /// The language tools, for hosts with file tools of their own.
     Lsp,
     /// What only reads the workspace.
@@ -104,7 +108,6 @@ pub enum Profile {
     /// What reads and changes the workspace; no programs, no network.
     Edit,
     /// Everything.
-    #[default]
     All,
 }
 

@@ -34,14 +34,11 @@ pub struct Location {
 /// How bad a diagnostic is (LSP 3.17, *DiagnosticSeverity*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[allow(missing_docs)] // doc comments would turn the schema's short `enum` into a long `oneOf`
 pub enum Severity {
-    /// Wrong.
     Error,
-    /// Suspicious.
     Warning,
-    /// Good to know.
     Information,
-    /// A suggestion.
     Hint,
 }
 

@@ -5,7 +5,7 @@ use crate::config::Profile;
 /// What a caller may be offered, and what it has agreed to. The default leaves all to the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallerAccess {
-    /// Instead of the settings' profile. A profile chooses what is offered; it forbids nothing that rules allow elsewhere.
+    /// Instead of the settings' profile: which tools there are for this caller.
     pub profile: Option<Profile>,
     /// Names of tools (`lsp_*`); none but these are offered.
     pub available: Option<Vec<String>>,

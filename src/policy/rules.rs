@@ -11,10 +11,26 @@ use super::rule::{self, Rule};
 use crate::config::{AccessLayer, Agent, ConfigError, Origin, Problem, Profile};
 use crate::text::suggestion;
 
+/// Tools that few tasks need. A list that every model reads before each answer has them only where someone chose a profile
+/// or named tools; they can be called all the same.
+const SELDOM: &[&str] = &[
+    "changed_files",
+    "get_library_docs",
+    "lsp_completion",
+    "lsp_declaration",
+    "lsp_signature",
+    "lsp_type_definition",
+    "lsp_types",
+    "memory",
+    "mkdir",
+    "resolve_library_id",
+    "task",
+];
+
 /// The rules in force, and the agents that may have less.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    profile: Profile,
+    profile: Option<Profile>,
     scope: Scope,
     allow: Vec<Rule>,
     agents: BTreeMap<String, AgentRules>,
@@ -63,7 +79,7 @@ impl Policy {
         for layer in layers {
             let mut reader = Reader { layer, problems: &mut problems };
             let permissions = &layer.access.permissions;
-            policy.profile = permissions.profile.unwrap_or(policy.profile);
+            policy.profile = permissions.profile.or(policy.profile);
             policy.allow.extend(reader.rules(
                 &["permissions", "allow"],
                 &permissions.allow,
@@ -117,6 +133,23 @@ pub struct CallerPolicy<'a> {
 }
 
 impl<'a> CallerPolicy<'a> {
+    /// Whether a tool is in the list that the caller gets: it is offered, and where nobody chose a profile or named tools, it
+    /// is one of [`Profile::Core`].
+    pub fn lists(&self, tool: &str, effect: Effect) -> bool {
+        self.offers(tool, effect) && (self.is_chosen() || in_profile(Profile::Core, tool, effect))
+    }
+
+    /// Whether a profile or a list of available tools was chosen, by the caller, in the settings, or for the agent.
+    fn is_chosen(&self) -> bool {
+        self.profile().is_some()
+            || self.access.available.is_some()
+            || self.scopes().is_ok_and(|scopes| scopes.iter().any(|scope| !scope.available.is_empty()))
+    }
+
+    fn profile(&self) -> Option<Profile> {
+        self.access.profile.or(self.policy.profile)
+    }
+
     /// Whether a tool is offered at all.
     pub fn offers(&self, tool: &str, effect: Effect) -> bool {
         self.not_offered(tool, effect).is_none()
@@ -129,8 +162,7 @@ impl<'a> CallerPolicy<'a> {
             Ok(scopes) => scopes,
             Err(why) => return deny(why),
         };
-        let profile = self.access.profile.unwrap_or(self.policy.profile);
-        if !in_profile(profile, tool, effect) {
+        if let Some(profile) = self.profile().filter(|profile| !in_profile(*profile, tool, effect)) {
             return deny(format!("{tool} is not in the profile `{}`", word_of(profile)));
         }
         if self
@@ -243,6 +275,7 @@ fn by_default(request: &Request<'_>, why: Option<String>) -> Decision {
 fn in_profile(profile: Profile, tool: &str, effect: Effect) -> bool {
     match profile {
         Profile::All => true,
+        Profile::Core => !SELDOM.contains(&tool),
         Profile::Edit => matches!(effect, Effect::Read | Effect::Edit),
         Profile::ReadOnly => effect == Effect::Read,
         Profile::Lsp => name::matches("lsp_*", tool),
@@ -252,6 +285,7 @@ fn in_profile(profile: Profile, tool: &str, effect: Effect) -> bool {
 fn word_of(profile: Profile) -> &'static str {
     match profile {
         Profile::All => "all",
+        Profile::Core => "core",
         Profile::Edit => "edit",
         Profile::ReadOnly => "read-only",
         Profile::Lsp => "lsp",

@@ -34,11 +34,11 @@ pub struct CallRequest<'a> {
 }
 
 impl Runtime {
-    /// The tools that `caller` may be offered, by name.
+    /// The tools that `caller` is told of, by name: the profile `core` where nobody chose another or named tools.
     pub fn definitions(&self, caller: &Caller) -> Vec<Definition> {
         let policy = self.policy_of(caller);
-        let offered = |definition: &Definition| policy.offers(&definition.card.name, definition.card.effect);
-        self.offer().tools.definitions(offered).into_iter().cloned().collect()
+        let listed = |definition: &Definition| policy.lists(&definition.card.name, definition.card.effect);
+        self.offer().tools.definitions(listed).into_iter().cloned().collect()
     }
 
     /// What someone would have to agree to before the call runs; `None` where the rules allow it. Hooks are not asked.

@@ -12,13 +12,13 @@ use crate::text::Position;
 /// What is asked about.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct Address {
-    /// File, relative to the workspace. May be left out if `symbol` is unique.
+    /// File. Not needed if `symbol` is unique.
     pub path: Option<String>,
-    /// 0-based line.
+    /// 0-based.
     pub line: Option<u32>,
-    /// 0-based column in characters; needs `line`.
+    /// 0-based column, in characters.
     pub character: Option<u32>,
-    /// Name (`Class.method`), instead of `character` or of the position: safer than counting columns.
+    /// Name (`Class.method`), with or without `line`; safer than `character`.
     pub symbol: Option<String>,
 }
 

@@ -18,9 +18,9 @@ pub struct DeleteArgs {
     pub path: String,
     /// A folder with all that is in it.
     pub recursive: Option<bool>,
-    /// Only tell what it would change and break.
+    /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks. Unset: if servers run already.
+    /// Tell what it breaks (if servers run).
     pub diagnostics: Option<bool>,
 }
 

@@ -19,9 +19,9 @@ pub struct EditArgs {
     pub path: String,
     /// Made in order; all or none.
     pub edits: Vec<OneEdit>,
-    /// Only tell what it would change and break.
+    /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks. Unset: if servers run already.
+    /// Tell what it breaks (if servers run).
     pub diagnostics: Option<bool>,
 }
 

@@ -22,17 +22,17 @@ const TIME: Duration = Duration::from_secs(10);
 /// The arguments of `glob`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct GlobArgs {
-    /// Relative, as a shell has it: `src/**/*.{ts,tsx}`. `*` stays within one name, `**/` stands for any directories.
+    /// As `src/**/*.{ts,tsx}`; relative.
     pub pattern: String,
-    /// The directory that the pattern begins at; the root where it is left out.
+    /// Where it begins (the root).
     pub path: Option<String>,
-    /// `path` (default) or `newest` first.
+    /// `path` is the default.
     pub sort: Option<Sort>,
-    /// Also hidden files.
+    /// Hidden files too.
     pub hidden: Option<bool>,
-    /// Also git-ignored files.
+    /// Git-ignored files too.
     pub no_ignore: Option<bool>,
-    /// At most so many paths (200, up to 5000).
+    /// 200, up to 5000.
     pub limit: Option<i64>,
 }
 

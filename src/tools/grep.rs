@@ -33,40 +33,40 @@ const FRAME: usize = 48;
 /// The arguments of `grep`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct GrepArgs {
-    /// Regular expression (Rust syntax, linear time: no look-around, no back-references).
+    /// Regular expression; no look-around, no back-references.
     pub pattern: String,
-    /// A file or directory; the whole workspace where it is left out.
+    /// File or directory (the workspace).
     pub path: Option<String>,
-    /// At most so many matches, or files (200, up to 5000).
+    /// 200, up to 5000.
     pub max_matches: Option<i64>,
-    /// Only these files, as in `.gitignore`: `*.ts`, `src/**`; `!*.min.js` leaves out.
+    /// `*.ts`, `src/**`; `!*.min.js` leaves out.
     pub glob: Option<Words>,
-    /// Only these kinds of files, by ripgrep's names: `rust`, `py`; `!json` leaves out.
+    /// ripgrep's types: `rust`, `py`; `!json` leaves out.
     #[serde(rename = "type")]
     pub file_type: Option<Words>,
-    /// Lines shown before and after each match.
+    /// Lines around each match.
     pub context: Option<i64>,
-    /// Lines before, instead.
+    /// Lines before it.
     pub before: Option<i64>,
-    /// Lines after, instead.
+    /// Lines after it.
     pub after: Option<i64>,
-    /// `sensitive` (default), `ignore`, or `smart`: ignore unless the pattern has capitals.
+    /// `sensitive` is the default; `smart`: ignore unless the pattern has capitals.
     pub case: Option<Case>,
     /// The pattern is plain text.
     pub fixed_strings: Option<bool>,
-    /// Only whole words.
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
     pub whole_word: Option<bool>,
-    /// Matches may span lines; `(?s)` lets `.` match line breaks.
+    /// `(?s)` lets `.` match line breaks.
     pub multiline: Option<bool>,
-    /// The lines that do not match.
+    /// Lines that do not match.
     pub invert: Option<bool>,
-    /// `content` (default), `files_with_matches`, or `count` per file.
+    /// `content` is the default.
     pub output_mode: Option<OutputMode>,
-    /// Also hidden files.
+    /// Hidden files too.
     pub hidden: Option<bool>,
-    /// Also git-ignored files.
+    /// Git-ignored files too.
     pub no_ignore: Option<bool>,
-    /// false: do not ask language servers about a name.
+    /// false: no marks.
     pub semantic: Option<bool>,
 }
 
@@ -74,9 +74,9 @@ pub struct GrepArgs {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Words {
-    /// One.
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the type says
     One(String),
-    /// Several.
+    #[allow(missing_docs)] // as above
     Several(Vec<String>),
 }
 
@@ -171,9 +171,9 @@ impl Tool for Grep {
         Card::reading(
             "grep",
             "Search in files",
-            "Lines that match a regular expression, as ripgrep finds them: git-ignored, hidden and binary files are left out. \
-             Where a language server runs and the pattern is a name, each hit is marked `confirmed`, `text` or `added`. \
-             For every use of one symbol prefer `lsp_references`. `line` is 1-based: subtract 1 for lsp_* tools.",
+            "Lines that match a pattern, as ripgrep finds them. Where a language server runs and the pattern is a name, hits are \
+             marked `confirmed`, `text` or `added`. For the uses of one symbol prefer `lsp_references`. `line` is 1-based: \
+             subtract 1 for lsp_* tools.",
         )
     }
 

@@ -21,11 +21,11 @@ const TIME: Duration = Duration::from_secs(5);
 /// The arguments of `list`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct ListArgs {
-    /// The directory; the workspace's root where it is left out.
+    /// The root by default.
     pub path: Option<String>,
-    /// Also everything below, without hidden and git-ignored files.
+    /// All below too, without hidden and git-ignored files.
     pub recursive: Option<bool>,
-    /// At most so many entries (200, up to 5000).
+    /// 200, up to 5000.
     pub limit: Option<i64>,
 }
 

@@ -26,19 +26,19 @@ use crate::workspace::edit::Plan;
 pub struct CodeActionsArgs {
     /// The file.
     pub path: String,
-    /// 0-based line. Without it: the whole file.
+    /// 0-based; else the whole file.
     pub line: Option<u32>,
-    /// 0-based column. Without it: the whole line.
+    /// 0-based; else the whole line.
     pub character: Option<u32>,
-    /// Last 0-based line, where it is several.
+    /// Last line, if several.
     pub end_line: Option<u32>,
-    /// Only these, as `quickfix`, `refactor`, `source.organizeImports`, `source.fixAll`.
+    /// `quickfix`, `refactor`, `source.organizeImports`, …
     pub kind: Option<String>,
-    /// The title of the one to do. Without it: list.
+    /// Title of the one to do; else they are listed.
     pub apply: Option<String>,
-    /// Only tell what `apply` would change and break.
+    /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks. Unset: if servers run already.
+    /// Tell what it breaks (if servers run).
     pub diagnostics: Option<bool>,
 }
 

@@ -18,7 +18,7 @@ pub struct CompletionArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
-    /// At most so many (20).
+    /// Default: 20.
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
 }

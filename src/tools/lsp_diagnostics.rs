@@ -32,16 +32,16 @@ const WALK: Duration = Duration::from_secs(10);
 /// The arguments of `lsp_diagnostics`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct DiagnosticsArgs {
-    /// A file or folder. Without `path` and `paths`: the whole workspace.
+    /// File or folder; else the whole workspace.
     pub path: Option<String>,
     /// Several of them.
     pub paths: Option<Vec<String>>,
-    /// Leaves out what is less severe (information).
+    /// Default: information.
     pub min_severity: Option<Severity>,
-    /// At most so many (100).
+    /// Default: 100.
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// How long to wait for servers.
+    /// How long to wait.
     #[schemars(range(min = 1, max = 600_000))]
     pub timeout_ms: Option<u64>,
 }

@@ -24,11 +24,11 @@ use crate::workspace::edit::Plan;
 pub struct FormatArgs {
     /// The file.
     pub path: String,
-    /// First 0-based line, if only a part is to be formatted.
+    /// First 0-based line of a part.
     pub start_line: Option<u32>,
-    /// Last 0-based line of that part.
+    /// Its last line.
     pub end_line: Option<u32>,
-    /// Only tell what it would change.
+    /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
 }
 

@@ -45,7 +45,7 @@ pub struct TypesArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
-    /// Towards what it derives from, or what derives from it.
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the words say
     pub direction: TypeDirection,
     /// Levels (1).
     #[schemars(range(min = 1, max = 10))]

@@ -31,7 +31,7 @@ impl Tool for LspHover {
     }
 }
 
-const DESCRIPTION: &str = "Type, signature and documentation of a symbol. Name it (`symbol`) or point at it.";
+const DESCRIPTION: &str = "Type, signature and documentation of a symbol.";
 
 /// Answers what stands at `target`.
 pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {

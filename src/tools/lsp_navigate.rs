@@ -120,7 +120,7 @@ pub struct ReferencesArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
-    /// At most so many (100).
+    /// Default: 100.
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
 }
@@ -139,7 +139,7 @@ impl Tool for LspReferences {
         Card::reading(
             "lsp_references",
             "References",
-            "All uses of a symbol, by file. Use it before changing or removing one; `has_more` says that some are left out.",
+            "All uses of a symbol, by file. Use it before changing or removing one.",
         )
     }
 

@@ -30,9 +30,9 @@ pub struct RenameArgs {
     pub address: Address,
     /// The new name alone, not qualified.
     pub new_name: String,
-    /// Only tell what it would change and break.
+    /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks. Unset: if servers run already.
+    /// Tell what it breaks (if servers run).
     pub diagnostics: Option<bool>,
 }
 

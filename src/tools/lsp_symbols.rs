@@ -29,7 +29,7 @@ pub struct SymbolsArgs {
     pub path: Option<String>,
     /// A name or part of it: where in the workspace it is defined.
     pub query: Option<String>,
-    /// At most so many (100).
+    /// Default: 100.
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
 }

@@ -27,9 +27,9 @@ pub struct MoveArgs {
     pub overwrite: Option<bool>,
     /// Change imports of it (yes).
     pub update_imports: Option<bool>,
-    /// Only tell what it would change and break.
+    /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks. Unset: if servers run already.
+    /// Tell what it breaks (if servers run).
     pub diagnostics: Option<bool>,
 }
 

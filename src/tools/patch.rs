@@ -23,9 +23,9 @@ use crate::workspace::{TextFile, WorkspacePath};
 pub struct PatchArgs {
     /// A unified diff (git's or plain, several files) or `*** Begin Patch` … `*** End Patch`.
     pub patch: String,
-    /// Only tell what it would change and break.
+    /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks. Unset: if servers run already.
+    /// Tell what it breaks (if servers run).
     pub diagnostics: Option<bool>,
 }
 

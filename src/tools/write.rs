@@ -15,13 +15,13 @@ use crate::workspace::edit::{LineEnds, Plan};
 /// The arguments of `write`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct WriteArgs {
-    /// Relative to the workspace; missing folders are made.
+    /// Missing folders are made.
     pub path: String,
     /// The whole new text.
     pub content: String,
-    /// Only tell what it would change and break.
+    /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks. Unset: if servers run already.
+    /// Tell what it breaks (if servers run).
     pub diagnostics: Option<bool>,
 }
 

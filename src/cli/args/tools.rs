@@ -7,8 +7,8 @@ use crate::config::Profile;
 /// `tools`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Tools {
-    /// Every tool there is, and manifests that cannot be used
-    #[command(after_help = "Example: lsp-tools tools list --profile lsp")]
+    /// The tools that agents are told of, and manifests that cannot be used
+    #[command(after_help = "Example: lsp-tools tools list --profile all")]
     List(Chosen),
     /// What one tool does and takes
     #[command(after_help = "Examples:\n  lsp-tools tools show lsp_hover\n  \
@@ -28,7 +28,7 @@ pub enum Tools {
 /// Which tools.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Chosen {
-    /// A choice of tools [default: that of the settings]
+    /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub profile: Option<ProfileName>,
 }
@@ -53,6 +53,8 @@ pub struct Call {
 /// A profile, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProfileName {
+    /// What agents need from day to day
+    Core,
     /// The language tools
     Lsp,
     /// What only reads the workspace
@@ -66,6 +68,7 @@ pub enum ProfileName {
 impl From<ProfileName> for Profile {
     fn from(name: ProfileName) -> Self {
         match name {
+            ProfileName::Core => Self::Core,
             ProfileName::Lsp => Self::Lsp,
             ProfileName::ReadOnly => Self::ReadOnly,
             ProfileName::Edit => Self::Edit,

@@ -113,6 +113,31 @@ fn available_comes_first_and_excluded_takes_away() {
 }
 
 #[test]
+fn what_few_tasks_need_is_listed_where_someone_chose_and_called_in_any_case() {
+    let none = CallerAccess::default();
+    for (text, tool, listed, offered) in [
+        ("", "read", true, true),
+        ("", "own_tool", true, true),
+        ("", "lsp_types", false, true),
+        ("profile = 'core'", "lsp_types", false, false),
+        ("profile = 'all'", "lsp_types", true, true),
+        ("available = ['lsp_*']", "lsp_types", true, true),
+        ("excluded = ['lsp_types']", "lsp_types", false, false),
+        ("excluded = ['read']", "lsp_types", false, true),
+    ] {
+        let policy = of_user(&format!("[permissions]\n{text}"));
+        let caller = policy.of(&none, None);
+        assert_eq!(caller.lists(tool, Effect::Read), listed, "{text} {tool}");
+        assert_eq!(caller.offers(tool, Effect::Read), offered, "{text} {tool}");
+    }
+    let policy = of_user("");
+    let chosen = CallerAccess { available: Some(vec!["lsp_types".into()]), ..CallerAccess::default() };
+    assert!(policy.of(&chosen, None).lists("lsp_types", Effect::Read));
+    let core = CallerAccess { profile: Some(Profile::Core), ..CallerAccess::default() };
+    assert!(!policy.of(&core, None).lists("lsp_types", Effect::Read));
+}
+
+#[test]
 fn a_caller_chooses_among_what_the_settings_leave() {
     let policy = of_user("[permissions]\nprofile = 'lsp'\nexcluded = ['lsp_rename']");
     let choose = |access: CallerAccess, tool: &str| policy.of(&access, None).offers(tool, Effect::Edit);
