@@ -43,6 +43,10 @@ soak *ARGS:
 bench *ARGS:
     cargo bench --bench lsp -- {{ARGS}}
 
+# what write, edit and patch cost, with and without diagnostics
+bench-edits *ARGS:
+    cargo bench --bench edits -- {{ARGS}}
+
 # hints against the real servers' definitions
 hints *ARGS:
     cargo bench --bench hints -- {{ARGS}}

@@ -2,7 +2,7 @@
 //!
 //! What lives here: what a call asks for ([`request`]), what its caller brings along ([`caller`]), one rule ([`rule`]) with
 //! its patterns for names ([`name`]), paths ([`path`]), hosts ([`host`]) and shell commands ([`command`], read with a
-//! grammar by [`shell`]), all rules together ([`rules`]), who is asked when they leave it open ([`approval`]) and what
+//! grammar by [`shell`]), all rules together ([`rules`]), what they leave to a call that runs ([`limits`]), who is asked when they leave it open ([`approval`]) and what
 //! was agreed to for a session ([`grants`]), programs that look on ([`hooks`]), and the record ([`audit`]). May use
 //! `lsp::process` (hooks are run as servers are, under a supervisor) and everything below; knows no tool: a tool says what
 //! it touches, this room says whether it may.
@@ -20,6 +20,7 @@ pub mod command;
 pub mod grants;
 pub mod hooks;
 pub mod host;
+pub mod limits;
 pub mod name;
 pub mod path;
 pub mod request;

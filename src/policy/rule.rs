@@ -5,12 +5,14 @@ use super::host::HostPattern;
 use super::name::NamePattern;
 use super::path::{Letters, PathPattern};
 use super::request::{Effect, Request, Subjects, Verdict};
+use crate::workspace::WorkspacePath;
 
 /// A rule: which tools it means, and what they touch.
 ///
 /// `read`, `lsp_*`, `effect:edit` mean every call of those tools. `write(src/**)`, `*(.env)`, `bash(git status)`,
 /// `fetch_web_page(docs.rs)`, `effect:network(*.example)` mean the calls that touch such a path, run such a command or
-/// fetch from such a host.
+/// fetch from such a host. In lists that forbid or ask, `read(.env)` holds for every tool that reads or edits, since all
+/// of them show what stands in files.
 #[derive(Debug, Clone)]
 pub struct Rule {
     /// As it is written.
@@ -61,6 +63,29 @@ impl Rule {
         })
     }
 
+    /// Whether the rule speaks of reading some paths: for `read` itself, or for a reading tool by its name. What is kept
+    /// from `read` is kept from everything that shows what stands in files.
+    fn means_reading(&self, tool: &str, effect: Effect) -> bool {
+        self.subject.is_some()
+            && match effect {
+                Effect::Read => self.means_tool("read", Effect::Read) || self.means_tool(tool, effect),
+                // An edit answers with what stood there before, and a moved file is another one to the rule.
+                Effect::Edit => self.means_tool("read", Effect::Read),
+                Effect::Execute | Effect::Network => false,
+            }
+    }
+
+    /// Whether the rule keeps the call from seeing what is at `path`.
+    pub fn hides(&self, request: &Request<'_>, path: &WorkspacePath) -> bool {
+        self.means_reading(request.tool, request.effect)
+            && self.subject.as_ref().is_some_and(|subject| subject.path.matches(path))
+    }
+
+    /// Whether the rule may hide something from such a tool, or forbid it some paths.
+    pub fn speaks_of_paths(&self, tool: &str, effect: Effect) -> bool {
+        self.subject.is_some() && (self.means_tool(tool, effect) || self.means_reading(tool, effect))
+    }
+
     /// Whether every call of such a tool is meant.
     pub fn means_all_of(&self, tool: &str, effect: Effect) -> bool {
         self.subject.is_none() && self.means_tool(tool, effect)
@@ -68,7 +93,9 @@ impl Rule {
 
     /// Whether the call touches anything that the rule means, for rules that forbid or ask.
     pub fn touches(&self, request: &Request<'_>) -> bool {
-        if !self.means_tool(request.tool, request.effect) {
+        if !self.means_tool(request.tool, request.effect)
+            && !self.means_reading(request.tool, request.effect)
+        {
             return false;
         }
         let Some(subject) = &self.subject else { return true };

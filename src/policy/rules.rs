@@ -1,8 +1,10 @@
 //! All rules together, for each caller: what is offered, and what becomes of a call.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::caller::{CallerAccess, Consent};
+use super::limits::Limits;
 use super::name::{self, NamePattern};
 use super::request::{Decision, Effect, Request, Verdict};
 use super::rule::{self, Rule};
@@ -40,8 +42,8 @@ struct Scope {
     /// Each list by itself must have the tool in it.
     available: Vec<Names>,
     excluded: Vec<Names>,
-    ask: Vec<Rule>,
-    deny: Vec<Rule>,
+    ask: Vec<Arc<Rule>>,
+    deny: Vec<Arc<Rule>>,
 }
 
 /// A list of tools' names, and whose it is.
@@ -204,12 +206,24 @@ impl<'a> CallerPolicy<'a> {
         }
     }
 
+    /// What rules say of single paths that the call comes upon only while it runs: what it found, and what a language
+    /// server wants changed. What someone has to agree to first, and was not asked about, is as good as forbidden.
+    pub fn limits(&self, request: &Request<'_>) -> Limits {
+        let scopes = self.scopes().unwrap_or_default();
+        let typed = self.access.consent == Consent::Typed;
+        let asks = scopes.iter().flat_map(|scope| &scope.ask);
+        let asks = asks.filter(|rule| !typed && !rule.touches(request));
+        let denies = scopes.iter().flat_map(|scope| &scope.deny);
+        let rules = denies.chain(asks).filter(|rule| rule.speaks_of_paths(request.tool, request.effect));
+        Limits::new(request.tool, request.effect, rules.cloned().collect())
+    }
+
     fn decide_by_rules(&self, request: &Request<'_>) -> Decision {
         let scopes = match self.scopes() {
             Ok(scopes) => scopes,
             Err(why) => return Decision::without_rule(Verdict::Deny, why),
         };
-        let first = |list: fn(&'a Scope) -> &'a [Rule]| {
+        let first = |list: fn(&'a Scope) -> &'a [Arc<Rule>]| {
             scopes.iter().flat_map(|scope| list(scope)).find(|rule| rule.touches(request))
         };
         if let Some(rule) = first(|scope| &scope.deny) {
@@ -321,8 +335,8 @@ impl Reader<'_> {
         if !lists.excluded.is_empty() {
             scope.excluded.push(self.names(&at("excluded"), lists.excluded, &whose));
         }
-        scope.ask.extend(self.rules(&at("ask"), lists.ask, Verdict::Ask, &whose));
-        scope.deny.extend(self.rules(&at("deny"), lists.deny, Verdict::Deny, &whose));
+        scope.ask.extend(self.rules(&at("ask"), lists.ask, Verdict::Ask, &whose).into_iter().map(Arc::new));
+        scope.deny.extend(self.rules(&at("deny"), lists.deny, Verdict::Deny, &whose).into_iter().map(Arc::new));
     }
 
     fn names(&mut self, path: &[&str], names: &[String], whose: &str) -> Names {

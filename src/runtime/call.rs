@@ -133,7 +133,10 @@ impl Runtime {
         // Cancelled when this ends before its time or after it, so that nothing the tool started goes on.
         let cancelled = cancelled.child_token();
         let _ended = cancelled.clone().drop_guard();
-        let call = Call { context: &self.context, caller: planned.caller, group, cancelled };
+        let limits = self.policy_of(planned.caller).limits(&planned.request());
+        let narrowed = (!limits.is_none()).then(|| self.context.within(limits));
+        let context = narrowed.as_ref().unwrap_or(&self.context);
+        let call = Call { context, caller: planned.caller, group, cancelled };
         let arguments = planned.arguments.clone();
         let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
@@ -163,14 +166,17 @@ impl Runtime {
 
     /// What a call will touch; a path that leads elsewhere through links counts under both names.
     pub(super) fn subjects(&self, tool: &dyn AnyTool, arguments: &Value) -> Result<Subjects, ToolError> {
-        let mut subjects = tool.subjects(&self.context, arguments)?;
+        Ok(self.with_real(tool.subjects(&self.context, arguments)?))
+    }
+
+    pub(super) fn with_real(&self, mut subjects: Subjects) -> Subjects {
         let real = subjects.paths.iter().filter_map(|path| self.context.workspace.real(path));
         for path in real.collect::<Vec<_>>() {
             if !subjects.paths.contains(&path) {
                 subjects.paths.push(path);
             }
         }
-        Ok(subjects)
+        subjects
     }
 
     fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &Subjects) -> Decision {

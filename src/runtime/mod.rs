@@ -1,13 +1,14 @@
 //! Workspace, language servers, policy and tools as one object: what every door opens.
 //!
 //! [`Runtime::call`] is the way of every call by name ([`call`], with [`approve`], [`hooked`] and [`record`]); the methods beside it are the same questions with types,
-//! for embedders and for the command line.
+//! for embedders and for the command line, under the same rules ([`typed`]).
 
 mod approve;
 pub mod call;
 mod hooked;
 mod record;
 mod skills;
+mod typed;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::lsp::wire::Trace;
 use crate::policy::audit::Audit;
 use crate::policy::grants::Grants;
 use crate::policy::hooks::Hooks;
+use crate::policy::limits::Limits;
 use crate::policy::rules::{CallerPolicy, Policy};
 use crate::tools::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
@@ -38,12 +40,11 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::install::InstallOutput;
 use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
-use crate::tools::shell::Shells;
 use crate::tools::target::Target;
 use crate::tools::tool::{Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate,
+    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover,
     lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
@@ -134,8 +135,9 @@ impl Runtime {
             edits,
             cwd: options.cwd,
             config,
-            manager,
-            shells: Shells::default(),
+            manager: Arc::new(manager),
+            limits: Limits::default(),
+            shells: Arc::default(),
             trust,
             folders,
             timeout: options.timeout,
@@ -199,27 +201,28 @@ impl Runtime {
 
     /// What stands at `target`.
     pub async fn hover(&self, target: Target) -> Result<Answer<HoverOutput>, ToolError> {
-        lsp_hover::run(&self.context, &target).await
+        let context = self.asked("lsp_hover", &target)?;
+        lsp_hover::run(&context, &target).await
     }
 
     /// Where it is defined.
     pub async fn definition(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
-        lsp_navigate::run(&self.context, Navigation::Definition, &target, None).await
+        self.navigate("lsp_definition", Navigation::Definition, target, None).await
     }
 
     /// Where it is declared.
     pub async fn declaration(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
-        lsp_navigate::run(&self.context, Navigation::Declaration, &target, None).await
+        self.navigate("lsp_declaration", Navigation::Declaration, target, None).await
     }
 
     /// Where its type is defined.
     pub async fn type_definition(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
-        lsp_navigate::run(&self.context, Navigation::TypeDefinition, &target, None).await
+        self.navigate("lsp_type_definition", Navigation::TypeDefinition, target, None).await
     }
 
     /// What implements it.
     pub async fn implementation(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
-        lsp_navigate::run(&self.context, Navigation::Implementation, &target, None).await
+        self.navigate("lsp_implementation", Navigation::Implementation, target, None).await
     }
 
     /// Where it is used; at most `limit` places.
@@ -228,12 +231,13 @@ impl Runtime {
         target: Target,
         limit: usize,
     ) -> Result<Answer<LocationsOutput>, ToolError> {
-        lsp_navigate::run(&self.context, Navigation::References, &target, Some(limit)).await
+        self.navigate("lsp_references", Navigation::References, target, Some(limit)).await
     }
 
     /// The outline of a file, or the workspace's symbols for a name; at most `limit`.
     pub async fn symbols(&self, target: Target, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
-        lsp_symbols::run(&self.context, &target, Some(limit)).await
+        let context = self.asked("lsp_symbols", &target)?;
+        lsp_symbols::run(&context, &target, Some(limit)).await
     }
 
     /// Callers or callees, `depth` levels deep.
@@ -243,7 +247,8 @@ impl Runtime {
         direction: Hierarchy,
         depth: usize,
     ) -> Result<Answer<HierarchyOutput>, ToolError> {
-        lsp_hierarchy::run(&self.context, direction, &target, depth).await
+        let context = self.asked("lsp_calls", &target)?;
+        lsp_hierarchy::run(&context, direction, &target, depth).await
     }
 
     /// Supertypes or subtypes, `depth` levels deep.
@@ -253,12 +258,14 @@ impl Runtime {
         direction: Hierarchy,
         depth: usize,
     ) -> Result<Answer<HierarchyOutput>, ToolError> {
-        lsp_hierarchy::run(&self.context, direction, &target, depth).await
+        let context = self.asked("lsp_types", &target)?;
+        lsp_hierarchy::run(&context, direction, &target, depth).await
     }
 
     /// The signatures that fit the call at `target`.
     pub async fn signature(&self, target: Target) -> Result<Answer<SignaturesOutput>, ToolError> {
-        lsp_signature::run(&self.context, &target).await
+        let context = self.asked("lsp_signature", &target)?;
+        lsp_signature::run(&context, &target).await
     }
 
     /// What could be typed at `target`; at most `limit`.
@@ -267,7 +274,8 @@ impl Runtime {
         target: Target,
         limit: usize,
     ) -> Result<Answer<CompletionsOutput>, ToolError> {
-        lsp_completion::run(&self.context, &target, Some(limit)).await
+        let context = self.asked("lsp_completion", &target)?;
+        lsp_completion::run(&context, &target, Some(limit)).await
     }
 
     /// What is wrong in files, folders, or (given none) the whole workspace.
@@ -278,7 +286,8 @@ impl Runtime {
         limit: usize,
     ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
         let request = lsp_diagnostics::Request { paths, floor, limit: Some(limit), timeout: None };
-        lsp_diagnostics::run(&self.context, &request).await
+        let context = self.allowed("lsp_diagnostics", &request.paths)?;
+        lsp_diagnostics::run(&context, &request).await
     }
 
     /// Every language here and the servers that speak it.

@@ -18,6 +18,7 @@ use crate::hints;
 use crate::lsp::manager::{Manager, Unavailable};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::Session;
+use crate::policy::limits::Limits;
 use crate::text::Buffer;
 use crate::workspace::edit::Edits;
 use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
@@ -26,7 +27,7 @@ use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePat
 const LOOK: Duration = Duration::from_secs(2);
 
 /// What every language tool works with.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Context {
     /// The workspace.
     pub workspace: Workspace,
@@ -35,15 +36,17 @@ pub struct Context {
     /// Catalogue, settings and trust in force.
     pub config: Arc<Config>,
     /// All language servers.
-    pub manager: Manager,
+    pub manager: Arc<Manager>,
     /// The one way in which files are changed.
     pub edits: Edits,
     /// All commands that `bash` runs.
-    pub shells: Shells,
+    pub shells: Arc<Shells>,
     /// Who allowed what.
     pub trust: Trust,
     /// The user's folders.
     pub folders: Folders,
+    /// What rules say of paths that a call comes upon only while it runs.
+    pub limits: Limits,
     /// The caller's own limit, instead of the settings' deadlines.
     pub timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
@@ -101,6 +104,26 @@ impl Context {
         &self.config.catalogue
     }
 
+    /// The same for a call with `limits`: what they hide is not to be seen in the workspace.
+    pub fn within(&self, limits: Limits) -> Self {
+        let seen = limits.clone();
+        let workspace = self.workspace.veiled(Arc::new(move |path| seen.hides(path)));
+        Self { workspace, limits, ..self.clone() }
+    }
+
+    /// Fails where a rule is against changing one of `paths`, by its name or by where it leads.
+    pub fn may_change<'p>(&self, paths: impl Iterator<Item = &'p WorkspacePath>) -> Result<(), ToolError> {
+        if self.limits.is_none() {
+            return Ok(());
+        }
+        let mut all: Vec<WorkspacePath> = paths.cloned().collect();
+        all.extend(all.clone().iter().filter_map(|path| self.workspace.real(path)));
+        match self.limits.forbids(all) {
+            Some(why) => Err(ToolError::new(ErrorCode::Denied, why)),
+            None => Ok(()),
+        }
+    }
+
     /// Tells whoever watches.
     pub fn tell(&self, event: ProgressEvent) {
         if let Some(progress) = &self.progress {
@@ -153,6 +176,9 @@ impl Context {
     /// Refuses what is no text before any server is started for it. Of a file that a server has open, the server's own
     /// documents tell, and nothing is read here.
     pub fn must_be_text(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+        if self.workspace.hides(path) {
+            return self.workspace.stamp(path).map(drop).map_err(from_read_error);
+        }
         if self.manager.has_open(path) {
             return Ok(());
         }
@@ -330,7 +356,7 @@ pub fn from_read_error(error: ReadError) -> ToolError {
         ReadError::NotADirectory { .. } => ErrorCode::InvalidArgs,
         ReadError::Late { .. } => ErrorCode::Timeout,
         ReadError::Changing { .. } => ErrorCode::Conflict,
-        ReadError::Denied { .. } => ErrorCode::Denied,
+        ReadError::Denied { .. } | ReadError::Hidden { .. } => ErrorCode::Denied,
         _ => ErrorCode::NotText,
     };
     ToolError::new(code, error.to_string())

@@ -6,9 +6,11 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::context::{Context, PresentServer, Subject};
+use super::shell::room;
 use crate::config::spec::Server;
 use crate::lsp::diagnostics::Known;
 use crate::lsp::health;
+use crate::lsp::process::sandbox::{self, Enforced};
 use crate::lsp::view::View;
 
 /// Something that makes a server less than useful.
@@ -86,13 +88,20 @@ pub struct DoctorOutput {
     /// What concerns no server: settings left out for want of trust, a folder that cannot be written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<DoctorFinding>,
+    /// What keeps the commands that tools run to the workspace, in one sentence.
+    pub commands: String,
 }
 
 impl DoctorOutput {
     /// The answer for these servers and findings.
-    pub fn new(workspace: String, servers: Vec<DoctorServer>, findings: Vec<DoctorFinding>) -> Self {
+    pub fn new(
+        workspace: String,
+        servers: Vec<DoctorServer>,
+        findings: Vec<DoctorFinding>,
+        commands: String,
+    ) -> Self {
         let well = findings.is_empty() && servers.iter().all(DoctorServer::is_well);
-        Self { ok: true, well, workspace, servers, findings }
+        Self { ok: true, well, workspace, servers, findings, commands }
     }
 }
 
@@ -110,7 +119,21 @@ pub async fn run(context: &Context) -> DoctorOutput {
         .left_out
         .iter()
         .map(|sentence| DoctorFinding { message: sentence.clone(), fix: Some("lsp-tools trust".to_owned()) });
-    DoctorOutput::new(context.workspace.root().display().to_string(), servers, left_out.collect())
+    let workspace = context.workspace.root().display().to_string();
+    DoctorOutput::new(workspace, servers, left_out.collect(), commands(context))
+}
+
+fn commands(context: &Context) -> String {
+    match room::enforced(&context.config.settings.bash, context.manager.spawner()) {
+        Ok(Enforced::Landlock) => {
+            "commands that tools run can write only the workspace and temporary folders (Landlock)".to_owned()
+        }
+        Ok(Enforced::None) => match sandbox::status().files {
+            Ok(()) => "commands that tools run are not confined: `bash.sandbox` is off".to_owned(),
+            Err(why) => format!("commands that tools run are not confined: {why}"),
+        },
+        Err(error) => format!("commands are not run: {error}"),
+    }
 }
 
 async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer {

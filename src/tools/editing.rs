@@ -67,6 +67,7 @@ pub struct Done {
 /// Makes the edit that `plan` describes, or only tries it.
 pub async fn carry_out(call: &Call<'_>, plan: Plan, manner: Manner) -> Result<Done, ToolError> {
     let context = call.context;
+    context.may_change(plan.paths())?;
     let plan = plan.in_group(call.group);
     let mut expected = None;
     let mut baseline = None;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{Context, from_read_error};
 use super::error::{ErrorCode, ToolError};
-use super::list::{at_most, directory};
+use super::list::{at_most, directory, left_out};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::Subjects;
 use crate::workspace::{GlobOrder, GlobQuery, SelectError, Until};
@@ -105,6 +105,9 @@ pub async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput, ToolEr
     let mut notes = Vec::new();
     if found.cut_short {
         notes.push("not everything was looked at in the time there is; there may be other files".to_owned());
+    }
+    if found.hidden > 0 {
+        notes.push(left_out(found.hidden));
     }
     if found.paths.is_empty() && !args.pattern.contains('/') {
         let pattern = &args.pattern;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::glob::from_select_error;
-use super::list::{at_most, directory};
+use super::list::{at_most, directory, left_out};
 use super::marks::{self, Mark, Marked};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::Subjects;
@@ -300,6 +300,9 @@ fn notes(result: &GrepResult) -> Vec<String> {
             "{} files could not be searched: too long to hold, or not readable",
             result.unsearchable
         ));
+    }
+    if result.hidden > 0 {
+        notes.push(left_out(result.hidden));
     }
     notes
 }

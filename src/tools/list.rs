@@ -110,6 +110,9 @@ pub async fn run(context: &Context, args: ListArgs) -> Result<ListOutput, ToolEr
     if listing.timed_out {
         notes.push("the time was up before everything was looked at; there may be more entries".to_owned());
     }
+    if listing.hidden > 0 {
+        notes.push(left_out(listing.hidden));
+    }
     Ok(ListOutput {
         path: under.display(),
         items: listing.entries.iter().map(item).collect(),
@@ -124,6 +127,11 @@ pub(super) fn directory(context: &Context, given: Option<&str>) -> Result<Worksp
         Some(path) => context.path(path.as_ref()),
         None => Ok(WorkspacePath::root()),
     }
+}
+
+/// Says that something may not be seen.
+pub(super) fn left_out(files: usize) -> String {
+    format!("{files} left out, since a rule keeps them from being read")
 }
 
 /// A number of things to answer: the default where none, or none above zero, is given; never more than `most`.

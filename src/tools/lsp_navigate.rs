@@ -205,7 +205,16 @@ fn output(
 /// A location as answers give it.
 pub fn place(context: &Context, location: Location) -> Place {
     let (path, uri) = names(context, &location.file);
-    Place { path, uri, range: location.range, text: location.text, why: None }
+    let text = line_of(context, &location.file, location.text);
+    Place { path, uri, range: location.range, text, why: None }
+}
+
+/// A source line for an answer; none of a file that may not be seen.
+pub fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Option<String> {
+    match file {
+        FileRef::Inside(path) if context.workspace.hides(path) => None,
+        _ => text,
+    }
 }
 
 /// A file's path as answers give it, and its URI.

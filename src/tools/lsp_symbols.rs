@@ -201,7 +201,7 @@ fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {
         path: Some(path),
         range: symbol.location.range,
         selection: None,
-        text: symbol.location.text,
+        text: lsp_navigate::line_of(context, &symbol.location.file, symbol.location.text),
         children: Vec::new(),
     }
 }

@@ -82,6 +82,7 @@ impl Tool for Undo {
         if args.list.unwrap_or(false) {
             return list(&call).await;
         }
+        may_take_back(&call, &args).await?;
         let group = call.group.map(str::to_owned);
         let nothing = Plan::new("undo");
         let committed = match (args.id, args.group) {
@@ -106,6 +107,31 @@ impl Tool for Undo {
         let done = finish(call.context, committed, None).await?;
         Ok(UndoOutput { results: done.files, undo: done.undo, edits: Vec::new(), has_more: false })
     }
+}
+
+/// Fails where a rule is against changing a file that would be put back.
+async fn may_take_back(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError> {
+    if call.context.limits.is_none() {
+        return Ok(());
+    }
+    let history = blocking(call.context, &Plan::new("undo"), |edits, _| edits.history()).await?;
+    let is_meant = |entry: &&HistoryEntry| match (&args.id, &args.group) {
+        (Some(id), _) => entry.id.to_string() == *id,
+        (None, Some(group)) => entry.group.as_ref() == Some(group),
+        // The newest that can be taken back; those before it, which cannot be, are looked at as well.
+        (None, None) => true,
+    };
+    let most = if args.id.is_none() && args.group.is_none() {
+        history.iter().position(|entry| entry.stands() && entry.undoes.is_empty()).map_or(0, |at| at + 1)
+    } else {
+        history.len()
+    };
+    let files = history.iter().take(most).filter(is_meant).flat_map(|entry| &entry.files);
+    let paths = files.flat_map(|(path, operation)| match operation {
+        FileOperation::Renamed { from } => vec![path, from],
+        FileOperation::Created | FileOperation::Modified | FileOperation::Deleted => vec![path],
+    });
+    call.context.may_change(paths)
 }
 
 async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {

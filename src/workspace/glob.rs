@@ -50,6 +50,8 @@ pub struct GlobResult {
     pub has_more: bool,
     /// The deadline, or the number of files to compare, ended the walk; there may be others.
     pub cut_short: bool,
+    /// How many were left out because they may not be seen.
+    pub hidden: usize,
 }
 
 impl Workspace {
@@ -86,9 +88,14 @@ impl Workspace {
             }
             let Some(path) = selected.start.path_of(entry.path()) else { continue };
             let below = path.as_path().strip_prefix(query.under.as_path()).unwrap_or(path.as_path());
-            if matcher.is_match(below) {
-                result.paths.push(path);
+            if !matcher.is_match(below) {
+                continue;
             }
+            if self.hides_entry(path.as_path(), entry.path()) {
+                result.hidden += 1;
+                continue;
+            }
+            result.paths.push(path);
         }
         if query.order == GlobOrder::Newest {
             self.sort_newest_first(&mut result.paths);

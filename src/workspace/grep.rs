@@ -12,7 +12,7 @@ use super::excerpt::{WHOLE_LINE, cut};
 use super::first::First;
 use super::select::{SelectError, Selected, Selection};
 use super::walk::{Start, threads};
-use super::{Until, Workspace, WorkspacePath};
+use super::{ReadError, Until, Workspace, WorkspacePath};
 use crate::text::Position;
 
 mod file;
@@ -106,6 +106,8 @@ pub struct GrepResult {
     pub binary: usize,
     /// How many could not be searched: a line (or, over line ends, the file) is too long to hold, or reading failed.
     pub unsearchable: usize,
+    /// How many were left out because they may not be seen.
+    pub hidden: usize,
 }
 
 /// Why a search could not begin.
@@ -137,6 +139,7 @@ impl Workspace {
             searched: AtomicUsize::new(0),
             binary: AtomicUsize::new(0),
             unsearchable: AtomicUsize::new(0),
+            hidden: AtomicUsize::new(0),
         };
         walk.threads(threads()).build_parallel().run(|| {
             let mut files = file::Files::new(matcher.clone(), query);
@@ -159,6 +162,7 @@ struct Grep<'a> {
     searched: AtomicUsize,
     binary: AtomicUsize,
     unsearchable: AtomicUsize,
+    hidden: AtomicUsize,
 }
 
 impl Grep<'_> {
@@ -183,8 +187,15 @@ impl Grep<'_> {
 
     fn search(&self, absolute: &std::path::Path, files: &mut file::Files) {
         let Some(relative) = self.start.relative(absolute) else { return };
-        // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
-        let Ok((file, stamp)) = self.workspace.open_regular(&relative) else { return };
+        let (file, stamp) = match self.workspace.open_regular(&relative) {
+            Ok(opened) => opened,
+            Err(ReadError::Hidden { .. }) => {
+                self.hidden.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
+            Err(_) => return,
+        };
         let outcome = files.search(&file, stamp.size);
         let counter = match outcome.ending {
             file::Ending::Whole => &self.searched,
@@ -239,6 +250,7 @@ impl Grep<'_> {
             searched: self.searched.into_inner(),
             binary: self.binary.into_inner(),
             unsearchable: self.unsearchable.into_inner(),
+            hidden: self.hidden.into_inner(),
         }
     }
 }

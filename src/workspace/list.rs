@@ -74,6 +74,8 @@ pub struct Listing {
     pub has_more: bool,
     /// The deadline came first; there may be others.
     pub timed_out: bool,
+    /// How many were left out because they may not be seen.
+    pub hidden: usize,
 }
 
 impl Workspace {
@@ -90,6 +92,7 @@ impl Workspace {
         let failed = |errno| from_errno(under.display(), errno);
         self.stat_directory(under)?;
         let directory = self.jail().open(under.as_path()).map_err(failed)?;
+        let real = self.real(under).map_or_else(|| self.absolute(under), |real| self.absolute(&real));
         let mut listing = Listing::default();
         let mut names: Vec<OsString> = Vec::new();
         for entry in Dir::read_from(&directory).map_err(failed)? {
@@ -99,8 +102,14 @@ impl Workspace {
             }
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_bytes();
-            if name != b"." && name != b".." {
-                names.push(OsStr::from_bytes(name).to_owned());
+            if name == b"." || name == b".." {
+                continue;
+            }
+            let name = OsStr::from_bytes(name);
+            if self.hides_entry(&under.as_path().join(name), &real.join(name)) {
+                listing.hidden += 1;
+            } else {
+                names.push(name.to_owned());
             }
         }
         names.sort_unstable();
@@ -135,6 +144,10 @@ impl Workspace {
             let Ok(entry) = entry else { continue };
             let Some(path) = selected.start.path_of(entry.path()) else { continue };
             if path == query.under {
+                continue;
+            }
+            if self.hides_entry(path.as_path(), entry.path()) {
+                listing.hidden += 1;
                 continue;
             }
             if listing.entries.len() >= query.max {

@@ -6,7 +6,8 @@
 //! How data passes: whatever a caller gives becomes a [`WorkspacePath`] first ([`Workspace::path`], lexical, no file
 //! is touched); only such a path can be opened, and every opening goes through one function that lets the kernel
 //! resolve it beneath the root's file descriptor, so that symlinks and races cannot lead out. What comes back is
-//! text with the [`Stamp`] it was read at, lists of paths, [`Hit`]s, or [`Changes`].
+//! text with the [`Stamp`] it was read at, lists of paths, [`Hit`]s, or [`Changes`]. A [`Workspace::veiled`] one shows
+//! less of the same files.
 
 mod changes;
 pub mod edit;
@@ -24,6 +25,7 @@ mod rules;
 mod search;
 mod select;
 mod until;
+mod veil;
 mod walk;
 
 pub use changes::{ChangeFeed, ChangeKind, Changes};
@@ -39,4 +41,5 @@ pub use root::{Workspace, WorkspaceError};
 pub use search::{Hit, SearchError, SearchQuery, SearchResult};
 pub use select::{SelectError, Selection};
 pub use until::{GiveUp, Until};
+pub use veil::Hides;
 pub use walk::{Walk, WalkLimits};

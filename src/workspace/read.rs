@@ -158,6 +158,12 @@ pub enum ReadError {
         /// 1-based line that was reached.
         line: u64,
     },
+    /// Whoever asks may not see it.
+    #[error("`{path}` may not be read: a rule forbids it; it can be changed under [permissions] in lsp-tools.toml")]
+    Hidden {
+        /// Which.
+        path: String,
+    },
     /// The user may not read it.
     #[error("`{path}` may not be read: permission denied; change its mode or owner")]
     Denied {
@@ -209,7 +215,9 @@ impl Workspace {
     /// # Errors
     /// [`ReadError`] where it is missing, leads out, or is no regular file.
     pub fn stamp(&self, path: &WorkspacePath) -> Result<Stamp, ReadError> {
+        self.check_name(path.as_path())?;
         let handle = self.jail().locate(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;
+        self.check_opened(path.as_path(), &handle)?;
         stamp_of_regular(&handle, || path.display())
     }
 
@@ -237,7 +245,9 @@ impl Workspace {
     pub fn read_text_up_to(&self, path: &WorkspacePath, limit: u64) -> Result<TextFile, ReadError> {
         let open = || {
             self.stamp(path)?;
-            self.jail().open(path.as_path()).map_err(|errno| from_errno(path.display(), errno))
+            let fd = self.jail().open(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;
+            self.check_opened(path.as_path(), &fd)?;
+            Ok(fd)
         };
         let (bytes, stamp) = read_stable(open, &|| path.display(), limit)?;
         let (text, bom) = decode::decode(bytes, &|| path.display())?;
@@ -252,7 +262,9 @@ impl Workspace {
     /// The file at `relative`, opened, if it is a regular one, and its stamp.
     pub(super) fn open_regular(&self, relative: &Path) -> Result<(File, Stamp), ReadError> {
         let name = || WorkspacePath::new(relative.to_owned()).display();
+        self.check_name(relative)?;
         let fd = self.jail().open(relative).map_err(|errno| from_errno(name(), errno))?;
+        self.check_opened(relative, &fd)?;
         let stamp = stamp_of_regular(&fd, name)?;
         Ok((File::from(fd), stamp))
     }

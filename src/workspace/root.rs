@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::jail::Jail;
 use super::path::{normalise, printable, refuse_nul};
+use super::veil::Veil;
 use super::{PathError, WorkspacePath};
 
 /// What marks a directory as the root of a project.
@@ -12,7 +13,11 @@ const ROOT_MARKERS: [&str; 2] = [".git", ".lsp-tools"];
 
 /// A directory whose files are worked on; nothing outside of it is. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Workspace(Arc<Inner>);
+pub struct Workspace {
+    inner: Arc<Inner>,
+    /// What this handle may not see.
+    pub(super) veil: Option<Veil>,
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -84,21 +89,21 @@ impl Workspace {
     fn at(root: PathBuf, spelled: Option<PathBuf>) -> Result<Self, std::io::Error> {
         let in_git = root.ancestors().any(|dir| dir.join(".git").exists());
         let jail = Jail::new(root.clone())?;
-        Ok(Self(Arc::new(Inner { root, spelled, jail, in_git })))
+        Ok(Self { inner: Arc::new(Inner { root, spelled, jail, in_git }), veil: None })
     }
 
     /// The root, canonical.
     pub fn root(&self) -> &Path {
-        &self.0.root
+        &self.inner.root
     }
 
     pub(super) fn jail(&self) -> &Jail {
-        &self.0.jail
+        &self.inner.jail
     }
 
     /// Whether the root lies in a git repository, be it its top or not.
     pub(super) fn in_git(&self) -> bool {
-        self.0.in_git
+        self.inner.in_git
     }
 
     /// The path that `given` means: relative to the root, or absolute, also through another spelling of the root
@@ -134,7 +139,7 @@ impl Workspace {
 
     /// Where `path` is on this machine: below the canonical root; it need not exist.
     pub fn absolute(&self, path: &WorkspacePath) -> PathBuf {
-        if path.is_root() { self.0.root.clone() } else { self.0.root.join(path.as_path()) }
+        if path.is_root() { self.inner.root.clone() } else { self.inner.root.join(path.as_path()) }
     }
 
     /// The path in the workspace that a language server named by `absolute`; `None` where it lies outside.
@@ -147,24 +152,24 @@ impl Workspace {
 
     /// Whether something is at `path`, of whatever kind; what lies behind a link that leads out does not count.
     pub fn exists(&self, path: &WorkspacePath) -> bool {
-        self.0.jail.locate(path.as_path()).is_ok()
+        self.inner.jail.locate(path.as_path()).is_ok()
     }
 
     /// `absolute`, normalised, as a path relative to the root.
     fn relative_of(&self, absolute: &Path) -> Option<PathBuf> {
-        let spellings = [Some(&self.0.root), self.0.spelled.as_ref()];
+        let spellings = [Some(&self.inner.root), self.inner.spelled.as_ref()];
         if let Some(inside) =
             spellings.into_iter().flatten().find_map(|root| absolute.strip_prefix(root).ok())
         {
             return Some(inside.to_owned());
         }
-        if let Some(root) = spelling_of(&self.0.root, absolute) {
+        if let Some(root) = spelling_of(&self.inner.root, absolute) {
             return absolute.strip_prefix(root).ok().map(Path::to_owned);
         }
         // A link from elsewhere into the middle of the workspace.
         let existing = absolute.ancestors().find(|dir| dir.exists())?;
         let canonical = std::fs::canonicalize(existing).ok()?;
-        let inside = canonical.strip_prefix(&self.0.root).ok()?;
+        let inside = canonical.strip_prefix(&self.inner.root).ok()?;
         Some(inside.join(absolute.strip_prefix(existing).ok()?))
     }
 }

@@ -46,6 +46,9 @@ impl Workspace {
                 continue;
             }
             let Some(path) = start.path_of(entry.path()) else { continue };
+            if self.hides_entry(path.as_path(), entry.path()) {
+                continue;
+            }
             if walk.files.len() >= limits.max_files {
                 walk.truncated = true;
                 break;

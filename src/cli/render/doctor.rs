@@ -18,6 +18,7 @@ pub fn render(output: &DoctorOutput, look: &Look) -> String {
     if !output.findings.is_empty() {
         out.push('\n');
     }
+    out.push_str(&format!("{}\n", look.paint(DIM, &escape::words(&output.commands))));
     out.push_str(&conclusion(output, look));
     out
 }
@@ -147,7 +148,8 @@ mod tests {
             probe: None,
             install: Some("go install gopls".into()),
         };
-        let output = DoctorOutput::new("/w".into(), vec![well(), hollow, missing], Vec::new());
+        let output =
+            DoctorOutput::new("/w".into(), vec![well(), hollow, missing], Vec::new(), "confined".into());
         let expected = "\
 ok python (12 files)  pylsp 1.15.0
    /usr/bin/pylsp (PATH)
@@ -163,6 +165,7 @@ ok python (12 files)  pylsp 1.15.0
    not installed
      run: go install gopls
 
+confined
 2 of 3 servers not well
 ";
         assert_eq!(render(&output, &Look::PLAIN), expected);
@@ -170,11 +173,17 @@ ok python (12 files)  pylsp 1.15.0
 
     #[test]
     fn all_is_well_only_when_everything_answered() {
-        let shown = render(&DoctorOutput::new("/w".into(), vec![well()], Vec::new()), &Look::PLAIN);
+        let shown = render(
+            &DoctorOutput::new("/w".into(), vec![well()], Vec::new(), "confined".into()),
+            &Look::PLAIN,
+        );
         assert!(shown.ends_with("\nall is well\n"), "{shown}");
         let mut silent = well();
         silent.probe = None;
-        let shown = render(&DoctorOutput::new("/w".into(), vec![silent], Vec::new()), &Look::PLAIN);
+        let shown = render(
+            &DoctorOutput::new("/w".into(), vec![silent], Vec::new(), "confined".into()),
+            &Look::PLAIN,
+        );
         assert!(shown.ends_with("1 of 1 server not well\n"), "{shown}");
     }
 }

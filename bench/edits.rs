@@ -1,0 +1,168 @@
+//! What `write`, `edit` and `patch` cost: bare, with diagnostics, and as a trial, against a write of the same bytes with one
+//! `fsync` in the same run.
+//!
+//! `cargo bench --bench edits -- [--rounds=N]`. The project is a copy of `fixtures/python` with pyright, found as the tests find
+//! it (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints medians and writes `target/bench/edits.json`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use lsp_tools::config::Folders;
+use lsp_tools::policy::approval::NobodyToAsk;
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::tool::Caller;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+const FILE: &str = "greet/messages.py";
+const OLD: &str = "sentence = f\"{HELLO[person.language]}, {person.title()}!\"";
+const NEW: &str = "sentence = f\"{HELLO[person.language]}, {person.titel()}!\"";
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let rounds = std::env::args().find_map(|given| given.strip_prefix("--rounds=").map(str::parse));
+    let rounds: usize = rounds.transpose()?.unwrap_or(30);
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir()?;
+    let project = folder.path().join("project");
+    copy(&package.join("fixtures/python"), &project)?;
+    let data = std::env::var_os("LSP_TOOLS_BENCH_DATA")
+        .map_or_else(|| package.join("target/test-servers"), PathBuf::from);
+    let config = folder.path().join("config");
+    fs::create_dir_all(&config)?;
+    fs::write(config.join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")?;
+    let at = |name: &str| folder.path().join(name);
+    let folders = Folders { config, data, state: at("state"), cache: at("cache") };
+    let options = RuntimeOptions {
+        workspace: Some(project.clone()),
+        cwd: project.clone(),
+        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+        ..RuntimeOptions::default()
+    };
+    let runtime = Runtime::open_with(options, folders)?;
+    let rows = measure(&runtime, &project, rounds).await;
+    runtime.shutdown().await;
+    report(package, &rows?)
+}
+
+async fn measure(runtime: &Runtime, project: &Path, rounds: usize) -> Result<Vec<(&'static str, Duration)>> {
+    let right = fs::read_to_string(project.join(FILE))?;
+    let wrong = right.replace(OLD, NEW);
+    ensure!(right != wrong, "the fixture is another one");
+    let mut rows = vec![("write and fsync alone", raw(project, &right, rounds)?)];
+    let texts = [wrong.as_str(), right.as_str()];
+    for (name, more) in [("write", json!({"diagnostics": false})), ("write, nobody to ask", json!({}))] {
+        let arguments = |turn: usize| with(json!({"path": FILE, "content": texts[turn]}), &more);
+        rows.push((name, median(runtime, "write", rounds, arguments).await?));
+    }
+    // From here on the server runs, and unasked edits are compared.
+    let started = call(runtime, "lsp_diagnostics", json!({"path": "greet"})).await?;
+    ensure!(started["verdict"] == "complete", "pyright does not answer: {started}");
+    let edits = [json!([{"old": OLD, "new": NEW}]), json!([{"old": NEW, "new": OLD}])];
+    for (name, more) in [
+        ("edit without diagnostics", json!({"diagnostics": false})),
+        ("edit, diagnostics unsaid", json!({})),
+        ("edit with diagnostics", json!({"diagnostics": true})),
+    ] {
+        let arguments = |turn: usize| with(json!({"path": FILE, "edits": edits[turn].clone()}), &more);
+        rows.push((name, median(runtime, "edit", rounds, arguments).await?));
+    }
+    let trial = |_| json!({"path": FILE, "edits": edits[0].clone(), "dry_run": true});
+    rows.push(("edit, only tried", median(runtime, "edit", rounds, trial).await?));
+    let patch = |from: &str, to: &str| {
+        format!("*** Begin Patch\n*** Update File: {FILE}\n@@\n-    {from}\n+    {to}\n*** End Patch\n")
+    };
+    let patches = [patch(OLD, NEW), patch(NEW, OLD)];
+    for (name, more) in [
+        ("patch without diagnostics", json!({"diagnostics": false})),
+        ("patch with diagnostics", json!({"diagnostics": true})),
+    ] {
+        let arguments = |turn: usize| with(json!({"patch": patches[turn]}), &more);
+        rows.push((name, median(runtime, "patch", rounds, arguments).await?));
+    }
+    Ok(rows)
+}
+
+/// The median of `rounds` calls, in turns of two so that the second takes the first back.
+async fn median(
+    runtime: &Runtime,
+    name: &str,
+    rounds: usize,
+    arguments: impl Fn(usize) -> Value,
+) -> Result<Duration> {
+    let mut times = Vec::with_capacity(rounds);
+    for turn in 0..rounds.next_multiple_of(2) {
+        let arguments = arguments(turn % 2);
+        let started = Instant::now();
+        call(runtime, name, arguments).await?;
+        times.push(started.elapsed());
+    }
+    times.sort();
+    Ok(times[times.len() / 2])
+}
+
+async fn call(runtime: &Runtime, name: &str, arguments: Value) -> Result<Value> {
+    let request = CallRequest {
+        name,
+        arguments,
+        caller: &Caller::default(),
+        approver: &NobodyToAsk,
+        group: None,
+        cancelled: CancellationToken::new(),
+    };
+    let result = runtime.call(request).await;
+    ensure!(result.ok(), "{name}: {}", result.value);
+    Ok(result.value)
+}
+
+fn with(mut arguments: Value, more: &Value) -> Value {
+    for (name, value) in more.as_object().into_iter().flatten() {
+        arguments[name] = value.clone();
+    }
+    arguments
+}
+
+fn raw(project: &Path, text: &str, rounds: usize) -> Result<Duration> {
+    let path = project.join("raw.tmp");
+    let mut times = Vec::with_capacity(rounds);
+    for _ in 0..rounds {
+        let started = Instant::now();
+        let mut file = fs::File::create(&path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        times.push(started.elapsed());
+    }
+    fs::remove_file(path)?;
+    times.sort();
+    Ok(times[times.len() / 2])
+}
+
+fn report(package: &Path, rows: &[(&str, Duration)]) -> Result<()> {
+    println!("{:<28}{:>10}", "median of", "ms");
+    for (name, time) in rows {
+        println!("{name:<28}{:>10.2}", time.as_secs_f64() * 1e3);
+    }
+    let table: Value =
+        rows.iter().map(|(name, time)| json!({"what": name, "ms": time.as_secs_f64() * 1e3})).collect();
+    let folder = package.join("target/bench");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("edits.json"), serde_json::to_vec_pretty(&table)?)
+        .context("target/bench/edits.json")
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => copy(&entry.path(), &target)?,
+            false => drop(fs::copy(entry.path(), target)?),
+        }
+    }
+    Ok(())
+}

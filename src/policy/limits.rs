@@ -1,0 +1,58 @@
+//! What rules leave to a call that already runs: paths that nobody could know before.
+
+use std::sync::Arc;
+
+use super::request::{Effect, Request, Subjects};
+use super::rule::Rule;
+use crate::workspace::WorkspacePath;
+
+/// The rules about paths that hold for one call.
+#[derive(Debug, Clone, Default)]
+pub struct Limits(Option<Arc<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    tool: String,
+    effect: Effect,
+    rules: Vec<Arc<Rule>>,
+}
+
+impl Limits {
+    pub(super) fn new(tool: &str, effect: Effect, rules: Vec<Arc<Rule>>) -> Self {
+        if rules.is_empty() {
+            return Self::default();
+        }
+        Self(Some(Arc::new(Inner { tool: tool.to_owned(), effect, rules })))
+    }
+
+    /// Whether every path is open to the call.
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether the call may not see what is at `path`.
+    pub fn hides(&self, path: &WorkspacePath) -> bool {
+        self.0.as_ref().is_some_and(|inner| {
+            let subjects = Subjects::default();
+            let request = Request { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
+            inner.rules.iter().any(|rule| rule.hides(&request, path))
+        })
+    }
+
+    /// Why the call may not change what is at `paths`, in one sentence; `None` where it may.
+    pub fn forbids(&self, paths: Vec<WorkspacePath>) -> Option<String> {
+        let inner = self.0.as_ref()?;
+        let subjects = Subjects { paths, ..Subjects::default() };
+        let request = Request { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
+        let rule = inner.rules.iter().find(|rule| rule.touches(&request))?;
+        let of_it = |path: &&WorkspacePath| {
+            let subjects = Subjects { paths: vec![(*path).clone()], ..Subjects::default() };
+            rule.touches(&Request { subjects: &subjects, ..request.clone() })
+        };
+        let path = subjects.paths.iter().find(of_it).map(WorkspacePath::display).unwrap_or_default();
+        Some(format!(
+            "`{path}` would be changed as well, and the rule `{}` in {} is against it; nothing was changed",
+            rule.text, rule.whose
+        ))
+    }
+}

@@ -1,0 +1,161 @@
+//! Files of the workspace that whoever asks may not see.
+//!
+//! Rules speak of paths, and a path has many names. So the question is put twice: of the path as it was given, before
+//! anything is opened, and of what was opened, by the name that the kernel has for it.
+
+use std::fmt;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{ReadError, Workspace, WorkspacePath};
+
+/// Says of a path of the workspace whether it may not be seen.
+pub type Hides = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
+
+/// What lies over the files that may not be seen.
+#[derive(Clone)]
+pub(super) struct Veil(Arc<Hides>);
+
+impl fmt::Debug for Veil {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Veil")
+    }
+}
+
+impl Workspace {
+    /// The same workspace for someone who may not see the files of which `hides` says so: they cannot be read through it,
+    /// and walks, lists and searches pass them over.
+    pub fn veiled(&self, hides: Arc<Hides>) -> Self {
+        let mut veiled = self.clone();
+        veiled.veil = Some(Veil(hides));
+        veiled
+    }
+
+    /// Whether `path` may not be seen, by the name it is given or by where it leads.
+    pub fn hides(&self, path: &WorkspacePath) -> bool {
+        self.veil.as_ref().is_some_and(|veil| {
+            veil.hides(path) || self.real(path).is_some_and(|real| real != *path && veil.hides(&real))
+        })
+    }
+
+    /// Whether what a walk met at `absolute`, which has no links in it, may not be seen; `path` is what it is called.
+    pub(super) fn hides_entry(&self, path: &Path, absolute: &Path) -> bool {
+        self.veil.as_ref().is_some_and(|veil| {
+            let hides = |path: &Path| veil.hides(&WorkspacePath::new(path.to_owned()));
+            hides(path) || absolute.strip_prefix(self.root()).is_ok_and(hides)
+        })
+    }
+
+    /// Refuses what may not be seen, before it is opened.
+    pub(super) fn check_name(&self, path: &Path) -> Result<(), ReadError> {
+        let Some(veil) = &self.veil else { return Ok(()) };
+        let path = WorkspacePath::new(path.to_owned());
+        if veil.hides(&path) { Err(hidden(&path)) } else { Ok(()) }
+    }
+
+    /// Refuses what may not be seen, by what was opened at `path`.
+    pub(super) fn check_opened(&self, path: &Path, opened: impl AsFd) -> Result<(), ReadError> {
+        let Some(veil) = &self.veil else { return Ok(()) };
+        let path = || WorkspacePath::new(path.to_owned());
+        let name = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
+        // What cannot be named cannot be shown to be harmless.
+        let real = std::fs::read_link(name).map_err(|_| hidden(&path()))?;
+        match real.strip_prefix(self.root()) {
+            Ok(real) if veil.hides(&WorkspacePath::new(real.to_owned())) => Err(hidden(&path())),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Veil {
+    fn hides(&self, path: &WorkspacePath) -> bool {
+        (self.0)(path)
+    }
+}
+
+fn hidden(path: &WorkspacePath) -> ReadError {
+    ReadError::Hidden { path: path.display() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::workspace::{GlobOrder, GlobQuery, ListQuery, SearchQuery, Until, WalkLimits};
+
+    fn names(paths: &[WorkspacePath]) -> Vec<String> {
+        paths.iter().map(WorkspacePath::display).collect()
+    }
+
+    #[test]
+    fn what_is_hidden_is_hidden_under_every_name() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        std::fs::create_dir_all(root.join("secret")).unwrap();
+        for file in ["key.txt", "secret/a.txt", "open.txt"] {
+            std::fs::write(root.join(file), "word").unwrap();
+        }
+        symlink("key.txt", root.join("link.txt")).unwrap();
+        symlink("secret", root.join("door")).unwrap();
+        let whole = Workspace::open(root).unwrap();
+        let hides = |path: &WorkspacePath| {
+            path.as_path() == Path::new("key.txt") || path.as_path().starts_with("secret")
+        };
+        let veiled = whole.veiled(Arc::new(hides));
+        for (name, seen) in [
+            ("open.txt", true),
+            ("key.txt", false),
+            ("link.txt", false),
+            ("secret/a.txt", false),
+            ("door/a.txt", false),
+        ] {
+            let path = veiled.path(Path::new(name)).unwrap();
+            assert!(whole.read_text(&path).is_ok(), "{name}");
+            assert_eq!(veiled.read_text(&path).is_ok(), seen, "{name}");
+            assert_eq!(veiled.read_head(&path, 9).is_ok(), seen, "{name}");
+            assert_eq!(!veiled.hides(&path), seen, "{name}");
+        }
+        let deadline = Instant::now() + Duration::from_secs(60);
+        for (under, seen) in [(".", vec!["open.txt"]), ("door", vec![]), ("secret", vec![])] {
+            let under = veiled.path(Path::new(under)).unwrap();
+            let walked = veiled.files(&under, &WalkLimits { max_files: 99, deadline });
+            assert_eq!(names(&walked.files), seen);
+            let query = SearchQuery {
+                pattern: "word".into(),
+                literal: true,
+                whole_word: false,
+                case_insensitive: false,
+                under: under.clone(),
+                extensions: None,
+                max_hits: 99,
+                deadline,
+            };
+            let hits: Vec<_> = veiled.search(&query).unwrap().hits.into_iter().map(|hit| hit.path).collect();
+            assert_eq!(names(&hits), seen);
+            let query = GlobQuery {
+                pattern: "**/*".into(),
+                under: under.clone(),
+                hidden: true,
+                no_ignore: true,
+                order: GlobOrder::Path,
+                max: 99,
+                until: Until::new(deadline),
+            };
+            let found = veiled.glob(&query).unwrap();
+            assert_eq!(names(&found.paths), seen);
+            assert!(found.hidden > 0);
+            for recursive in [false, true] {
+                let query =
+                    ListQuery { under: under.clone(), recursive, max: 99, until: Until::new(deadline) };
+                let listing = veiled.list(&query).unwrap();
+                let listed: Vec<_> = listing.entries.into_iter().map(|entry| entry.path).collect();
+                assert!(listing.hidden > 0);
+                let listed = names(&listed);
+                assert!(!listed.iter().any(|name| name.ends_with("a.txt") || name == "key.txt"), "{listed:?}");
+            }
+        }
+    }
+}

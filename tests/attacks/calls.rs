@@ -1,0 +1,99 @@
+//! Calls that fail, are cancelled, or are made for someone else.
+
+use std::time::Duration;
+
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::tools::error::ToolError;
+use lsp_tools::tools::tool::{Call, Caller, Card, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::everything;
+use crate::support::agent::{Yes, call, call_in, open};
+use crate::support::{Project, wait_until};
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+#[derive(Serialize, JsonSchema)]
+struct Said {
+    said: String,
+}
+
+struct Panics;
+
+impl Tool for Panics {
+    type Args = Nothing;
+    type Output = Said;
+
+    fn card(&self) -> Card {
+        Card::reading("test_panic", "Panic", "Panics.")
+    }
+
+    async fn run(&self, _call: Call<'_>, _args: Nothing) -> Result<Said, ToolError> {
+        tokio::task::yield_now().await;
+        panic!("the detail at /a/path/of/the/machine")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_30_a_panic_is_an_error_and_the_next_call_is_fine() {
+    let project = Project::new([("a.txt", "one\n")]);
+    let mut runtime = open(&project, None);
+    runtime.add_tool(Panics).expect("a tool");
+    for _ in 0..3 {
+        let result = call_in(&runtime, None, "test_panic", json!({})).await;
+        assert_eq!((result.ok(), &result.value["code"]), (false, &json!("internal")));
+        assert!(!result.value.to_string().contains("/a/path"), "{}", result.value);
+        assert_eq!(call(&runtime, "read", json!({"path": "a.txt"})).await["content"], "one\n");
+        call(&runtime, "edit", json!({"path": "a.txt", "edits": [{"old": "one", "new": "one"}], "dry_run": true}))
+            .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_41_nothing_is_written_once_a_call_was_cancelled() {
+    let project = Project::scripted(
+        &json!({"answers": {"textDocument/rename": {"delay_ms": 1500, "result": null}}}),
+        "",
+        [("a.scr", "def foo\nfoo bar\n")],
+    );
+    let runtime = open(&project, None);
+    let before = everything(&project);
+    let marker = project.beside("logs").join("late");
+    let command = format!("sleep 2; touch '{0}'; echo x > late.txt # {0}", marker.display());
+    for (tool, arguments) in [
+        ("bash", json!({"command": command})),
+        ("lsp_rename", json!({"path": "a.scr", "line": 0, "symbol": "foo", "new_name": "new"})),
+    ] {
+        let cancelled = CancellationToken::new();
+        let caller = Caller::default();
+        let request = CallRequest {
+            name: tool,
+            arguments,
+            caller: &caller,
+            approver: &Yes,
+            group: None,
+            cancelled: cancelled.clone(),
+        };
+        let cancel = async {
+            tokio::time::sleep(Duration::from_millis(700)).await;
+            cancelled.cancel();
+        };
+        let (result, ()) = tokio::join!(runtime.call(request), cancel);
+        assert_eq!(result.value["code"], "cancelled", "{tool}: {}", result.value);
+    }
+    let running = || {
+        let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+        processes
+            .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+            .any(|line| String::from_utf8_lossy(&line).contains(&*marker.to_string_lossy()))
+    };
+    wait_until("the command's end", Duration::from_secs(20), || !running());
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    assert_eq!(everything(&project), before);
+    assert!(!marker.exists());
+    runtime.shutdown().await;
+}

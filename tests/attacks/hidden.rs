@@ -1,0 +1,152 @@
+//! What rules keep from being read is shown by no tool.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::support::Project;
+use crate::support::agent::{call, call_in, failure, open};
+use crate::with_settings;
+
+const KEY: &str = "API_KEY=s3cr3t";
+
+fn project() -> Project {
+    let project = Project::new([
+        (".env", KEY),
+        ("config/.env", KEY),
+        ("keys/a.txt", KEY),
+        ("keys/deep/b.txt", KEY),
+        ("open.txt", "API_KEY is in .env\n"),
+    ]);
+    symlink(".env", project.path("innocent.txt")).unwrap();
+    symlink("keys", project.path("door")).unwrap();
+    project
+}
+
+const WHOLE: [(&str, &str); 3] = [("hidden", "true"), ("no_ignore", "true"), ("semantic", "false")];
+
+fn grep(path: &str) -> Value {
+    let mut arguments = json!({"pattern": "API_KEY", "path": path, "context": 3});
+    for (name, value) in WHOLE {
+        arguments[name] = json!(value == "true");
+    }
+    arguments
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_23_what_may_not_be_read_is_shown_by_no_tool() {
+    for rules in ["deny = ['read(.env)', 'read(keys/**)']", "deny = ['effect:read(.env)', '*(keys/**)']"] {
+        let project = project();
+        let runtime = with_settings(&project, &format!("[permissions]\n{rules}\n"));
+        let found = call(&runtime, "grep", grep(".")).await;
+        assert!(!found.to_string().contains("s3cr3t"), "{found}");
+        assert_eq!((&found["count"], &found["matches"][0]["path"]), (&json!(1), &json!("open.txt")));
+        assert!(found["notes"].to_string().contains("rule"), "what is missing is told: {found}");
+        for mode in ["files_with_matches", "count"] {
+            let mut arguments = grep(".");
+            arguments["output_mode"] = json!(mode);
+            let found = call(&runtime, "grep", arguments).await;
+            assert!(!found.to_string().contains(".env\""), "{mode}: {found}");
+        }
+        for path in [".env", "config/.env", "innocent.txt", "keys/a.txt", "door/a.txt", "door/deep/b.txt"] {
+            for (tool, arguments) in [
+                ("read", json!({"path": path})),
+                ("grep", grep(path)),
+                ("lsp_hover", json!({"path": path, "line": 0, "character": 0})),
+                ("lsp_symbols", json!({"path": path})),
+                ("lsp_diagnostics", json!({"path": path})),
+                ("edit", json!({"path": path, "edits": [{"old": "API_KEX=", "new": "x"}]})),
+                ("write", json!({"path": path, "content": "x"})),
+                ("patch", json!({"patch": format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-no\n+x\n")})),
+                ("move", json!({"from": path, "to": "shown.txt"})),
+            ] {
+                let result = call_in(&runtime, None, tool, arguments).await;
+                assert!(!result.value.to_string().contains("s3cr3t"), "{tool} {path}: {}", result.value);
+                assert!(!result.ok() || result.value["count"] == 0, "{tool} {path}: {}", result.value);
+            }
+        }
+        for (tool, arguments) in [
+            ("glob", json!({"pattern": "**/*", "hidden": true})),
+            ("glob", json!({"pattern": "**/*", "hidden": true, "path": "door"})),
+            ("list", json!({"path": "keys"})),
+            ("list", json!({"path": "door", "recursive": true})),
+            ("list", json!({"path": "config"})),
+        ] {
+            let result = call_in(&runtime, None, tool, arguments.clone()).await;
+            let shown = result.value.to_string();
+            assert!(!shown.contains("/.env") && !shown.contains("a.txt"), "{tool} {arguments}: {shown}");
+        }
+        assert_eq!(project.read(".env"), KEY);
+        assert_eq!(project.read("keys/a.txt"), KEY);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_23_a_folder_with_what_may_not_be_read_is_not_moved_into_sight() {
+    let project = project();
+    let runtime = with_settings(&project, "[permissions]\ndeny = ['read(keys/deep/b.txt)']\n");
+    let arguments = json!({"from": "keys", "to": "shown"});
+    let result = call_in(&runtime, None, "move", arguments).await;
+    assert!(!result.ok(), "{}", result.value);
+    assert_eq!(project.read("keys/deep/b.txt"), KEY);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_23_what_someone_has_to_agree_to_is_not_searched_without_asking() {
+    let project = project();
+    let runtime = with_settings(&project, "[permissions]\nask = ['read(.env)']\n");
+    let found = call(&runtime, "grep", grep(".")).await;
+    assert!(!found["matches"].to_string().contains(".env\""), "{found}");
+    // Whoever is asked says yes.
+    let found = call(&runtime, "grep", grep(".env")).await;
+    assert_eq!(found["count"], 1, "{found}");
+    assert_eq!(call(&runtime, "read", json!({"path": ".env"})).await["content"], KEY);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_23_without_such_rules_everything_is_there() {
+    let project = project();
+    let runtime = open(&project, None);
+    assert_eq!(call(&runtime, "grep", grep(".")).await["count"], 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_45_the_command_line_has_the_same_rules() {
+    let project = Project::new([(".env", KEY), ("a.py", "x = 1\n"), ("secret.py", "key = 1\n")]);
+    let settings = "[permissions]\ndeny = ['read(.env)', '*(secret.py)', 'lsp_references']\n";
+    let runtime = with_settings(&project, settings);
+    let run = |arguments: &[&str]| {
+        let output = project.command(None).args(arguments).output().expect("an end");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    for (tool, arguments, typed) in [
+        ("read", json!({"path": ".env"}), None),
+        ("grep", json!({"pattern": "KEY", "path": ".env"}), None),
+        ("lsp_hover", json!({"path": "secret.py", "line": 0, "character": 0}), Some(vec!["hover", "secret.py:1:1"])),
+        ("lsp_symbols", json!({"path": "secret.py"}), Some(vec!["symbols", "secret.py"])),
+        ("lsp_diagnostics", json!({"path": "secret.py"}), Some(vec!["check", "secret.py"])),
+        ("lsp_references", json!({"path": "a.py", "line": 0, "character": 0}), Some(vec!["references", "a.py:1:1"])),
+    ] {
+        let (code, _) = failure(&runtime, tool, arguments.clone()).await;
+        assert_eq!(code, "denied", "{tool}");
+        let (status, shown) = run(&["--format", "json", "tools", "call", tool, &arguments.to_string()]);
+        assert_eq!(status, Some(5), "{tool}: {shown}");
+        if let Some(typed) = typed {
+            let (status, shown) = run(&typed);
+            assert_eq!(status, Some(5), "{typed:?}: {shown}");
+        }
+    }
+    let (status, _) = run(&["tools", "call", "read", r#"{"path":"a.py"}"#]);
+    assert_eq!(status, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_23_what_may_not_be_read_is_not_shown_by_taking_it_back() {
+    let project = project();
+    let free = open(&project, None);
+    call(&free, "write", json!({"path": "keys/a.txt", "content": "new"})).await;
+    let runtime = with_settings(&project, "[permissions]\ndeny = ['read(keys)']\n");
+    let (code, _) = failure(&runtime, "undo", json!({})).await;
+    assert_eq!(code, "denied");
+    assert_eq!(project.read("keys/a.txt"), "new");
+}

@@ -1,0 +1,38 @@
+//! Attacks and faults that tools meet, each by the way that every call takes. The number of a test is its row in the table
+//! of attacks that the product was built against.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod calls;
+mod fuzz;
+mod hidden;
+mod paths;
+mod servers;
+mod together;
+
+use support::Project;
+use support::agent::open;
+
+/// A runtime on `project`, with the user's settings `text`.
+fn with_settings(project: &Project, text: &str) -> lsp_tools::runtime::Runtime {
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), text).expect("settings");
+    open(project, None)
+}
+
+/// Every file of the project with its content, by path.
+fn everything(project: &Project) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let (mut found, mut folders) = (Vec::new(), vec![project.root()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            let kind = entry.file_type().expect("a kind");
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                found.push((entry.path(), std::fs::read(entry.path()).expect("a file")));
+            }
+        }
+    }
+    found.sort();
+    found
+}
