@@ -54,7 +54,7 @@ pub(super) enum Source {
     Disk(Stamp),
     /// From disk as well, but the stamp cannot tell a later change of the same size.
     Racy(Stamp),
-    /// From a caller, by its [`Unsaved`] id.
+    /// From a caller, by its [`Unsaved`](super::view::Unsaved) id.
     Unsaved(u64),
 }
 

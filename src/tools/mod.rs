@@ -1,6 +1,6 @@
 //! One file per tool, and what they share.
 //!
-//! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`write`],
+//! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`mod@write`],
 //! [`edit`], [`patch`], [`move_file`], [`delete`], [`mkdir`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over
 //! [`shell`]), an agent's own matters ([`mod@todo`], [`memory`], [`skill`], [`task`], [`changed_files`]), other machines
 //! ([`fetch_web_page`], [`library_docs`]), tools dropped into a folder ([`drop_in`]), what looks after servers ([`servers`],

@@ -1,12 +1,12 @@
 //! Patches: what they say, and what comes of a text to which they are applied.
 //!
 //! What lives here: [`parse`], which reads unified diffs ([`unified`]) and the `*** Begin Patch` form ([`envelope`])
-//! into the same [`FilePatch`]es; [`apply`], which makes the new text of one file out of the old; [`sequence`], which
+//! into the same [`FilePatch`]es; [`apply()`], which makes the new text of one file out of the old; [`sequence`], which
 //! does so for all files of a patch, in the order that git has. May use: the diff vocabulary of the text floor.
 //! Nothing here touches a file, and no path is checked: paths are text, given raw and cleaned, and the workspace floor
 //! decides whether they lie inside.
 //!
-//! Data passes one way: patch text → [`parse`] → [`Patch`] → [`apply`] with the old text → [`Applied`], or a
+//! Data passes one way: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text → [`Applied`], or a
 //! [`PatchMismatch`] that tells about every hunk. Line numbers are 1-based everywhere, as patches have them.
 
 mod apply;

@@ -3,7 +3,7 @@
 //! What lives here: [`Plan`]s of operations on paths, and [`Edits`], which carries them out as transactions: all or
 //! nothing, against exactly the contents they were made from, with a way back. May use: the rest of `workspace`.
 //!
-//! How data passes: a caller reads a file ([`Workspace::read_text`]), makes a new text of it and puts bytes and
+//! How data passes: a caller reads a file ([`Workspace::read_text`](crate::workspace::Workspace::read_text)), makes a new text of it and puts bytes and
 //! [`Expected::Hash`] into a [`Plan`]. [`Edits::commit`] waits for its turn among all processes (`lock`), settles what a
 //! process that died has left (`rollback`), and checks the whole plan against the disk without touching anything: where each
 //! path really is (`locate`), whether it may be changed (`guard`), what is there (`survey`), what the workspace looks like
