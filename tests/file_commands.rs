@@ -150,6 +150,8 @@ fn grep_prints_as_ripgrep_does_and_tells_by_its_status() {
         0,
         "notes.txt:1:one\nnotes.txt:2:two\n",
     );
+    expect(&run(&project, &["grep", "-C1", "one", "notes.txt"]), 0, "notes.txt:1:one\nnotes.txt-2-two\n");
+    expect(&run(&project, &["grep", "--", "-x"]), 1, "");
     expect(&run(&project, &["grep", "greet", "-T", "py"]), 1, "");
     expect(&run(&project, &["grep", "("]), 2, "");
     expect(&run(&project, &["grep", "-l", "-c", "x"]), 2, "");
@@ -215,7 +217,7 @@ fn write_and_patch_take_what_is_piped_in() {
     assert_eq!(project.read("new/a.txt"), "名\n");
     let same = run(&project, &["write", "new/a.txt", "--content", "名\n"]);
     expect(&same, 0, "");
-    assert_eq!(err(&same), "nothing is different\n");
+    assert_eq!(err(&same), "no file is different\n");
     assert_eq!(fed(&project, &["write", "b.txt"], b"\xff").status.code(), Some(2));
 
     let patch = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n";

@@ -77,8 +77,7 @@ pub struct Glob {
 /// `grep`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Grep {
-    /// A regular expression in Rust's syntax
-    #[arg(allow_hyphen_values = true)]
+    /// A regular expression in Rust's syntax; after `--` it may begin with a hyphen
     pub pattern: String,
     /// A file or folder [default: the current folder]
     #[arg(value_hint = ValueHint::AnyPath)]

@@ -109,7 +109,7 @@ pub fn render(
     let mut out: String = edited.files.iter().map(|file| one_file(file, asked.dry_run, look)).collect();
     let mut lines: Vec<String> = edited.files.iter().flat_map(displaced).collect();
     if !edited.changes_something() {
-        lines.push("nothing is different".to_owned());
+        lines.push("no file is different".to_owned());
     }
     let mut status = Status::Answered;
     if let Some(delta) = &edited.rest.diagnostics {
@@ -223,7 +223,7 @@ fn findings(
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut out = String::new();
-    if look.terminal && !delta.added.is_empty() {
+    if look.terminal {
         out.push('\n');
     }
     for finding in &delta.added {

@@ -74,7 +74,7 @@ fn silence_is_never_called_clean() {
 fn an_edit_that_changes_nothing_says_so() {
     let same = Edited::from(json!({"path": "a.py", "operation": "unchanged", "size": 2}));
     let reply = shown(&same, WRITTEN, &TERMINAL);
-    assert_eq!((reply.out.as_str(), reply.lines), ("", vec!["nothing is different".to_owned()]));
+    assert_eq!((reply.out.as_str(), reply.lines), ("", vec!["no file is different".to_owned()]));
     assert!(!Edited::from(json!({"results": []})).changes_something());
 }
 
