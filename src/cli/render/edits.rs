@@ -359,34 +359,35 @@ struct Action {
     fixes: Vec<String>,
 }
 
-/// What servers offer to do.
+/// What servers offer to do; what cannot be done now is only counted.
 pub fn actions(offered: &Actions, look: &Look) -> Reply {
     let mut lines = notes(&offered.notes, None);
-    if offered.actions.is_empty() {
+    let can_be_done = |action: &&Action| action.disabled.is_none();
+    let rows: Vec<Vec<Cell>> = offered.actions.iter().filter(can_be_done).map(action).collect();
+    let disabled = offered.actions.len() - rows.len();
+    if disabled > 0 {
+        lines.push(format!("note: {disabled} more cannot be done here; --format json says why"));
+    }
+    if rows.is_empty() {
         lines.push("no action is offered here".to_owned());
         return Reply { out: String::new(), lines, status: Status::Unpleasant };
     }
-    let row = |action: &Action| {
-        let about = match (&action.disabled, action.preferred) {
-            (Some(why), _) => format!("not now: {}", escape::words(why)),
-            (None, true) => "preferred".to_owned(),
-            (None, false) => String::new(),
-        };
-        let fixes: Vec<String> = action.fixes.iter().map(|fix| escape::words(fix)).collect();
-        vec![
-            Cell::new(escape::words(&action.title), BOLD),
-            Cell::new(escape::words(&action.kind), DIM),
-            Cell::plain(escape::words(&action.server)),
-            Cell::plain(about),
-            Cell::new(fixes.join("; "), DIM),
-        ]
-    };
-    let rows: Vec<Vec<Cell>> = offered.actions.iter().map(row).collect();
-    let out = table(&["ACTION", "KIND", "SERVER", "", "CURES"], &rows, look);
     if look.terminal {
         lines.push("do one of them with: --apply 'TITLE'".to_owned());
     }
+    let out = table(&["ACTION", "KIND", "SERVER", "CURES"], &rows, look);
     Reply { out, lines, status: Status::Answered }
+}
+
+fn action(action: &Action) -> Vec<Cell> {
+    let fixes: Vec<String> = action.fixes.iter().map(|fix| escape::words(fix)).collect();
+    let title = if action.preferred { GOOD } else { BOLD };
+    vec![
+        Cell::new(escape::words(&action.title), title),
+        Cell::new(escape::words(&action.kind), DIM),
+        Cell::plain(escape::words(&action.server)),
+        Cell::new(fixes.join("; "), DIM),
+    ]
 }
 
 #[cfg(test)]

@@ -86,3 +86,17 @@ fn the_past_is_told_by_its_age() {
         assert_eq!(ago(seconds), expected);
     }
 }
+
+#[test]
+fn only_what_can_be_done_is_offered() {
+    let offered = |disabled: Value| -> Actions {
+        let first = json!({"title": "Fix\u{1b}", "kind": "quickfix", "server": "s", "disabled": disabled});
+        let second = json!({"title": "Extract", "server": "s", "disabled": "not here"});
+        serde_json::from_value(json!({"actions": [first, second]})).unwrap()
+    };
+    let some = actions(&offered(Value::Null), &Look::PLAIN);
+    assert!(some.out.contains("Fix\\u{1b}  quickfix  s") && !some.out.contains("Extract"), "{}", some.out);
+    assert_eq!(some.lines, ["note: 1 more cannot be done here; --format json says why"]);
+    assert_eq!(some.status, Status::Answered);
+    assert_eq!(actions(&offered(json!("no")), &Look::PLAIN).status, Status::Unpleasant);
+}
