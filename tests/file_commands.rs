@@ -277,7 +277,7 @@ fn what_needs_a_server_says_so_where_there_is_none() {
 }
 
 #[test]
-fn pylsp_renames_formats_and_tells_what_an_edit_breaks() {
+fn pylsp_renames_and_tells_what_an_edit_breaks() {
     let servers = real_servers(&["pylsp"]);
     let project = Project::new([("app.py", APP)]);
     let run = |arguments: &[&str]| {
