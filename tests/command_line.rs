@@ -45,9 +45,30 @@ fn help_is_an_answer_and_names_addresses_statuses_and_examples() {
     for said in ["FILE:LINE:COL", "FILE:LINE:NAME", "Exit status:", "lsp-tools hover src/app.py:12:greet"] {
         assert!(help.contains(said), "{said}: {help}");
     }
-    for command in
-        ["hover", "definition", "references", "symbols", "calls", "types", "check", "install", "trust"]
-    {
+    for command in [
+        "hover",
+        "definition",
+        "references",
+        "symbols",
+        "calls",
+        "types",
+        "check",
+        "install",
+        "trust",
+        "read",
+        "list",
+        "glob",
+        "grep",
+        "edit",
+        "write",
+        "patch",
+        "move",
+        "delete",
+        "undo",
+        "rename",
+        "actions",
+        "format",
+    ] {
         let help = text(&run(&[command, "--help"]).stdout);
         assert!(
             help.contains(&format!("lsp-tools {command}")) && help.contains("Example"),

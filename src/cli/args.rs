@@ -6,10 +6,14 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use self::edits::Edits;
+use self::files::Files;
 use self::tools::Tools;
 use crate::lsp::model::Severity;
 use crate::tools::export::Format as List;
 
+pub mod edits;
+pub mod files;
 pub mod tools;
 
 const ABOUT: &str = "Ask real language servers about code";
@@ -36,6 +40,8 @@ Examples:
   lsp-tools hover src/app.py:12:greet
   lsp-tools references src/app.py:Greeter
   lsp-tools check src --format github
+  lsp-tools rename src/app.py:12:greet welcome --dry-run
+  lsp-tools edit src/app.py --old 'x = 1' --new 'x = 2' --diagnostics
   lsp-tools doctor";
 
 /// The whole command line.
@@ -191,6 +197,12 @@ pub enum Command {
                             lsp-tools check --format sarif > report.sarif\n\n\
                             Exit status: 0 nothing found, 1 problems found, 3 no server, 4 not everything was answered.")]
     Check(Check),
+    /// Reading files.
+    #[command(flatten)]
+    Files(Files),
+    /// Changing files.
+    #[command(flatten)]
+    Edits(Edits),
     /// Every language of the workspace and its servers: what runs, what is missing
     #[command(after_help = "Example: lsp-tools servers --format json")]
     Servers,

@@ -1,6 +1,6 @@
 //! The commands, and how answers look on a terminal.
 //!
-//! What lives here: the command line ([`args`], [`address`]), the wiring of each command to the runtime, exit statuses
+//! What lives here: the command line ([`args`], [`address`], [`span`]), the wiring of each command to the runtime, exit statuses
 //! ([`exit`]), and the looks of answers ([`render`]). May use: everything below, through the runtime; no tool logic.
 //!
 //! Way of a command: `args` → an address becomes a [`Target`](crate::tools::target::Target) → the runtime answers →
@@ -18,7 +18,9 @@ mod panics;
 mod paths;
 mod progress;
 pub mod render;
+pub mod reply;
 mod run;
 mod signals;
+pub mod span;
 
 pub use run::main;

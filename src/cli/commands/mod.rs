@@ -3,16 +3,21 @@
 //! A command takes its arguments and a [`Door`], asks the runtime, and gives a [`Reply`]: text for stdout, lines for
 //! stderr, and the exit status. It prints nothing itself, so that what is printed has one place.
 
+mod called;
 mod calls;
 mod check;
 mod completion;
 mod completions;
 mod doctor;
+mod edits;
+mod files;
+mod grep;
 mod hover;
 mod install;
 mod locations;
 mod man;
 mod policy;
+mod rewrites;
 mod servers;
 mod signature;
 mod symbols;
@@ -26,11 +31,13 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::address;
+use super::args::edits::Edits;
 use super::args::{Command, Format};
 use super::console::Console;
 use super::exit::{self, Outcome, Status};
 use super::paths::{HasPaths, Paths};
 use super::render::{hierarchy, json, verdict};
+pub use super::reply::Reply;
 use crate::runtime::Runtime;
 use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
@@ -49,17 +56,6 @@ pub struct Door<'a> {
     pub format: Format,
     /// What the streams look like.
     pub console: &'a Console,
-}
-
-/// What a command came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
-    /// For stdout, as it is.
-    pub out: String,
-    /// For stderr.
-    pub lines: Vec<String>,
-    /// The exit status.
-    pub status: Status,
 }
 
 /// Runs a command that needs no runtime; `None` for those that do.
@@ -86,6 +82,8 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
         Command::Signature(arguments) => signature::run(&arguments, door).await,
         Command::Completion(arguments) => completion::run(&arguments, door).await,
         Command::Check(arguments) => check::run(arguments, door).await,
+        Command::Files(command) => files::run(command, door).await,
+        Command::Edits(command) => edits::run(command, door).await,
         Command::Servers => servers::run(door).await,
         Command::Doctor => doctor::run(door).await,
         Command::Install(arguments) => install::run(arguments, door).await,
@@ -100,9 +98,13 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
 
 /// Whether the command is a question about code: then what is missing is told at the start.
 pub fn asks_about_code(command: &Command) -> bool {
+    if let Command::Edits(edit) = command {
+        return matches!(edit, Edits::Rename(_) | Edits::Actions(_) | Edits::Format(_));
+    }
     !matches!(
         command,
-        Command::Servers
+        Command::Files(_)
+            | Command::Servers
             | Command::Doctor
             | Command::Install(_)
             | Command::Trust(_)

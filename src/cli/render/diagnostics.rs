@@ -42,7 +42,7 @@ pub fn render(
 }
 
 /// `path:line:col: severity: message [code] (source)`, and what explains it below, indented.
-fn plain(item: &DiagnosticItem, look: &Look) -> String {
+pub fn plain(item: &DiagnosticItem, look: &Look) -> String {
     let severity = look.paint(style(item.severity), word(item.severity));
     let place = format!("{}:{}", escape::line(&item.path), LineColumn::from(item.range.start));
     let mut line = format!("{}: {severity}: {}", look.paint(BOLD, &place), escape::words(&item.message));

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::Look;
+
 /// Whether `character` must not reach a terminal as it is: control characters (C0, C1), line and paragraph separators,
 /// controls of writing direction, invisible tags, and noncharacters.
 pub fn is_unsafe(character: char) -> bool {
@@ -52,6 +54,20 @@ pub fn block(text: &str) -> String {
     replace(&text, |character| character == '\n').into_owned()
 }
 
+/// `text` of a file: as it is, for programs; on a terminal, as in [`line()`], but with its line breaks (CRLF as LF) and tabs.
+pub fn content<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
+    if !look.terminal {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace("\r\n", "\n");
+    Cow::Owned(replace(&text, |character| matches!(character, '\n' | '\t')).into_owned())
+}
+
+/// A name or a line of a file: as it is, for programs; on a terminal, as in [`line()`].
+pub fn name<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
+    if look.terminal { line(text) } else { Cow::Borrowed(text) }
+}
+
 /// `text` as one line of words: line breaks and runs of blanks become one space, the rest is as in [`line()`].
 pub fn words(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -96,6 +112,15 @@ mod tests {
     fn blocks_keep_their_lines() {
         assert_eq!(block("a\r\n\tb\x1b[2J\n"), "a\n    b\\u{1b}[2J\n");
         assert_eq!(words("  two\n  lines\x07 "), "two lines\\u{7}");
+    }
+
+    #[test]
+    fn what_programs_read_is_left_as_it_is() {
+        let (text, terminal) = ("a\t\x1b[2J\r\n", Look { terminal: true, ..Look::PLAIN });
+        assert_eq!(content(text, &Look::PLAIN), text);
+        assert_eq!(content(text, &terminal), "a\t\\u{1b}[2J\n");
+        assert_eq!(name("a\tb", &Look::PLAIN), "a\tb");
+        assert_eq!(name("a\tb", &terminal), "a\\tb");
     }
 
     #[test]

@@ -8,9 +8,12 @@
 pub mod completion;
 pub mod diagnostics;
 pub mod doctor;
+pub mod edits;
 pub mod escape;
+pub mod files;
 pub mod frames;
 pub mod github;
+pub mod grep;
 pub mod hierarchy;
 pub mod hover;
 pub mod install;

@@ -1,5 +1,7 @@
 //! What makes a line match: from a pattern and how it is meant to an automaton, or to what is wrong with it and where.
 
+use std::ops::Range;
+
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
@@ -118,6 +120,20 @@ impl LineMatcher {
     pub fn is_match(&self, line: &str) -> bool {
         // The error type of this matcher has no values.
         self.regex.is_match(line.as_bytes()).unwrap_or(false)
+    }
+
+    /// Where in `text` something matches, in bytes, from left to right; empty matches are left out.
+    pub fn find_all(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let each = |one: grep_matcher::Match| {
+            if !one.is_empty() && text.is_char_boundary(one.start()) && text.is_char_boundary(one.end()) {
+                found.push(one.start()..one.end());
+            }
+            true
+        };
+        // The error type of this matcher has no values.
+        let _ = self.regex.find_iter(text.as_bytes(), each);
+        found
     }
 }
 

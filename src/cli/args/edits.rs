@@ -1,0 +1,211 @@
+//! The words of the commands that change files.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+
+use super::At;
+
+/// The commands that change files. All of them can be undone.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Edits {
+    /// Replace exact text in a file
+    #[command(
+        after_help = "Examples:\n  lsp-tools edit src/app.py --old 'def greet(' --new 'def welcome('\n  \
+                            lsp-tools edit src/app.py --old greet --new welcome --all --dry-run --diagnostics\n\n\
+                            Exit status: 1 the text is not there, or not there once; with --diagnostics also: new problems."
+    )]
+    Edit(Edit),
+    /// Write a whole file
+    #[command(after_help = "Examples:\n  lsp-tools write notes.md --content '# Notes'\n  \
+                            generate | lsp-tools write src/generated.rs")]
+    Write(Write),
+    /// Apply a patch to one or many files, all of it or nothing
+    #[command(
+        after_help = "Examples:\n  lsp-tools patch fix.diff\n  git diff HEAD~1 -R | lsp-tools patch\n\n\
+                            Exit status: 1 the patch does not fit; with --diagnostics also: new problems."
+    )]
+    Patch(Patch),
+    /// Move or rename a file or folder; language servers change the imports of it
+    #[command(after_help = "Example: lsp-tools move src/util.ts src/text/util.ts")]
+    Move(Move),
+    /// Delete a file or folder; `undo` brings it back
+    #[command(after_help = "Example: lsp-tools delete -r build")]
+    Delete(Delete),
+    /// Take back an edit: the newest, one by its id, or a group
+    #[command(after_help = "Examples:\n  lsp-tools undo --list   what can be taken back\n  \
+                            lsp-tools undo          take the newest edit back")]
+    Undo(Undo),
+    /// Rename a symbol in every file that uses it
+    #[command(after_help = "Example: lsp-tools rename src/app.py:12:greet welcome --dry-run")]
+    Rename(Rename),
+    /// What servers offer to do at a place (quick fixes, refactorings), or do one of it
+    #[command(after_help = "Examples:\n  lsp-tools actions src/app.ts:12\n  \
+                            lsp-tools actions src/app.ts --kind source.organizeImports\n  \
+                            lsp-tools actions src/app.ts:12 --apply 'Add missing import'\n\n\
+                            Exit status: 0 some offered, 1 none.")]
+    Actions(Actions),
+    /// Format files as their language servers do
+    #[command(after_help = "Examples:\n  lsp-tools format src/app.py src/util.py\n  \
+                            lsp-tools format --check src/app.py   change nothing, tell by the exit status")]
+    Format(FormatFiles),
+}
+
+/// How an edit is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub struct Manner {
+    /// Change nothing; only show what would be
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Tell which problems the edit brings, starting servers for it; exit with 1 if there are new ones
+    #[arg(long, overrides_with = "no_diagnostics")]
+    pub diagnostics: bool,
+    /// Do not ask servers what the edit breaks, even if they run already
+    #[arg(long, overrides_with = "diagnostics")]
+    pub no_diagnostics: bool,
+}
+
+impl Manner {
+    /// What tools take as `diagnostics`: nothing where nothing was said.
+    pub fn wish(self) -> Option<bool> {
+        (self.diagnostics || self.no_diagnostics).then_some(self.diagnostics)
+    }
+}
+
+/// `edit`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Edit {
+    /// The file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Exact text, with enough around it to be there once; may be given several times, each with its --new
+    #[arg(long, value_name = "TEXT", required = true, allow_hyphen_values = true)]
+    pub old: Vec<String>,
+    /// What takes its place
+    #[arg(long, value_name = "TEXT", required = true, allow_hyphen_values = true)]
+    pub new: Vec<String>,
+    /// Replace every occurrence
+    #[arg(long)]
+    pub all: bool,
+    /// How.
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+/// `write`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Write {
+    /// The file; missing folders are made
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Its whole new text [default: what comes from stdin]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub content: Option<String>,
+    /// How.
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+/// `patch`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Patch {
+    /// A unified diff, or `*** Begin Patch`; its paths are relative to the workspace [default: -, stdin]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// How.
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+/// `move`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Move {
+    /// A file or folder
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub from: PathBuf,
+    /// Its new path; a folder that is there takes it in
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub to: PathBuf,
+    /// Replace a file that is there
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Leave imports as they are
+    #[arg(long)]
+    pub no_imports: bool,
+    /// How.
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+/// `delete`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Delete {
+    /// A file, link or folder
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub path: PathBuf,
+    /// A folder with all that is in it
+    #[arg(short, long)]
+    pub recursive: bool,
+    /// How.
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+/// `undo`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Undo {
+    /// The id that the edit's answer told [default: the newest edit]
+    #[arg(conflicts_with_all = ["group", "list"])]
+    pub id: Option<String>,
+    /// All edits of this group
+    #[arg(long, conflicts_with = "list")]
+    pub group: Option<String>,
+    /// Only list the edits, newest first
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// `rename`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Rename {
+    /// What.
+    #[command(flatten)]
+    pub at: At,
+    /// The new name alone, not qualified
+    pub new_name: String,
+    /// How.
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+/// `actions`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Actions {
+    /// FILE, FILE:LINE, FILE:LINE-LINE, FILE:LINE:COL or FILE:LINE:NAME, counted from 1
+    #[arg(value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
+    pub address: OsString,
+    /// Only these: quickfix, refactor, source.organizeImports, source.fixAll
+    #[arg(long)]
+    pub kind: Option<String>,
+    /// Do the one with this title
+    #[arg(long, value_name = "TITLE")]
+    pub apply: Option<String>,
+    /// How.
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+/// `format`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct FormatFiles {
+    /// Files, or lines of them
+    #[arg(value_name = "FILE[:LINE-LINE]", required = true, value_hint = ValueHint::FilePath)]
+    pub files: Vec<OsString>,
+    /// Change nothing, and exit with 1 if there is something to change
+    #[arg(long)]
+    pub check: bool,
+    /// Change nothing; only show what would be
+    #[arg(long)]
+    pub dry_run: bool,
+}

@@ -1,0 +1,123 @@
+//! Commands that are a tool's call: the arguments go in by name, and the answer is shown or handed on as it is.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{Door, Reply, as_json};
+use crate::cli::args::Format;
+use crate::cli::exit;
+use crate::cli::render::{escape, tools as render, verdict};
+use crate::cli::span::{self, Span};
+use crate::policy::approval::NobodyToAsk;
+use crate::runtime::call::CallRequest;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::result::ToolResult;
+use crate::tools::tool::Caller;
+
+/// The most that is read from stdin.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Calls a tool for whoever typed the command.
+pub async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {
+    let caller = Caller::at_shell();
+    let request = CallRequest {
+        name,
+        arguments,
+        caller: &caller,
+        // Who types a tool's name has agreed to it already.
+        approver: &NobodyToAsk,
+        group: None,
+        cancelled: CancellationToken::new(),
+    };
+    door.runtime.call(request).await
+}
+
+/// Calls a tool; its answer is shown by `shown`, in text and in its exit status, or printed as it is.
+pub async fn reply<T: DeserializeOwned>(
+    door: Door<'_>,
+    name: &str,
+    arguments: Value,
+    shown: impl FnOnce(T) -> Reply,
+) -> Result<Reply, ToolError> {
+    let result = call(door, name, arguments).await;
+    // A hook may have made something else of the answer; that is shown as it is.
+    let Some(parts) = parts(&result) else { return as_it_is(&result, door) };
+    let reply = shown(parts);
+    if door.format == Format::Json {
+        return Ok(Reply { out: as_json(&result.value, door)?, lines: Vec::new(), status: reply.status });
+    }
+    Ok(reply)
+}
+
+/// The parts of a successful answer; `None` for a failure, and for an answer with other parts.
+pub fn parts<T: DeserializeOwned>(result: &ToolResult) -> Option<T> {
+    if !result.ok() || result.text.is_some() {
+        return None;
+    }
+    serde_json::from_value(result.value.clone()).ok()
+}
+
+/// A result in its own words.
+pub fn as_it_is(result: &ToolResult, door: Door<'_>) -> Result<Reply, ToolError> {
+    let status = exit::of_result(result);
+    if door.format == Format::Json {
+        return Ok(Reply { out: as_json(&result.value, door)?, lines: Vec::new(), status });
+    }
+    if result.ok() {
+        let out = match &result.text {
+            Some(text) => format!("{}\n", escape::block(text.trim_end())),
+            None => render::pretty(&result.value),
+        };
+        return Ok(Reply { out, lines: Vec::new(), status });
+    }
+    let word = |key: &str| result.value.get(key).and_then(Value::as_str);
+    let lines = match word("error").or(result.text.as_deref()) {
+        Some(error) => {
+            let error = ToolError::new(ErrorCode::Internal, error);
+            let error = word("hint").map_or(error.clone(), |hint| error.with_hint(hint));
+            verdict::error(&error, &door.console.err)
+        }
+        None => Vec::new(),
+    };
+    // What is more than a sentence and a hint is an answer of its own, as of a command that failed.
+    let more = result.value.as_object().is_some_and(|answer| {
+        answer.keys().any(|key| !matches!(key.as_str(), "ok" | "code" | "error" | "hint" | "text"))
+    });
+    let out = if more { render::pretty(&result.value) } else { String::new() };
+    Ok(Reply { out, lines, status })
+}
+
+/// What comes from stdin, all of it; `what` it is meant to be is said where it cannot be used.
+pub async fn from_stdin(what: &'static str) -> Result<String, ToolError> {
+    let read = tokio::task::spawn_blocking(|| {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let failed = |error: &dyn std::fmt::Display| {
+        ToolError::new(ErrorCode::InvalidArgs, format!("{what} cannot be read from stdin: {error}"))
+    };
+    let bytes = read.await.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(failed(&format!("it is more than {} MiB", MOST_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|error| failed(&error.utf8_error()))
+}
+
+/// A path as an argument of a tool, which is JSON.
+pub fn path(given: &Path) -> Result<&str, ToolError> {
+    given.to_str().ok_or_else(|| {
+        let error = format!("{}: the name is not valid UTF-8, and tools take no other", given.display());
+        ToolError::new(ErrorCode::InvalidArgs, error)
+    })
+}
+
+/// The file, and the lines of it, that `given` names.
+pub fn span(given: &OsStr, cwd: &Path) -> Result<Span, ToolError> {
+    span::parse(given, |path| cwd.join(path).exists())
+        .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))
+}

@@ -1,0 +1,115 @@
+//! `edit`, `write`, `patch`, `move`, `delete`, `undo`
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::called::{self, path, reply};
+use super::{Door, Reply, rewrites};
+use crate::cli::args::edits::{Delete, Edit, Edits, Manner, Move, Patch, Undo, Write};
+use crate::cli::render::edits::{self as render, Asked, Edited, History};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// Runs a command that changes files.
+pub async fn run(command: Edits, door: Door<'_>) -> Result<Reply, ToolError> {
+    match command {
+        Edits::Edit(arguments) => edit(arguments, door).await,
+        Edits::Write(arguments) => write(arguments, door).await,
+        Edits::Patch(arguments) => patch(arguments, door).await,
+        Edits::Move(arguments) => move_file(arguments, door).await,
+        Edits::Delete(arguments) => delete(arguments, door).await,
+        Edits::Undo(arguments) => undo(arguments, door).await,
+        Edits::Rename(arguments) => rewrites::rename(&arguments, door).await,
+        Edits::Actions(arguments) => rewrites::actions(arguments, door).await,
+        Edits::Format(arguments) => rewrites::format(arguments, door).await,
+    }
+}
+
+/// Calls a tool that edits, in this manner.
+pub async fn edited(
+    door: Door<'_>,
+    name: &str,
+    mut arguments: Value,
+    manner: Manner,
+) -> Result<Reply, ToolError> {
+    arguments["dry_run"] = json!(manner.dry_run);
+    arguments["diagnostics"] = json!(manner.wish());
+    let asked = Asked { dry_run: manner.dry_run, diagnostics: manner.diagnostics };
+    reply(door, name, arguments, |edited: Edited| shown(&edited, asked, door)).await
+}
+
+/// An edit as it looks.
+pub fn shown(edited: &Edited, asked: Asked, door: Door<'_>) -> Reply {
+    render::render(edited, asked, &door.console.out, &|path, line| door.runtime.read_line(path, line))
+}
+
+async fn edit(arguments: Edit, door: Door<'_>) -> Result<Reply, ToolError> {
+    let Edit { file, old, new, all, manner } = arguments;
+    if old.len() != new.len() {
+        let error = format!("every --old needs its --new: {} and {} were given", old.len(), new.len());
+        return Err(ToolError::new(ErrorCode::InvalidArgs, error));
+    }
+    let pairs = old.iter().zip(&new);
+    let edits: Vec<Value> = pairs.map(|(old, new)| json!({"old": old, "new": new, "all": all})).collect();
+    edited(door, "edit", json!({"path": path(&file)?, "edits": edits}), manner).await
+}
+
+async fn write(arguments: Write, door: Door<'_>) -> Result<Reply, ToolError> {
+    let content = match arguments.content {
+        Some(content) => content,
+        None => called::from_stdin("the text").await?,
+    };
+    let given = json!({"path": path(&arguments.file)?, "content": content});
+    edited(door, "write", given, arguments.manner).await
+}
+
+async fn patch(arguments: Patch, door: Door<'_>) -> Result<Reply, ToolError> {
+    let text = match arguments.file.as_deref().filter(|file| *file != Path::new("-")) {
+        None => called::from_stdin("the patch").await?,
+        Some(file) => from_file(door.cwd.join(file)).await?,
+    };
+    edited(door, "patch", json!({"patch": text}), arguments.manner).await
+}
+
+/// The patch in a file that whoever typed its name can read, wherever it lies.
+async fn from_file(file: PathBuf) -> Result<String, ToolError> {
+    tokio::fs::read_to_string(&file).await.map_err(|error| {
+        let what = format!("the patch {} cannot be read: {error}", file.display());
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorCode::NotFound,
+            _ => ErrorCode::InvalidArgs,
+        };
+        ToolError::new(code, what)
+    })
+}
+
+async fn move_file(arguments: Move, door: Door<'_>) -> Result<Reply, ToolError> {
+    let Move { from, mut to, overwrite, no_imports, manner } = arguments;
+    if door.cwd.join(&to).is_dir()
+        && let Some(name) = from.file_name()
+    {
+        to.push(name);
+    }
+    let given = json!({
+        "from": path(&from)?, "to": path(&to)?, "overwrite": overwrite, "update_imports": !no_imports,
+    });
+    edited(door, "move", given, manner).await
+}
+
+async fn delete(arguments: Delete, door: Door<'_>) -> Result<Reply, ToolError> {
+    let given = json!({"path": path(&arguments.path)?, "recursive": arguments.recursive});
+    edited(door, "delete", given, arguments.manner).await
+}
+
+async fn undo(arguments: Undo, door: Door<'_>) -> Result<Reply, ToolError> {
+    if arguments.list {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let look = &door.console.out;
+        let shown = |history: History| render::history(&history, now, look);
+        return reply(door, "undo", json!({"list": true}), shown).await;
+    }
+    let given = json!({"id": arguments.id, "group": arguments.group});
+    let asked = Asked { dry_run: false, diagnostics: false };
+    reply(door, "undo", given, |edited: Edited| shown(&edited, asked, door)).await
+}

@@ -1,0 +1,85 @@
+//! `read`, `list`, `glob`
+
+use serde_json::json;
+
+use super::called::{self, call, path, reply};
+use super::{Door, Reply, grep};
+use crate::cli::args::Format;
+use crate::cli::args::files::{Files, Glob, List, Read};
+use crate::cli::exit::Status;
+use crate::cli::paths::Paths;
+use crate::cli::render::files::{self as render, Entries, Found, Page};
+use crate::cli::span::Lines;
+use crate::tools::error::ToolError;
+
+/// The most lines that `read` answers at once.
+const PAGE: u32 = 200;
+
+/// Runs a command that reads files.
+pub async fn run(command: Files, door: Door<'_>) -> Result<Reply, ToolError> {
+    match command {
+        Files::Read(arguments) => read(arguments, door).await,
+        Files::List(arguments) => list(arguments, door).await,
+        Files::Glob(arguments) => glob(arguments, door).await,
+        Files::Grep(arguments) => grep::run(arguments, door).await,
+    }
+}
+
+/// The folder that a command is about where none is given: the current one, or the workspace seen from elsewhere.
+pub fn here(door: Door<'_>) -> Option<&'static str> {
+    matches!(door.paths, Paths::Inside(_)).then_some(".")
+}
+
+async fn read(arguments: Read, door: Door<'_>) -> Result<Reply, ToolError> {
+    let span = called::span(&arguments.file, door.cwd)?;
+    let path = path(&span.path)?;
+    let look = &door.console.out;
+    if arguments.outline {
+        let given = json!({"path": path, "outline": true});
+        return reply(door, "read", given, |page: Page| render::outline(&page, look)).await;
+    }
+    let (first, last) = span.lines.map_or((1, None), |Lines { first, last }| (first, last));
+    let (mut next, mut whole) =
+        (first, Reply { out: String::new(), lines: Vec::new(), status: Status::Answered });
+    loop {
+        let left = last.map(|last| last - next + 1);
+        // One answer is what JSON shows; as text, pages follow each other until the end.
+        let limit = left.unwrap_or(PAGE).min(PAGE);
+        let given = json!({"path": path, "offset": next, "limit": limit, "line_numbers": arguments.numbers});
+        let result = call(door, "read", given).await;
+        let page = called::parts::<Page>(&result).filter(|_| door.format != Format::Json);
+        let Some(mut page) = page else { return called::as_it_is(&result, door) };
+        let goes_on = page.has_more && page.end_line >= next && last.is_none_or(|last| page.end_line < last);
+        if goes_on {
+            page.forget_its_end();
+        }
+        let shown = render::page(&page, arguments.numbers, look);
+        whole.out.push_str(&shown.out);
+        whole.lines.extend(shown.lines);
+        // Lines were asked for that the file has not.
+        if page.end_line == 0 && next == first && span.lines.is_some() {
+            whole.status = Status::Unpleasant;
+        }
+        if !goes_on {
+            return Ok(whole);
+        }
+        next = page.end_line + 1;
+    }
+}
+
+async fn list(arguments: List, door: Door<'_>) -> Result<Reply, ToolError> {
+    let folder = arguments.folder.as_deref().map(path).transpose()?.or(here(door));
+    let given = json!({"path": folder, "recursive": arguments.recursive, "limit": arguments.limit});
+    let (paths, look) = (door.paths, &door.console.out);
+    let shown = |entries: Entries| render::entries(entries, arguments.recursive.then_some(paths), look);
+    reply(door, "list", given, shown).await
+}
+
+async fn glob(arguments: Glob, door: Door<'_>) -> Result<Reply, ToolError> {
+    let given = json!({
+        "pattern": arguments.pattern, "path": here(door), "sort": arguments.newest.then_some("newest"),
+        "hidden": arguments.hidden, "no_ignore": arguments.no_ignore, "limit": arguments.limit,
+    });
+    let (paths, look) = (door.paths, &door.console.out);
+    reply(door, "glob", given, |found: Found| render::found(&found, paths, look)).await
+}

@@ -1,0 +1,64 @@
+//! `grep`
+
+use serde_json::json;
+
+use super::called::{path, reply};
+use super::files::here;
+use super::{Door, Reply};
+use crate::cli::args::files::Grep;
+use crate::cli::render::grep::{self as render, Matches};
+use crate::tools::error::ToolError;
+use crate::workspace::{CaseMode, GrepPattern, LineMatcher};
+
+/// Lines that match a pattern.
+pub async fn run(arguments: Grep, door: Door<'_>) -> Result<Reply, ToolError> {
+    let under = arguments.path.as_deref().map(path).transpose()?.or(here(door));
+    let types_not = arguments.types_not.iter().map(|kind| format!("!{kind}"));
+    let types: Vec<String> = arguments.types.iter().cloned().chain(types_not).collect();
+    let mode = match (arguments.files_with_matches, arguments.count) {
+        (true, _) => Some("files_with_matches"),
+        (_, true) => Some("count"),
+        _ => None,
+    };
+    let case = match case(&arguments) {
+        CaseMode::Sensitive => "sensitive",
+        CaseMode::Insensitive => "ignore",
+        CaseMode::Smart => "smart",
+    };
+    let given = json!({
+        "pattern": arguments.pattern, "path": under, "max_matches": arguments.max_count,
+        "glob": arguments.globs, "type": types, "context": arguments.context,
+        "before": arguments.before_context, "after": arguments.after_context, "case": case,
+        "fixed_strings": arguments.fixed_strings, "whole_word": arguments.word_regexp,
+        "multiline": arguments.multiline, "invert": arguments.invert_match, "output_mode": mode,
+        "hidden": arguments.hidden, "no_ignore": arguments.no_ignore,
+    });
+    let look = &door.console.out;
+    // Only what is painted need be found again.
+    let matcher = if look.color && !arguments.invert_match { matcher(&arguments) } else { None };
+    let with_context = [arguments.context, arguments.before_context, arguments.after_context];
+    let gaps = with_context.into_iter().flatten().any(|lines| lines > 0);
+    let shown = |matches: Matches| render::render(&matches, gaps, matcher.as_ref(), door.paths, look);
+    reply(door, "grep", given, shown).await
+}
+
+fn case(arguments: &Grep) -> CaseMode {
+    match (arguments.ignore_case, arguments.smart_case) {
+        (true, _) => CaseMode::Insensitive,
+        (_, true) => CaseMode::Smart,
+        _ => CaseMode::Sensitive,
+    }
+}
+
+/// What makes a line match; `None` for a pattern that the tool refuses as well, in its own words.
+fn matcher(arguments: &Grep) -> Option<LineMatcher> {
+    let pattern = GrepPattern {
+        text: arguments.pattern.clone(),
+        fixed: arguments.fixed_strings,
+        case: case(arguments),
+        whole_word: arguments.word_regexp,
+        multiline: arguments.multiline,
+        invert: false,
+    };
+    LineMatcher::new(&pattern).ok()
+}

@@ -1,0 +1,107 @@
+//! `rename`, `actions`, `format`: edits that language servers make
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::called::{self, path, reply};
+use super::edits::{edited, shown};
+use super::{Door, Reply, place, place_in_file};
+use crate::cli::args::edits::{Actions, FormatFiles, Rename};
+use crate::cli::exit::Status;
+use crate::cli::render::edits::{self as render, Asked, Edited};
+use crate::cli::span::Lines;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::target::Target;
+
+/// Renames a symbol.
+pub async fn rename(arguments: &Rename, door: Door<'_>) -> Result<Reply, ToolError> {
+    let mut given = match place(&arguments.at.address, door.cwd)? {
+        Target::Position { path: file, position } => {
+            json!({"path": path(&file)?, "line": position.line, "character": position.character})
+        }
+        Target::NameOnLine { path: file, line0, name } => {
+            json!({"path": path(&file)?, "line": line0, "symbol": name})
+        }
+        Target::NameInFile { path: file, name } => json!({"path": path(&file)?, "symbol": name}),
+        Target::Name(name) => json!({"symbol": name}),
+        Target::File(file) => json!({"path": path(&file)?}),
+    };
+    given["new_name"] = json!(arguments.new_name);
+    edited(door, "lsp_rename", given, arguments.manner).await
+}
+
+/// What servers offer to do, or one of it done.
+pub async fn actions(arguments: Actions, door: Door<'_>) -> Result<Reply, ToolError> {
+    let mut given = range(&arguments, door.cwd)?;
+    given["kind"] = json!(arguments.kind);
+    if arguments.apply.is_some() {
+        given["apply"] = json!(arguments.apply);
+        return edited(door, "lsp_code_actions", given, arguments.manner).await;
+    }
+    let look = &door.console.out;
+    reply(door, "lsp_code_actions", given, |offered: render::Actions| render::actions(&offered, look)).await
+}
+
+/// The file and the part of it that actions are asked for.
+fn range(arguments: &Actions, cwd: &Path) -> Result<Value, ToolError> {
+    let span = called::span(&arguments.address, cwd)?;
+    let is_file = |file: &Path| cwd.join(file).is_file();
+    match span.lines {
+        Some(Lines { first, last }) if is_file(&span.path) => {
+            // A file has no more lines than this.
+            let last = last.unwrap_or(u32::MAX);
+            let end = (last > first).then_some(last - 1);
+            Ok(json!({"path": path(&span.path)?, "line": first - 1, "end_line": end}))
+        }
+        None if is_file(&span.path) => Ok(json!({"path": path(&span.path)?})),
+        _ => match place_in_file(&arguments.address, cwd)? {
+            Target::Position { path: file, position } => {
+                Ok(json!({"path": path(&file)?, "line": position.line, "character": position.character}))
+            }
+            // What is offered for a line is offered for the names on it.
+            Target::NameOnLine { path: file, line0, .. } => Ok(json!({"path": path(&file)?, "line": line0})),
+            Target::NameInFile { path: file, .. } | Target::File(file) => {
+                let error = format!("{}: say on which line", file.display());
+                let hint = "give FILE, FILE:LINE, FILE:LINE-LINE or FILE:LINE:COL, counted from 1";
+                Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
+            }
+            Target::Name(name) => {
+                let error = format!("{name} is no place in a file");
+                Err(ToolError::new(ErrorCode::InvalidArgs, error))
+            }
+        },
+    }
+}
+
+/// Formats files, one after the other; the exit status is the worst of them.
+pub async fn format(arguments: FormatFiles, door: Door<'_>) -> Result<Reply, ToolError> {
+    let asked = Asked { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
+    let mut whole = Reply { out: String::new(), lines: Vec::new(), status: Status::Answered };
+    for file in &arguments.files {
+        let span = called::span(file, door.cwd)?;
+        let lines =
+            span.lines.map(|Lines { first, last }| (first - 1, last.map_or(u32::MAX - 1, |last| last - 1)));
+        let given = json!({
+            "path": path(&span.path)?, "dry_run": asked.dry_run,
+            "start_line": lines.map(|(first, _)| first), "end_line": lines.map(|(_, last)| last),
+        });
+        let one = |edited: Edited| {
+            let mut reply = shown(&edited, asked, door);
+            if arguments.check && edited.changes_something() {
+                reply.status = Status::Unpleasant;
+            }
+            if !edited.changes_something() {
+                reply.lines = vec![format!("{} is formatted already", span.path.display())];
+            }
+            reply
+        };
+        let reply = reply(door, "lsp_format", given, one).await?;
+        whole.out.push_str(&reply.out);
+        whole.lines.extend(reply.lines);
+        if reply.status.code() > whole.status.code() {
+            whole.status = reply.status;
+        }
+    }
+    Ok(whole)
+}

@@ -1,0 +1,394 @@
+//! Edits: what they changed as a coloured diff, what they broke as code frames, and how to take them back.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::files::notes;
+use super::look::{BAD, BOLD, DIM, GOOD, WARN, count};
+use super::table::{Cell, table};
+use super::{Look, diagnostics, escape, frames};
+use crate::cli::exit::Status;
+use crate::cli::reply::Reply;
+use crate::lsp::model::Severity;
+use crate::text::Range;
+use crate::tools::answer::DiagnosticItem;
+
+/// What is shown of the answer of an edit, of one file or of several.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "Value")]
+pub struct Edited {
+    files: Vec<File>,
+    rest: Rest,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Rest {
+    undo: Option<String>,
+    diagnostics: Option<Delta>,
+    repairs: Vec<String>,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct File {
+    path: String,
+    operation: String,
+    from: Option<String>,
+    additions: usize,
+    deletions: usize,
+    diff: String,
+    hunks: Vec<Hunk>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Hunk {
+    hunk: usize,
+    line: usize,
+    offset: isize,
+    fuzz: usize,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Delta {
+    added: Vec<Finding>,
+    removed: usize,
+    has_more: bool,
+    verdict: String,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Finding {
+    path: String,
+    range: Range,
+    severity: Severity,
+    code: Option<String>,
+    server: String,
+    message: String,
+}
+
+impl From<Value> for Edited {
+    /// An answer about one file is that file; whatever else it has is left out.
+    fn from(answer: Value) -> Self {
+        let files = match answer.get("results") {
+            Some(results) => Vec::deserialize(results).unwrap_or_default(),
+            None => {
+                File::deserialize(&answer).ok().into_iter().filter(|file| !file.path.is_empty()).collect()
+            }
+        };
+        Self { files, rest: Rest::deserialize(&answer).unwrap_or_default() }
+    }
+}
+
+impl Edited {
+    /// Whether anything is different.
+    pub fn changes_something(&self) -> bool {
+        self.files.iter().any(|file| file.operation != "unchanged")
+    }
+}
+
+/// How an edit was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// Nothing was written.
+    pub dry_run: bool,
+    /// What it breaks decides on the exit status.
+    pub diagnostics: bool,
+}
+
+/// An edit. `read_line` gives the 0-based line of a file of the workspace as it is on disk.
+pub fn render(
+    edited: &Edited,
+    asked: Asked,
+    look: &Look,
+    read_line: &impl Fn(&str, u32) -> Option<String>,
+) -> Reply {
+    let mut out: String = edited.files.iter().map(|file| one_file(file, asked.dry_run, look)).collect();
+    let mut lines: Vec<String> = edited.files.iter().flat_map(displaced).collect();
+    if !edited.changes_something() {
+        lines.push("no file is different".to_owned());
+    }
+    let mut status = Status::Answered;
+    if let Some(delta) = &edited.rest.diagnostics {
+        // A frame of a trial would show the text that is there, not the one that was tried.
+        let framed = look.terminal && !asked.dry_run;
+        out.push_str(&findings(delta, framed, look, read_line));
+        lines.extend(notes(&delta.notes, None));
+        if asked.diagnostics {
+            status = of_delta(delta);
+        }
+    }
+    lines.extend(notes(&edited.rest.repairs, None));
+    lines.extend(notes(&edited.rest.notes, None));
+    if let Some(id) = &edited.rest.undo {
+        lines.push(format!("take it back with: lsp-tools undo {}", escape::words(id)));
+    } else if asked.dry_run && edited.changes_something() {
+        lines.push("dry run: nothing was written".to_owned());
+    }
+    Reply { out, lines, status }
+}
+
+fn of_delta(delta: &Delta) -> Status {
+    let worse = delta.has_more || delta.added.iter().any(|item| item.severity <= Severity::Warning);
+    match delta.verdict.as_str() {
+        "no_data" => Status::Failed,
+        "hints" => Status::Hints,
+        _ if worse => Status::Unpleasant,
+        _ => Status::Answered,
+    }
+}
+
+/// A heading and the diff on a terminal; in a pipe the diff alone, for `patch` or git to read.
+fn one_file(file: &File, dry_run: bool, look: &Look) -> String {
+    if file.operation == "unchanged" {
+        return String::new();
+    }
+    if !look.terminal {
+        let diff: String = file.diff.split_inclusive('\n').map(|line| diff_line(line, look)).collect();
+        return if diff.is_empty() { heading(file, false, look) } else { diff };
+    }
+    let mut out = heading(file, dry_run, look);
+    // Of what is gone, its name says enough.
+    if file.operation != "deleted" {
+        let body = file.diff.lines().skip_while(|line| !line.starts_with("@@"));
+        out.extend(body.map(|line| diff_line(&format!("{line}\n"), look)));
+    }
+    out
+}
+
+fn heading(file: &File, dry_run: bool, look: &Look) -> String {
+    let path = look.paint(BOLD, &escape::line(&file.path));
+    let from = file.from.as_deref().map(|from| format!("{} -> ", escape::line(from))).unwrap_or_default();
+    let mut counts = String::new();
+    if file.additions > 0 {
+        counts.push_str(&look.paint(GOOD, &format!("  +{}", file.additions)));
+    }
+    if file.deletions > 0 {
+        counts.push_str(&look.paint(BAD, &format!("  -{}", file.deletions)));
+    }
+    let would = if dry_run { "would be " } else { "" };
+    format!("{would}{} {from}{path}{counts}\n", escape::words(&file.operation))
+}
+
+const ADDED: anstyle::Style = anstyle::AnsiColor::Green.on_default();
+const REMOVED: anstyle::Style = anstyle::AnsiColor::Red.on_default();
+const HUNK: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();
+
+/// A line of a diff, with its line end.
+fn diff_line(line: &str, look: &Look) -> String {
+    let style = match line {
+        _ if line.starts_with("+++ ") || line.starts_with("--- ") || line.starts_with("diff ") => BOLD,
+        _ if line.starts_with('+') => ADDED,
+        _ if line.starts_with('-') => REMOVED,
+        _ if line.starts_with("@@") => HUNK,
+        _ if line.starts_with('\\') || line.starts_with("...") => DIM,
+        _ => anstyle::Style::new(),
+    };
+    let (text, end) = match line.strip_suffix('\n') {
+        Some(text) => (text, "\n"),
+        None => (line, ""),
+    };
+    let text = escape::content(text, look);
+    let text = if look.terminal { text.replace('\t', "    ") } else { text.into_owned() };
+    if style == anstyle::Style::new() {
+        format!("{text}{end}")
+    } else {
+        format!("{}{end}", look.paint(style, &text))
+    }
+}
+
+/// Hunks that were not where the patch says.
+fn displaced(file: &File) -> Vec<String> {
+    let one = |hunk: &Hunk| {
+        let path = escape::line(&file.path);
+        let fuzz = match hunk.fuzz {
+            0 => String::new(),
+            fuzz => format!(", {} of context not matching", count(fuzz, "line")),
+        };
+        format!(
+            "note: {path}: hunk {} went to line {} (offset {:+}{fuzz})",
+            hunk.hunk, hunk.line, hunk.offset
+        )
+    };
+    file.hunks.iter().map(one).collect()
+}
+
+fn findings(
+    delta: &Delta,
+    framed: bool,
+    look: &Look,
+    read_line: &impl Fn(&str, u32) -> Option<String>,
+) -> String {
+    let mut out = String::new();
+    if look.terminal {
+        out.push('\n');
+    }
+    for finding in &delta.added {
+        let item = finding.item();
+        match framed {
+            true => out.push_str(&format!("{}\n", frames::render(&item, look, read_line))),
+            false => out.push_str(&diagnostics::plain(&item, look)),
+        }
+    }
+    out.push_str(&summary(delta, look));
+    out.push('\n');
+    out
+}
+
+impl Finding {
+    fn item(&self) -> DiagnosticItem {
+        DiagnosticItem {
+            path: self.path.clone(),
+            range: self.range,
+            severity: self.severity,
+            code: self.code.clone(),
+            source: None,
+            server: self.server.clone(),
+            message: self.message.clone(),
+            related: Vec::new(),
+        }
+    }
+}
+
+/// `2 new errors, 1 gone`.
+fn summary(delta: &Delta, look: &Look) -> String {
+    let sure = match delta.verdict.as_str() {
+        "complete" => "",
+        "no_data" => {
+            return look.paint(WARN, "no server said in time what this breaks: that is not \"nothing\"");
+        }
+        "hints" => "; no server was asked, only the syntax was looked at",
+        _ => "; there may be more",
+    };
+    let of = |severity: Severity| delta.added.iter().filter(|finding| finding.severity == severity).count();
+    let mut parts = Vec::new();
+    for (severity, word, style) in [
+        (Severity::Error, "new error", BAD),
+        (Severity::Warning, "new warning", WARN),
+        (Severity::Information, "new remark", DIM),
+        (Severity::Hint, "new hint", DIM),
+    ] {
+        if of(severity) > 0 {
+            parts.push(look.paint(style, &count(of(severity), word)));
+        }
+    }
+    if delta.has_more {
+        parts.push("and more".to_owned());
+    }
+    if parts.is_empty() {
+        parts.push(look.paint(GOOD, "no new problems"));
+    }
+    if delta.removed > 0 {
+        parts.push(look.paint(GOOD, &format!("{} gone", delta.removed)));
+    }
+    format!("{}{sure}", parts.join(", "))
+}
+
+/// What is shown of the answer of `undo` with `list`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct History {
+    edits: Vec<Past>,
+    has_more: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Past {
+    id: String,
+    title: String,
+    group: Option<String>,
+    time: u64,
+    files: Vec<String>,
+    undone_by: Option<String>,
+}
+
+/// The edits of the past, newest first; `now` is in seconds since 1970.
+pub fn history(history: &History, now: u64, look: &Look) -> Reply {
+    if history.edits.is_empty() {
+        let lines = vec!["there is nothing to take back".to_owned()];
+        return Reply { out: String::new(), lines, status: Status::Unpleasant };
+    }
+    let row = |past: &Past| {
+        let files: Vec<String> = past.files.iter().map(|file| escape::words(file)).collect();
+        let undone = past.undone_by.as_ref().map_or("", |_| "undone");
+        vec![
+            Cell::new(escape::line(&past.id), BOLD),
+            Cell::new(ago(now.saturating_sub(past.time)), DIM),
+            Cell::plain(escape::words(&past.title)),
+            Cell::plain(past.group.as_deref().map(escape::words).unwrap_or_default()),
+            Cell::new(undone, WARN),
+            Cell::plain(files.join(", ")),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = history.edits.iter().map(row).collect();
+    let out = table(&["ID", "WHEN", "EDIT", "GROUP", "STATE", "FILES"], &rows, look);
+    let left_out = history.has_more.then(|| "older edits are not listed".to_owned());
+    Reply { out, lines: notes(&[], left_out), status: Status::Answered }
+}
+
+fn ago(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+/// What is shown of the answer of `lsp_code_actions` where nothing is applied.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Actions {
+    actions: Vec<Action>,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Action {
+    title: String,
+    #[serde(default)]
+    kind: String,
+    server: String,
+    #[serde(default)]
+    preferred: bool,
+    disabled: Option<String>,
+    #[serde(default)]
+    fixes: Vec<String>,
+}
+
+/// What servers offer to do; what cannot be done now is only counted.
+pub fn actions(offered: &Actions, look: &Look) -> Reply {
+    let mut lines = notes(&offered.notes, None);
+    let can_be_done = |action: &&Action| action.disabled.is_none();
+    let rows: Vec<Vec<Cell>> = offered.actions.iter().filter(can_be_done).map(action).collect();
+    let disabled = offered.actions.len() - rows.len();
+    if disabled > 0 {
+        lines.push(format!("note: {disabled} more cannot be done here; --format json says why"));
+    }
+    if rows.is_empty() {
+        lines.push("no action is offered here".to_owned());
+        return Reply { out: String::new(), lines, status: Status::Unpleasant };
+    }
+    if look.terminal {
+        lines.push("do one of them with: --apply 'TITLE'".to_owned());
+    }
+    let out = table(&["ACTION", "KIND", "SERVER", "CURES"], &rows, look);
+    Reply { out, lines, status: Status::Answered }
+}
+
+fn action(action: &Action) -> Vec<Cell> {
+    let fixes: Vec<String> = action.fixes.iter().map(|fix| escape::words(fix)).collect();
+    let title = if action.preferred { GOOD } else { BOLD };
+    vec![
+        Cell::new(escape::words(&action.title), title),
+        Cell::new(escape::words(&action.kind), DIM),
+        Cell::plain(escape::words(&action.server)),
+        Cell::new(fixes.join("; "), DIM),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

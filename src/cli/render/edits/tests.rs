@@ -1,0 +1,102 @@
+use serde_json::json;
+
+use super::*;
+
+const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
+const WRITTEN: Asked = Asked { dry_run: false, diagnostics: true };
+
+fn edited(added: &[&str], verdict: &str) -> Edited {
+    let finding = |severity: &&str| {
+        let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
+        json!({"path": "b.py", "range": range, "severity": severity, "server": "s", "message": "bad\u{1b}[2J"})
+    };
+    let added: Vec<Value> = added.iter().map(finding).collect();
+    Edited::from(json!({
+        "ok": true, "path": "a.py", "operation": "modified", "size": 2, "additions": 1, "deletions": 1,
+        "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n", "undo": "7",
+        "diagnostics": {"added": added, "removed": 1, "unchanged": 0, "errors": 1, "verdict": verdict, "files": []},
+    }))
+}
+
+fn shown(edited: &Edited, asked: Asked, look: &Look) -> Reply {
+    render(edited, asked, look, &|_, _| Some("x = 1".to_owned()))
+}
+
+#[test]
+fn in_a_pipe_the_diff_is_one_and_findings_are_lines() {
+    let reply = shown(&edited(&["error"], "complete"), WRITTEN, &Look::PLAIN);
+    let expected = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n\
+                    b.py:1:1: error: bad\\u{1b}[2J (s)\n1 new error, 1 gone\n";
+    assert_eq!(reply.out, expected);
+    assert_eq!(reply.lines, ["take it back with: lsp-tools undo 7"]);
+}
+
+#[test]
+fn on_a_terminal_the_file_is_a_heading_and_findings_are_frames() {
+    let reply = shown(&edited(&["error"], "complete"), WRITTEN, &TERMINAL);
+    assert!(
+        reply.out.starts_with("modified a.py  +1  -1\n@@ -1 +1 @@\n-x\\u{1b}\n+y\n\nerror: bad"),
+        "{}",
+        reply.out
+    );
+    assert!(reply.out.contains("1 │ x = 1\n"), "{}", reply.out);
+    let tried = shown(&edited(&["error"], "complete"), Asked { dry_run: true, ..WRITTEN }, &TERMINAL);
+    assert!(tried.out.starts_with("would be modified a.py"), "{}", tried.out);
+    assert!(!tried.out.contains('│'), "{}", tried.out);
+}
+
+#[test]
+fn what_was_broken_is_a_status_only_where_it_was_asked_for() {
+    for (added, verdict, expected) in [
+        (&[][..], "complete", Status::Answered),
+        (&["hint"], "complete", Status::Answered),
+        (&["warning"], "complete", Status::Unpleasant),
+        (&["error"], "partial", Status::Unpleasant),
+        (&[], "no_data", Status::Failed),
+        (&[], "hints", Status::Hints),
+    ] {
+        let edited = edited(added, verdict);
+        assert_eq!(shown(&edited, WRITTEN, &Look::PLAIN).status, expected, "{added:?} {verdict}");
+        let unasked = Asked { dry_run: false, diagnostics: false };
+        assert_eq!(shown(&edited, unasked, &Look::PLAIN).status, Status::Answered, "{added:?} {verdict}");
+    }
+}
+
+#[test]
+fn silence_is_never_called_clean() {
+    let said = |verdict: &str| shown(&edited(&[], verdict), WRITTEN, &Look::PLAIN).out;
+    assert!(said("complete").ends_with("\nno new problems, 1 gone\n"));
+    assert!(said("partial").ends_with("\nno new problems, 1 gone; there may be more\n"));
+    assert!(!said("no_data").contains("no new problems"));
+}
+
+#[test]
+fn an_edit_that_changes_nothing_says_so() {
+    let same = Edited::from(json!({"path": "a.py", "operation": "unchanged", "size": 2}));
+    let reply = shown(&same, WRITTEN, &TERMINAL);
+    assert_eq!((reply.out.as_str(), reply.lines), ("", vec!["no file is different".to_owned()]));
+    assert!(!Edited::from(json!({"results": []})).changes_something());
+}
+
+#[test]
+fn the_past_is_told_by_its_age() {
+    for (seconds, expected) in
+        [(5, "5 s ago"), (125, "2 min ago"), (7_200, "2 h ago"), (864_000, "10 days ago")]
+    {
+        assert_eq!(ago(seconds), expected);
+    }
+}
+
+#[test]
+fn only_what_can_be_done_is_offered() {
+    let offered = |disabled: Value| -> Actions {
+        let first = json!({"title": "Fix\u{1b}", "kind": "quickfix", "server": "s", "disabled": disabled});
+        let second = json!({"title": "Extract", "server": "s", "disabled": "not here"});
+        serde_json::from_value(json!({"actions": [first, second]})).unwrap()
+    };
+    let some = actions(&offered(Value::Null), &Look::PLAIN);
+    assert!(some.out.contains("Fix\\u{1b}  quickfix  s") && !some.out.contains("Extract"), "{}", some.out);
+    assert_eq!(some.lines, ["note: 1 more cannot be done here; --format json says why"]);
+    assert_eq!(some.status, Status::Answered);
+    assert_eq!(actions(&offered(json!("no")), &Look::PLAIN).status, Status::Unpleasant);
+}

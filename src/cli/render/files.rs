@@ -1,0 +1,196 @@
+//! Files, folders and lists of files: as they are for programs, safe and coloured on a terminal.
+
+use serde::Deserialize;
+
+use super::look::{BOLD, DIM, PLACE};
+use super::{Look, escape};
+use crate::cli::exit::Status;
+use crate::cli::paths::Paths;
+use crate::cli::reply::Reply;
+
+/// What is shown of the answer of `read`.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Page {
+    content: String,
+    /// The last line of the page, from 1; 0 where it has none.
+    pub end_line: u32,
+    /// Whether the file goes on.
+    pub has_more: bool,
+    kind: Option<String>,
+    outline: Option<String>,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+impl Page {
+    /// Takes out what was said of how to go on, by one who goes on.
+    pub fn forget_its_end(&mut self) {
+        self.notes.retain(|note| !note.starts_with("the page ended at line "));
+    }
+}
+
+/// What is shown of the answer of `list`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Entries {
+    items: Vec<Entry>,
+    has_more: bool,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Entry {
+    name: String,
+    path: String,
+    is_dir: bool,
+    size_bytes: u64,
+    kind: Option<String>,
+    target: Option<String>,
+}
+
+/// What is shown of the answer of `glob`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Found {
+    matches: Vec<String>,
+    has_more: bool,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+/// Lines about an answer, for stderr; what it leaves out is said too.
+pub fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {
+    let notes = notes.iter().map(|note| format!("note: {}", escape::words(note)));
+    notes.chain(left_out.map(|what| format!("note: {what}"))).collect()
+}
+
+/// The lines of a file, `numbered` by the answer or not.
+pub fn page(page: &Page, numbered: bool, look: &Look) -> Reply {
+    let text = escape::content(&page.content, look);
+    let mut out = match numbered && look.terminal {
+        true => text.split_inclusive('\n').map(|line| numbered_line(line, look)).collect(),
+        false => text.into_owned(),
+    };
+    // What an image is has no line break of its own, and the prompt would follow a last line without one.
+    let ended = out.is_empty() || out.ends_with('\n');
+    if !ended && (page.kind.is_some() || (look.terminal && !page.has_more)) {
+        out.push('\n');
+    }
+    Reply { out, lines: notes(&page.notes, None), status: Status::Answered }
+}
+
+fn numbered_line(line: &str, look: &Look) -> String {
+    match line.split_once('\t') {
+        Some((number, rest)) => format!("{}  {rest}", look.paint(DIM, &format!("{number:>5}"))),
+        None => line.to_owned(),
+    }
+}
+
+/// The definitions of a file, one a line.
+pub fn outline(page: &Page, look: &Look) -> Reply {
+    let text = page.outline.as_deref().unwrap_or_default();
+    let out: String = text.lines().map(|line| outline_line(line, look)).collect();
+    let mut lines = notes(&page.notes, None);
+    let status = if out.is_empty() { Status::Unpleasant } else { Status::Answered };
+    if out.is_empty() {
+        lines.push("nothing is defined in it".to_owned());
+    }
+    Reply { out, lines, status }
+}
+
+/// `10-20 function greet`, after its indentation.
+fn outline_line(line: &str, look: &Look) -> String {
+    let bare = line.trim_start();
+    let indent = &line[..line.len() - bare.len()];
+    let mut words = bare.splitn(3, ' ');
+    let mut next = || escape::name(words.next().unwrap_or_default(), look).into_owned();
+    let (place, kind, name) = (next(), next(), next());
+    format!("{indent}{} {} {}\n", look.paint(PLACE, &place), look.paint(DIM, &kind), look.paint(BOLD, &name))
+}
+
+/// What is in a folder; where everything below is listed, by its path.
+pub fn entries(entries: Entries, deep: Option<&Paths>, look: &Look) -> Reply {
+    let widest = entries.items.iter().map(|entry| size(entry).len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for entry in &entries.items {
+        let name = deep.map_or_else(|| entry.name.clone(), |paths| paths.shown(&entry.path));
+        let name = escape::name(&name, look);
+        let mut shown = if entry.is_dir { look.paint(BOLD, &format!("{name}/")) } else { name.into_owned() };
+        if look.terminal {
+            shown = format!("{}  {shown}", look.paint(DIM, &format!("{:>widest$}", size(entry))));
+            shown.push_str(&look.paint(DIM, &what_else(entry)));
+        }
+        out.push_str(&shown);
+        out.push('\n');
+    }
+    let left_out = entries.has_more.then(|| format!("the first {}; --limit shows more", entries.items.len()));
+    Reply { out, lines: notes(&entries.notes, left_out), status: Status::Answered }
+}
+
+/// Bytes of a file, short.
+fn size(entry: &Entry) -> String {
+    if entry.is_dir || entry.kind.is_some() {
+        return "-".to_owned();
+    }
+    const UNITS: [&str; 4] = ["K", "M", "G", "T"];
+    let (mut value, mut unit) = (entry.size_bytes as f64, "");
+    for next in UNITS {
+        if value < 1000.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    if unit.is_empty() { format!("{value}") } else { format!("{value:.1}{unit}") }
+}
+
+fn what_else(entry: &Entry) -> String {
+    match (&entry.target, &entry.kind) {
+        (Some(target), _) => format!(" -> {}", escape::line(target)),
+        (None, Some(kind)) => format!("  ({})", escape::line(kind)),
+        (None, None) => String::new(),
+    }
+}
+
+/// Files, one a line.
+pub fn found(found: &Found, paths: &Paths, look: &Look) -> Reply {
+    let shown = |path: &String| format!("{}\n", escape::name(&paths.shown(path), look));
+    let left_out = found.has_more.then(|| format!("the first {}; --limit shows more", found.matches.len()));
+    let mut lines = notes(&found.notes, left_out);
+    let none = found.matches.is_empty();
+    if none {
+        lines.push("no file matches".to_owned());
+    }
+    let status = if none { Status::Unpleasant } else { Status::Answered };
+    Reply { out: found.matches.iter().map(shown).collect(), lines, status }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
+
+    #[test]
+    fn lines_are_as_they_are_in_a_pipe_and_safe_on_a_terminal() {
+        let answer = json!({"content": "9\ta\u{1b}[2J\n10\tb", "end_line": 10, "has_more": false});
+        let given: Page = serde_json::from_value(answer).unwrap();
+        assert_eq!(page(&given, true, &Look::PLAIN).out, "9\ta\u{1b}[2J\n10\tb");
+        assert_eq!(page(&given, true, &TERMINAL).out, "    9  a\\u{1b}[2J\n   10  b\n");
+    }
+
+    #[test]
+    fn a_folder_is_told_from_a_file() {
+        let answer = json!({"has_more": true, "items": [
+            {"name": "src", "path": "a/src", "is_dir": true, "size_bytes": 0},
+            {"name": "big", "path": "a/big", "is_dir": false, "size_bytes": 2048},
+            {"name": "out", "path": "a/out", "is_dir": false, "size_bytes": 0, "kind": "symlink", "target": "(outside)"},
+        ]});
+        let given: Entries = serde_json::from_value(answer).unwrap();
+        assert_eq!(entries(given.clone(), None, &Look::PLAIN).out, "src/\nbig\nout\n");
+        let shown = entries(given.clone(), None, &TERMINAL);
+        assert_eq!(shown.out, "   -  src/\n2.0K  big\n   -  out -> (outside)\n");
+        assert_eq!(shown.lines, ["note: the first 3; --limit shows more"]);
+        let inside = Paths::Inside(vec!["a".to_owned()]);
+        assert_eq!(entries(given, Some(&inside), &Look::PLAIN).out, "src/\nbig\nout\n");
+    }
+}

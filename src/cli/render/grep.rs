@@ -1,0 +1,209 @@
+//! Matching lines, as ripgrep prints them: under their file on a terminal, `path:line:text` in a pipe.
+
+use serde::Deserialize;
+
+use super::files::notes;
+use super::look::{BAD, DIM, PLACE, count};
+use super::{Look, escape};
+use crate::cli::exit::Status;
+use crate::cli::paths::Paths;
+use crate::cli::reply::Reply;
+use crate::workspace::LineMatcher;
+
+/// What is shown of the answer of `grep`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Matches {
+    count: usize,
+    #[serde(default)]
+    matches: Vec<Match>,
+    files: Option<Vec<String>>,
+    counts: Option<Vec<Counted>>,
+    has_more: bool,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Match {
+    path: String,
+    line: u32,
+    text: String,
+    #[serde(default)]
+    before: Vec<String>,
+    #[serde(default)]
+    after: Vec<String>,
+    mark: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Counted {
+    path: String,
+    count: usize,
+}
+
+/// What was found. `gaps`: context was asked for, so that what does not follow each other is kept apart by `--`. What
+/// `matcher` finds in a line is painted.
+pub fn render(
+    found: &Matches,
+    gaps: bool,
+    matcher: Option<&LineMatcher>,
+    paths: &Paths,
+    look: &Look,
+) -> Reply {
+    let file = |path: &str| look.paint(PLACE, &escape::name(&paths.shown(path), look));
+    let out = match (&found.files, &found.counts) {
+        (Some(files), _) => files.iter().map(|path| format!("{}\n", file(path))).collect(),
+        (_, Some(counts)) => {
+            counts.iter().map(|one| format!("{}:{}\n", file(&one.path), one.count)).collect()
+        }
+        (None, None) => lines(&found.matches, gaps, matcher, &file, look),
+    };
+    let unit = if found.files.is_some() { "file" } else { "match" };
+    let number = if unit == "match" && found.count != 1 {
+        format!("{} matches", found.count)
+    } else {
+        count(found.count, unit)
+    };
+    let left_out =
+        found.has_more.then(|| format!("{number} shown; there are more: narrow the search, or raise -m"));
+    let mut lines = notes(&found.notes, left_out);
+    if found.count == 0 && !found.has_more {
+        lines.push("nothing matches".to_owned());
+    }
+    let status = if found.count == 0 { Status::Unpleasant } else { Status::Answered };
+    Reply { out, lines, status }
+}
+
+fn lines(
+    matches: &[Match],
+    gaps: bool,
+    matcher: Option<&LineMatcher>,
+    file: &impl Fn(&str) -> String,
+    look: &Look,
+) -> String {
+    let mut out = String::new();
+    for of_file in matches.chunk_by(|one, other| one.path == other.path) {
+        let path = of_file.first().map_or_else(String::new, |one| file(&one.path));
+        if look.terminal {
+            out.push_str(if out.is_empty() { "" } else { "\n" });
+            out.push_str(&format!("{path}\n"));
+        }
+        let prefix = if look.terminal { None } else { Some(path.as_str()) };
+        let mut last = None;
+        for one in of_file {
+            let first = one.line.saturating_sub(one.before.len() as u32);
+            if gaps && last.is_some_and(|last| first > last + 1) {
+                out.push_str("--\n");
+            }
+            last = Some(push(&mut out, one, first, prefix, matcher, look));
+        }
+    }
+    out
+}
+
+/// Writes a match with its context; answers the last line written.
+fn push(
+    out: &mut String,
+    one: &Match,
+    first: u32,
+    prefix: Option<&str>,
+    matcher: Option<&LineMatcher>,
+    look: &Look,
+) -> u32 {
+    let mut number = first;
+    let mut put = |sign: char, text: &str| {
+        let path = prefix.map_or_else(String::new, |path| format!("{path}{sign}"));
+        out.push_str(&format!("{path}{}{sign}{text}\n", look.paint(NUMBER, &number.to_string())));
+        number += 1;
+    };
+    for line in &one.before {
+        put('-', &escape::content(line, look));
+    }
+    // A match over several lines has them all; each is painted for itself.
+    let mut text = painted(&one.text, matcher, look);
+    if let Some(mark) = one.mark.as_deref().filter(|mark| look.terminal && *mark != "confirmed") {
+        text.push_str(&look.paint(DIM, &format!("  ({})", escape::line(mark))));
+    }
+    for line in text.split('\n') {
+        put(':', line.trim_end_matches('\r'));
+    }
+    for line in &one.after {
+        put('-', &escape::content(line, look));
+    }
+    number - 1
+}
+
+/// Line numbers.
+const NUMBER: anstyle::Style = anstyle::AnsiColor::Green.on_default();
+
+fn painted(text: &str, matcher: Option<&LineMatcher>, look: &Look) -> String {
+    let Some(matcher) = matcher else { return escape::content(text, look).into_owned() };
+    let (mut out, mut at) = (String::new(), 0);
+    for found in matcher.find_all(text) {
+        out.push_str(&escape::content(&text[at..found.start], look));
+        let inside = escape::content(&text[found.clone()], look);
+        let inside: Vec<String> = inside.split('\n').map(|line| look.paint(BAD, line)).collect();
+        out.push_str(&inside.join("\n"));
+        at = found.end;
+    }
+    out.push_str(&escape::content(&text[at..], look));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{CaseMode, GrepPattern};
+    use serde_json::json;
+
+    const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
+
+    fn found() -> Matches {
+        let answer = json!({"count": 3, "has_more": false, "matches": [
+            {"path": "a.py", "line": 3, "column": 1, "text": "def f():\u{1b}[2J", "before": ["", "x"], "after": ["y"]},
+            {"path": "a.py", "line": 9, "column": 1, "text": "f()", "before": ["z"], "mark": "text"},
+            {"path": "b.py", "line": 1, "column": 1, "text": "f"},
+        ]});
+        serde_json::from_value(answer).unwrap()
+    }
+
+    fn shown(gaps: bool, look: &Look) -> Reply {
+        render(&found(), gaps, None, &Paths::Inside(Vec::new()), look)
+    }
+
+    #[test]
+    fn in_a_pipe_each_line_names_its_file() {
+        let expected =
+            "a.py-1-\na.py-2-x\na.py:3:def f():\u{1b}[2J\na.py-4-y\n--\na.py-8-z\na.py:9:f()\nb.py:1:f\n";
+        assert_eq!(shown(true, &Look::PLAIN).out, expected);
+    }
+
+    #[test]
+    fn on_a_terminal_lines_stand_under_their_file() {
+        let expected = "a.py\n1-\n2-x\n3:def f():\\u{1b}[2J\n4-y\n--\n8-z\n9:f()  (text)\n\nb.py\n1:f\n";
+        assert_eq!(shown(true, &TERMINAL).out, expected);
+    }
+
+    #[test]
+    fn every_occurrence_is_painted() {
+        let pattern = GrepPattern {
+            text: "g+".into(),
+            fixed: false,
+            case: CaseMode::Sensitive,
+            whole_word: false,
+            multiline: false,
+            invert: false,
+        };
+        let matcher = LineMatcher::new(&pattern).unwrap();
+        let look = Look { color: true, ..TERMINAL };
+        let text = painted("名gg\u{1b}g", Some(&matcher), &look);
+        assert_eq!(text, "名\x1b[1m\x1b[31mgg\x1b[0m\\u{1b}\x1b[1m\x1b[31mg\x1b[0m");
+    }
+
+    #[test]
+    fn nothing_found_is_status_1() {
+        let none: Matches = serde_json::from_value(json!({"count": 0, "has_more": false})).unwrap();
+        let reply = render(&none, false, None, &Paths::Inside(Vec::new()), &Look::PLAIN);
+        assert_eq!((reply.out.as_str(), reply.status), ("", Status::Unpleasant));
+    }
+}

@@ -1,0 +1,135 @@
+//! Files and lines of them, as a person names them: `FILE`, `FILE:LINE`, `FILE:FIRST-LAST`, `FILE:FIRST-`.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a span means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SpanError {
+    /// Line 0.
+    #[error("{given}: lines start at 1")]
+    BelowOne {
+        /// What was given.
+        given: String,
+    },
+    /// The first line stands after the last.
+    #[error("{given}: the first line stands after the last")]
+    Backwards {
+        /// What was given.
+        given: String,
+    },
+    /// A number beyond any text.
+    #[error("{given}: {number} is too large for a line")]
+    TooLarge {
+        /// What was given.
+        given: String,
+        /// The number in it.
+        number: String,
+    },
+}
+
+/// A file, and which of its lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// The file, as it was given.
+    pub path: PathBuf,
+    /// Its lines; `None` for all of them.
+    pub lines: Option<Lines>,
+}
+
+/// Some lines, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lines {
+    /// The first.
+    pub first: u32,
+    /// The last; `None` for the last of the file.
+    pub last: Option<u32>,
+}
+
+/// What `given` names. A file that `exists` under the whole name is that file; what does not end in line numbers is a file
+/// too, for the lookup to say that it is missing.
+pub fn parse(given: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Span, SpanError> {
+    let whole = || Span { path: PathBuf::from(given), lines: None };
+    if exists(Path::new(given)) {
+        return Ok(whole());
+    }
+    let bytes = given.as_bytes();
+    let Some(colon) = bytes.iter().rposition(|byte| *byte == b':').filter(|at| *at > 0) else {
+        return Ok(whole());
+    };
+    let Some((first, last)) = std::str::from_utf8(&bytes[colon + 1..]).ok().and_then(numbers) else {
+        return Ok(whole());
+    };
+    let shown = || given.to_string_lossy().into_owned();
+    let number = |digits: &str| match digits.parse::<u32>() {
+        Ok(0) => Err(SpanError::BelowOne { given: shown() }),
+        Ok(line) => Ok(line),
+        Err(_) => Err(SpanError::TooLarge { given: shown(), number: digits.to_owned() }),
+    };
+    let first = number(first)?;
+    let last = match last {
+        None => Some(first),
+        Some("") => None,
+        Some(last) => Some(number(last)?),
+    };
+    if last.is_some_and(|last| last < first) {
+        return Err(SpanError::Backwards { given: shown() });
+    }
+    let path = PathBuf::from(OsString::from_vec(bytes[..colon].to_vec()));
+    Ok(Span { path, lines: Some(Lines { first, last }) })
+}
+
+/// `12`, `12-20` or `12-`, apart.
+fn numbers(tail: &str) -> Option<(&str, Option<&str>)> {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (first, last) = match tail.split_once('-') {
+        Some((first, last)) => (first, Some(last)),
+        None => (tail, None),
+    };
+    (!first.is_empty() && digits(first) && last.is_none_or(digits)).then_some((first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(given: &str) -> Result<Span, SpanError> {
+        parse(OsStr::new(given), |path| ["a.py", "odd:3"].iter().any(|file| Path::new(file) == path))
+    }
+
+    fn span(path: &str, lines: Option<(u32, Option<u32>)>) -> Span {
+        Span { path: path.into(), lines: lines.map(|(first, last)| Lines { first, last }) }
+    }
+
+    #[test]
+    fn every_form_is_read() {
+        for (given, expected) in [
+            ("a.py", span("a.py", None)),
+            ("a.py:3", span("a.py", Some((3, Some(3))))),
+            ("a.py:3-9", span("a.py", Some((3, Some(9))))),
+            ("a.py:3-", span("a.py", Some((3, None)))),
+            ("odd:3", span("odd:3", None)),
+            ("odd:3:4", span("odd:3", Some((4, Some(4))))),
+            ("a.py:greet", span("a.py:greet", None)),
+            ("a.py:", span("a.py:", None)),
+            ("a.py:-3", span("a.py:-3", None)),
+            (":3", span(":3", None)),
+        ] {
+            assert_eq!(read(given), Ok(expected), "{given}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_told() {
+        for (given, expected) in [
+            ("a.py:0", "a.py:0: lines start at 1"),
+            ("a.py:9-3", "a.py:9-3: the first line stands after the last"),
+            ("a.py:99999999999", "a.py:99999999999: 99999999999 is too large for a line"),
+        ] {
+            assert_eq!(read(given).unwrap_err().to_string(), expected);
+        }
+    }
+}
