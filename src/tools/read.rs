@@ -262,7 +262,12 @@ fn outline(symbols: &[Symbol], most: usize, notes: &mut Vec<String>) -> String {
     let mut text = String::new();
     push_outline(symbols, 0, &mut text);
     if text.len() > most {
-        let end = text[..text.floor_char_boundary(most)].rfind('\n').map_or(0, |end| end + 1);
+        let end = text
+            .char_indices()
+            .take_while(|(at, _)| *at < most)
+            .filter(|(_, one)| *one == '\n')
+            .last()
+            .map_or(0, |(end, _)| end + 1);
         text.truncate(end);
         notes.push(
             "the outline is longer than an answer may be; lsp_symbols with `query` finds the rest".to_owned(),
