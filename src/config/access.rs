@@ -5,7 +5,7 @@
 //! profile = "edit"               # core, lsp, read-only, edit, all
 //! allow = ["bash(git status)"]   # runs without asking
 //! ask = ["effect:edit(/docs)"]   # someone has to say yes
-//! deny = ["*(.env)"]             # never
+//! deny = ["read(.env)"]          # never, by no tool that reads or edits
 //! available = ["lsp_*", "read"]  # only these
 //! excluded = ["lsp_rename"]      # none of these
 //!

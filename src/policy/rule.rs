@@ -93,8 +93,7 @@ impl Rule {
 
     /// Whether the call touches anything that the rule means, for rules that forbid or ask.
     pub fn touches(&self, request: &Request<'_>) -> bool {
-        if !self.means_tool(request.tool, request.effect)
-            && !self.means_reading(request.tool, request.effect)
+        if !self.means_tool(request.tool, request.effect) && !self.means_reading(request.tool, request.effect)
         {
             return false;
         }

@@ -336,7 +336,9 @@ impl Reader<'_> {
             scope.excluded.push(self.names(&at("excluded"), lists.excluded, &whose));
         }
         scope.ask.extend(self.rules(&at("ask"), lists.ask, Verdict::Ask, &whose).into_iter().map(Arc::new));
-        scope.deny.extend(self.rules(&at("deny"), lists.deny, Verdict::Deny, &whose).into_iter().map(Arc::new));
+        scope
+            .deny
+            .extend(self.rules(&at("deny"), lists.deny, Verdict::Deny, &whose).into_iter().map(Arc::new));
     }
 
     fn names(&mut self, path: &[&str], names: &[String], whose: &str) -> Names {

@@ -44,8 +44,8 @@ use crate::tools::target::Target;
 use crate::tools::tool::{Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover,
-    lsp_signature, lsp_symbols, servers, trust,
+    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_signature,
+    lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
 use crate::workspace::edit::{EditOptions, Edits};

@@ -13,6 +13,7 @@ use crate::hints::{self, Candidate, HintError, Hints, Syntax};
 use crate::lsp::model::{Symbol, WorkspaceSymbol};
 use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
+use crate::workspace::SearchError;
 
 /// How many symbols a search for a name gives at most.
 const MOST_SYMBOLS: usize = 1_000;
@@ -176,7 +177,12 @@ pub async fn in_background<T: Send + 'static>(
     match done {
         Ok(Ok(found)) => Ok(found),
         Ok(Err(HintError::Read(error))) => Err(from_read_error(error)),
-        Ok(Err(HintError::Search(error))) => Err(failed(&error)),
+        Ok(Err(HintError::Search(SearchError::Place(error)))) => Err(from_read_error(error)),
+        // The pattern is the name that was asked about.
+        Ok(Err(HintError::Search(error))) => {
+            let what = format!("there can be no such name: {error}");
+            Err(ToolError::new(ErrorCode::InvalidArgs, what))
+        }
         Err(error) => Err(failed(&error)),
     }
 }

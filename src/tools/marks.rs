@@ -229,7 +229,11 @@ impl Uses {
         for ((path, start), text) in &self.known {
             let Some(text) = text.as_ref().filter(|text| !matcher.is_match(text)) else { continue };
             let is_below = path.as_path().starts_with(query.under.as_path());
-            if is_below && is_selected(path) && !context.workspace.hides(path) && lines.insert((path, start.line)) {
+            if is_below
+                && is_selected(path)
+                && !context.workspace.hides(path)
+                && lines.insert((path, start.line))
+            {
                 let line = LineMatch::whole(*start, text.trim_end());
                 added.push(MarkedMatch { path: path.clone(), line, mark: Some(Mark::Added) });
             }

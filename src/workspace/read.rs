@@ -159,7 +159,9 @@ pub enum ReadError {
         line: u64,
     },
     /// Whoever asks may not see it.
-    #[error("`{path}` may not be read: a rule forbids it; it can be changed under [permissions] in lsp-tools.toml")]
+    #[error(
+        "`{path}` may not be read: a rule forbids it; it can be changed under [permissions] in lsp-tools.toml"
+    )]
     Hidden {
         /// Which.
         path: String,

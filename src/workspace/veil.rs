@@ -154,7 +154,10 @@ mod tests {
                 let listed: Vec<_> = listing.entries.into_iter().map(|entry| entry.path).collect();
                 assert!(listing.hidden > 0);
                 let listed = names(&listed);
-                assert!(!listed.iter().any(|name| name.ends_with("a.txt") || name == "key.txt"), "{listed:?}");
+                assert!(
+                    !listed.iter().any(|name| name.ends_with("a.txt") || name == "key.txt"),
+                    "{listed:?}"
+                );
             }
         }
     }

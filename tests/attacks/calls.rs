@@ -48,8 +48,12 @@ async fn row_30_a_panic_is_an_error_and_the_next_call_is_fine() {
         assert_eq!((result.ok(), &result.value["code"]), (false, &json!("internal")));
         assert!(!result.value.to_string().contains("/a/path"), "{}", result.value);
         assert_eq!(call(&runtime, "read", json!({"path": "a.txt"})).await["content"], "one\n");
-        call(&runtime, "edit", json!({"path": "a.txt", "edits": [{"old": "one", "new": "one"}], "dry_run": true}))
-            .await;
+        call(
+            &runtime,
+            "edit",
+            json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}], "dry_run": true}),
+        )
+        .await;
     }
 }
 

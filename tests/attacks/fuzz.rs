@@ -21,10 +21,41 @@ const TIME: Duration = Duration::from_secs(30);
 
 fn word() -> impl Strategy<Value = String> {
     let odd = [
-        "", ".", "..", "a.txt", "b.py", "sub", "sub/../a.txt", "/", "/etc/passwd", "\0", "\u{202e}", "a\u{301}", "*", "**/*",
-        "(", "[", "a{99999}", "e1", "--help", "@@ -1 +1 @@\n-one\n+x\n", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+ONE\n",
-        "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+x\n*** End Patch", "one", "\r\n", "\u{feff}", "true", "list",
-        "save", "read", "delete", "9999999999999999999999", "~", "file:///etc", "pending", "in_progress",
+        "",
+        ".",
+        "..",
+        "a.txt",
+        "b.py",
+        "sub",
+        "sub/../a.txt",
+        "/",
+        "/etc/passwd",
+        "\0",
+        "\u{202e}",
+        "a\u{301}",
+        "*",
+        "**/*",
+        "(",
+        "[",
+        "a{99999}",
+        "e1",
+        "--help",
+        "@@ -1 +1 @@\n-one\n+x\n",
+        "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+ONE\n",
+        "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+x\n*** End Patch",
+        "one",
+        "\r\n",
+        "\u{feff}",
+        "true",
+        "list",
+        "save",
+        "read",
+        "delete",
+        "9999999999999999999999",
+        "~",
+        "file:///etc",
+        "pending",
+        "in_progress",
     ];
     prop_oneof![3 => proptest::sample::select(odd.to_vec()).prop_map(str::to_owned), 1 => ".{0,40}", 1 => "[a-z./*]{0,12}"]
 }
@@ -120,7 +151,11 @@ async fn must_answer(runtime: &Runtime, tool: &str, arguments: Value) {
     assert!(begun.elapsed() < TIME, "{tool} {shown}: {:?}", begun.elapsed());
     assert_eq!(result.value["ok"].as_bool(), Some(result.ok()), "{tool} {shown}: {}", result.value);
     if !result.ok() {
-        assert!(result.value["code"].is_string() && result.value["error"].is_string(), "{tool} {shown}: {}", result.value);
+        assert!(
+            result.value["code"].is_string() && result.value["error"].is_string(),
+            "{tool} {shown}: {}",
+            result.value
+        );
         assert_ne!(result.value["code"], "internal", "{tool} {shown}: {} {:?}", result.value, result.error);
     }
 }

@@ -96,7 +96,8 @@ async fn row_23_what_someone_has_to_agree_to_is_not_searched_without_asking() {
     let project = project();
     let runtime = with_settings(&project, "[permissions]\nask = ['read(.env)']\n");
     let found = call(&runtime, "grep", grep(".")).await;
-    assert!(!found["matches"].to_string().contains(".env\""), "{found}");
+    let paths: Vec<_> = found["matches"].as_array().unwrap().iter().map(|hit| &hit["path"]).collect();
+    assert_eq!(paths, ["keys/a.txt", "keys/deep/b.txt", "open.txt"]);
     // Whoever is asked says yes.
     let found = call(&runtime, "grep", grep(".env")).await;
     assert_eq!(found["count"], 1, "{found}");
@@ -122,10 +123,18 @@ async fn row_45_the_command_line_has_the_same_rules() {
     for (tool, arguments, typed) in [
         ("read", json!({"path": ".env"}), None),
         ("grep", json!({"pattern": "KEY", "path": ".env"}), None),
-        ("lsp_hover", json!({"path": "secret.py", "line": 0, "character": 0}), Some(vec!["hover", "secret.py:1:1"])),
+        (
+            "lsp_hover",
+            json!({"path": "secret.py", "line": 0, "character": 0}),
+            Some(vec!["hover", "secret.py:1:1"]),
+        ),
         ("lsp_symbols", json!({"path": "secret.py"}), Some(vec!["symbols", "secret.py"])),
         ("lsp_diagnostics", json!({"path": "secret.py"}), Some(vec!["check", "secret.py"])),
-        ("lsp_references", json!({"path": "a.py", "line": 0, "character": 0}), Some(vec!["references", "a.py:1:1"])),
+        (
+            "lsp_references",
+            json!({"path": "a.py", "line": 0, "character": 0}),
+            Some(vec!["references", "a.py:1:1"]),
+        ),
     ] {
         let (code, _) = failure(&runtime, tool, arguments.clone()).await;
         assert_eq!(code, "denied", "{tool}");

@@ -37,7 +37,8 @@ fn project(edit: impl Fn(&Project) -> Value) -> Project {
 }
 
 async fn rename(runtime: &Runtime, dry_run: bool) -> (bool, Value) {
-    let arguments = json!({"path": "a.scr", "line": 0, "symbol": "foo", "new_name": "new", "dry_run": dry_run});
+    let arguments =
+        json!({"path": "a.scr", "line": 0, "symbol": "foo", "new_name": "new", "dry_run": dry_run});
     let result = call_in(runtime, None, "lsp_rename", arguments).await;
     (result.ok(), result.value)
 }
@@ -50,9 +51,9 @@ async fn action(runtime: &Runtime) -> (bool, Value) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn row_26_an_edit_by_a_server_is_made_whole() {
-    let project = project(|project| {
-        json!({"changes": {uri(project, "a.scr"): [change("new")], uri(project, "b.scr"): [change("new")]}})
-    });
+    let project = project(
+        |project| json!({"changes": {uri(project, "a.scr"): [change("new")], uri(project, "b.scr"): [change("new")]}}),
+    );
     let runtime = open(&project, None);
     let (ok, answer) = rename(&runtime, true).await;
     assert!(ok, "{answer}");
@@ -74,32 +75,35 @@ async fn row_26_an_edit_that_is_wrong_in_one_file_changes_none() {
             let home = format!("file://{}", project.beside("outside").join("home.scr").display());
             json!([{"textDocument": {"uri": home, "version": null}, "edits": [change("PWNED")]}])
         }),
-        ("outside through a link", |project| {
-            json!([{"textDocument": {"uri": uri(project, "door/home.scr"), "version": null}, "edits": [change("PWNED")]}])
-        }),
-        ("a control file", |project| {
-            json!([{"textDocument": {"uri": uri(project, ".git/config"), "version": null}, "edits": [change("PWNED")]}])
-        }),
-        ("stale", |project| {
-            json!([{"textDocument": {"uri": uri(project, "b.scr"), "version": 4711}, "edits": [change("PWNED")]}])
-        }),
-        ("overlapping", |project| {
-            json!([{"textDocument": {"uri": uri(project, "b.scr"), "version": null}, "edits": [change("x"), change("y")]}])
-        }),
+        (
+            "outside through a link",
+            |project| json!([{"textDocument": {"uri": uri(project, "door/home.scr"), "version": null}, "edits": [change("PWNED")]}]),
+        ),
+        (
+            "a control file",
+            |project| json!([{"textDocument": {"uri": uri(project, ".git/config"), "version": null}, "edits": [change("PWNED")]}]),
+        ),
+        (
+            "stale",
+            |project| json!([{"textDocument": {"uri": uri(project, "b.scr"), "version": 4711}, "edits": [change("PWNED")]}]),
+        ),
+        (
+            "overlapping",
+            |project| json!([{"textDocument": {"uri": uri(project, "b.scr"), "version": null}, "edits": [change("x"), change("y")]}]),
+        ),
         ("a new file outside", |project| {
             let new = format!("file://{}", project.beside("outside").join("new.scr").display());
             json!([{"kind": "create", "uri": new}])
         }),
-        ("deletes outside", |project| {
-            json!([{"kind": "delete", "uri": uri(project, "door/home.scr")}])
-        }),
+        ("deletes outside", |project| json!([{"kind": "delete", "uri": uri(project, "door/home.scr")}])),
         ("moves outside", |project| {
             let new = format!("file://{}", project.beside("outside").join("b.scr").display());
             json!([{"kind": "rename", "oldUri": uri(project, "b.scr"), "newUri": new}])
         }),
-        ("no file at all", |_| {
-            json!([{"textDocument": {"uri": "jdt://contents/x.class", "version": null}, "edits": [change("PWNED")]}])
-        }),
+        (
+            "no file at all",
+            |_| json!([{"textDocument": {"uri": "jdt://contents/x.class", "version": null}, "edits": [change("PWNED")]}]),
+        ),
     ];
     for (what, make) in cases {
         let project = project(|project| {
@@ -109,6 +113,9 @@ async fn row_26_an_edit_that_is_wrong_in_one_file_changes_none() {
         });
         let runtime = open(&project, None);
         let before = everything(&project);
+        // Only of a file that it has open can a server know a version.
+        let opened = json!({"path": "b.scr", "line": 0, "symbol": "foo"});
+        assert!(call_in(&runtime, None, "lsp_hover", opened).await.ok(), "{what}");
         for dry_run in [true, false] {
             let (ok, answer) = rename(&runtime, dry_run).await;
             assert!(!ok, "{what}: {answer}");
@@ -116,7 +123,8 @@ async fn row_26_an_edit_that_is_wrong_in_one_file_changes_none() {
         let (ok, answer) = action(&runtime).await;
         assert!(!ok, "{what}: {answer}");
         assert_eq!(everything(&project), before, "{what}");
-        let outside: Vec<_> = std::fs::read_dir(project.beside("outside")).expect("a folder").flatten().collect();
+        let outside: Vec<_> =
+            std::fs::read_dir(project.beside("outside")).expect("a folder").flatten().collect();
         assert_eq!(outside.len(), 1, "{what}");
         assert_eq!(std::fs::read_to_string(outside[0].path()).expect("a file"), TEXT, "{what}");
         runtime.shutdown().await;
@@ -127,9 +135,9 @@ async fn row_26_an_edit_that_is_wrong_in_one_file_changes_none() {
 async fn row_26_rules_hold_for_every_file_that_a_server_wants_changed() {
     for rule in ["lsp_rename(secret)", "effect:edit(secret/**)", "read(secret/c.scr)", "*(secret)"] {
         for list in ["deny", "ask"] {
-            let project = project(|project| {
-                json!({"changes": {uri(project, "a.scr"): [change("new")], uri(project, "secret/c.scr"): [change("new")]}})
-            });
+            let project = project(
+                |project| json!({"changes": {uri(project, "a.scr"): [change("new")], uri(project, "secret/c.scr"): [change("new")]}}),
+            );
             let runtime = with_settings(&project, &format!("[permissions]\n{list} = ['{rule}']\n"));
             let before = everything(&project);
             for dry_run in [true, false] {

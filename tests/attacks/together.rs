@@ -23,7 +23,8 @@ async fn row_08_as_many_edits_are_made_as_are_told() {
             (line, result.ok())
         })
     });
-    let told: Vec<(i32, bool)> = join_all(edits).await.into_iter().map(|done| done.expect("an end")).collect();
+    let told: Vec<(i32, bool)> =
+        join_all(edits).await.into_iter().map(|done| done.expect("an end")).collect();
     let text = project.read("a.txt");
     for (line, ok) in &told {
         assert_eq!(text.contains(&format!("line {line} is new;")), *ok, "line {line}\n{text}");
@@ -45,7 +46,8 @@ async fn a_trial_is_seen_by_nobody_else() {
         let mut tried = 0;
         for round in 0..500 {
             let content = format!("def foo\nfoo WRONG {round}\n");
-            let arguments = json!({"path": "a.scr", "content": content, "dry_run": true, "diagnostics": true});
+            let arguments =
+                json!({"path": "a.scr", "content": content, "dry_run": true, "diagnostics": true});
             let answer = call(&runtime, "write", arguments).await;
             assert!(answer.get("undo").is_none(), "{answer}");
             tried += usize::from(answer["diagnostics"]["added"].to_string().contains("WRONG"));
