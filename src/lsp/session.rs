@@ -132,8 +132,8 @@ impl Session {
             }
         };
         connection.notify("initialized", &json!({}));
-        if state.settings().as_object().is_some_and(|settings| !settings.is_empty()) {
-            connection.notify("workspace/didChangeConfiguration", &json!({ "settings": state.settings() }));
+        if let Some(settings) = state.settings() {
+            connection.notify("workspace/didChangeConfiguration", &json!({ "settings": settings }));
         }
         let info = &result["serverInfo"];
         let info = info["name"].as_str().map(|name| match info["version"].as_str() {

@@ -171,9 +171,10 @@ impl State {
         value.clone()
     }
 
-    /// The settings as `workspace/didChangeConfiguration` carries them.
-    pub fn settings(&self) -> &Value {
-        &self.settings
+    /// The settings as `workspace/didChangeConfiguration` carries them; none where they hold no value. Empty sections
+    /// are answers to `workspace/configuration` only: told that something changed, servers load the project again.
+    pub fn settings(&self) -> Option<&Value> {
+        holds_value(&self.settings).then_some(&self.settings)
     }
 
     fn publish(&self, params: &RawValue) {
@@ -353,5 +354,34 @@ impl Incoming for Ears {
         }
         let Ok(params) = serde_json::from_str::<Value>(params.get()) else { return };
         if method == "$/progress" { self.0.note_progress(&params) } else { self.0.other(method, &params) }
+    }
+}
+
+fn holds_value(settings: &Value) -> bool {
+    match settings {
+        Value::Null => false,
+        Value::Object(sections) => sections.values().any(holds_value),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::holds_value;
+
+    #[test]
+    fn empty_sections_hold_no_value() {
+        for empty in [json!(null), json!({}), json!({"python": {"analysis": {}}, "js/ts": null})] {
+            assert!(!holds_value(&empty), "{empty}");
+        }
+        for value in [
+            json!({"python": {"pythonPath": "/bin/python"}}),
+            json!({"a": {"b": false}, "c": {}}),
+            json!({"a": []}),
+        ] {
+            assert!(holds_value(&value), "{value}");
+        }
     }
 }
