@@ -72,7 +72,7 @@ const SUBJECTS: [Subjects; 6] = [
         language: "rust",
         server: &["ra/bin/rust-analyzer"],
         endings: &["rs"],
-        options: "{\"cargo\": {\"buildScripts\": {\"enable\": false}}, \"checkOnSave\": false, \"cachePriming\": {\"enable\": false}}",
+        options: r#"{"cargo": {"buildScripts": {"enable": false}, "sysroot": null, "noDeps": true}, "checkOnSave": false, "cachePriming": {"enable": false}, "procMacro": {"enable": false}}"#,
         fetch: "for c in regex-automata-0.4.9 grep-printer-0.2.2 toml_edit-0.22.20 globset-0.4.21 ignore-0.4.34; do cp -r ${CARGO_HOME:-$HOME/.cargo}/registry/src/*/$c .; done",
         fetch_held_out: "for c in clap_builder-4.6.7 rustls-0.23.46 hyper-1.12.0 similar-3.2.1 petgraph-0.8.3; do cp -r ${CARGO_HOME:-$HOME/.cargo}/registry/src/*/$c .; done",
     },
