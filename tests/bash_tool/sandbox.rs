@@ -13,8 +13,17 @@ use tempfile::TempDir;
 
 use crate::scene::Scene;
 
+/// A folder that no command may write to: in no temporary folder, where this checkout itself may lie.
 fn outside() -> TempDir {
-    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
+    let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+    let places = [Some(env!("CARGO_TARGET_TMPDIR").into()), home, Some("/opt".into()), Some("/srv".into())];
+    let folder = places
+        .into_iter()
+        .flatten()
+        .filter(|place| !temporary.iter().any(|temporary| place.starts_with(temporary)))
+        .find_map(|place| TempDir::new_in(place).ok())
+        .expect("a folder outside all temporary folders");
     fs::write(folder.path().join("kept"), "kept").expect("a file");
     folder
 }
