@@ -179,7 +179,7 @@ async fn row_46_a_task_hands_on_no_more_than_it_has_and_not_without_end() {
     let project = Project::new([]);
     let runner = json!(["/bin/sh", "-c", "echo order:; cat"]);
     let settings = format!(
-        "[agents.lead]\ntools = [\"lsp_*\", \"task\"]\nrunner = {runner}\n[agents.worker]\ntools = [\"lsp_hover\", \"bash\"]\nrunner = {runner}\n"
+        "[agents.lead]\ntools = [\"lsp_*\", \"task\"]\nrunner = {runner}\n[agents.worker]\ntools = [\"lsp_hover\", \"bash\", \"task\"]\nrunner = {runner}\n"
     );
     let house = with(project, &settings);
     let order = |caller: Caller, agent: &'static str| {
@@ -192,9 +192,9 @@ async fn row_46_a_task_hands_on_no_more_than_it_has_and_not_without_end() {
         }
     };
     let on_behalf = |agent: &str| Caller { agent: Some(agent.to_owned()), ..Caller::default() };
-    assert_eq!(order(Caller::default(), "worker").await["tools"], json!(["lsp_hover", "bash"]));
+    assert_eq!(order(Caller::default(), "worker").await["tools"], json!(["lsp_hover", "bash", "task"]));
     let below = order(on_behalf("lead"), "worker").await;
-    assert_eq!((&below["tools"], &below["depth"]), (&json!(["lsp_hover"]), &json!(2)));
+    assert_eq!((&below["tools"], &below["depth"]), (&json!(["lsp_hover", "task"]), &json!(2)));
     let deepest = order(on_behalf("lead/worker"), "lead").await;
     assert_eq!(deepest["depth"], 3);
     let caller = on_behalf("lead/worker/lead");

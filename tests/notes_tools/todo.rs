@@ -76,7 +76,9 @@ async fn a_session_whose_name_is_a_path_has_no_list() {
         let written = house.call_as(&caller, &NobodyToAsk, "todowrite", json!({"todos": []})).await;
         assert_fails(&written, "invalid_args", "the session is called");
     }
-    assert!(files_below(&house.project.beside("state")).is_empty());
+    assert!(files_below(&house.project.beside("state").join("todos")).is_empty());
+    let above = house.project.beside("x");
+    assert!(!above.exists(), "{}", above.display());
 }
 
 #[tokio::test]
