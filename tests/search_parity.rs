@@ -47,6 +47,22 @@ fn part_of_tree() -> (tempfile::TempDir, Workspace) {
             copy_folder(package, &folder.path().join(name));
         }
     }
+    // What each search finds at least, whatever packages there are.
+    let planted = folder.path().join("planted");
+    for (name, text) in [
+        (
+            "src/lib.rs",
+            "//! αβγ\nuse std::time::Instant;\n    pub unsafe fn x() { BTreeMap::new() }\nunsafe impl Send for A {}\nfn ab(\n    &self) { match Deadline {} todo!()\nfn c(&self) {}\n",
+        ),
+        ("NOTES.md", "unsafe\n"),
+        ("Cargo.toml", "proc-macro = true\n"),
+        ("Cargo.toml.orig", "[1]\n"),
+        (".hidden/list", "sha1\n"),
+    ] {
+        let path = planted.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
     let workspace = Workspace::open(folder.path()).expect("a workspace");
     (folder, workspace)
 }
