@@ -42,6 +42,7 @@
 //! | [`policy`] | whether a call may run, who is asked, programs that look on, the record of calls |
 //! | [`tools`] | one file per tool, their registry and schemas, the shapes of answers and failures, lists for models' services |
 //! | [`runtime`] | all of it as one object, which every door opens; the way of one call |
+//! | [`bridges`] | the doors for programs: MCP in both directions, the shared daemon, editors |
 //! | [`cli`] | the door for people and scripts: commands, and how answers look on a terminal |
 //!
 //! An embedder needs the names below, the outputs in [`tools::answer`] and, for calls by name, what stands in
@@ -52,6 +53,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 #![forbid(unsafe_code)]
 
+pub mod bridges;
 pub mod cli;
 pub mod config;
 pub mod hints;

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use self::doors::{Daemon, Init, Lsp, Mcp};
 use self::edits::Edits;
 use self::files::Files;
 use self::tools::Tools;
 use crate::lsp::model::Severity;
 use crate::tools::export::Format as List;
 
+pub mod doors;
 pub mod edits;
 pub mod files;
 pub mod tools;
@@ -72,6 +74,9 @@ pub struct Global {
     /// How long to wait for an answer: seconds (10, 1.5) or milliseconds (500ms)
     #[arg(long, global = true, value_name = "SECONDS", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
+    /// Do everything in this process; start no daemon and ask none
+    #[arg(long, global = true)]
+    pub no_daemon: bool,
     /// More on stderr: -v what happens, -vv everything
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub verbose: u8,
@@ -228,6 +233,22 @@ pub enum Command {
     /// The tools that agents call: look at them, call one, export their list
     #[command(subcommand)]
     Tools(Tools),
+    /// Serve tools to an agent over MCP, on stdin and stdout or over HTTP; look at mounted MCP servers
+    #[command(
+        after_help = "Examples:\n  lsp-tools mcp                             for hosts that start it\n  \
+                            lsp-tools mcp --http 127.0.0.1:8000       for hosts that connect\n  \
+                            lsp-tools mcp list                        the servers mounted here"
+    )]
+    Mcp(Mcp),
+    /// Serve an editor: one language server in front of all
+    #[command(after_help = "Example: in the editor, the command of a language server: lsp-tools lsp")]
+    Lsp(Lsp),
+    /// The process that keeps servers warm for everyone on this workspace
+    #[command(subcommand)]
+    Daemon(Daemon),
+    /// Write the configuration with which an agent or editor starts us
+    #[command(after_help = "Examples:\n  lsp-tools init claude-code\n  lsp-tools init vscode --print")]
+    Init(Init),
     /// Print completions for a shell
     #[command(
         after_help = "Example: lsp-tools completions bash > ~/.local/share/bash-completion/completions/lsp-tools"

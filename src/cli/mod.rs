@@ -12,6 +12,7 @@ pub mod approval;
 pub mod args;
 mod commands;
 mod console;
+mod doors;
 pub mod exit;
 mod logging;
 mod panics;

@@ -13,6 +13,7 @@ use super::args::tools::Tools;
 use super::args::{Cli, Command, Format};
 use super::commands::{self, Door, Reply};
 use super::console::Console;
+use super::doors::{self, Start};
 use super::exit::Status;
 use super::logging::{self, Log};
 use super::panics;
@@ -95,7 +96,13 @@ fn with_runtime(cli: Cli, console: &Console) -> Result<Reply, ToolError> {
         .enable_all()
         .build()
         .map_err(|error| internal("no threads can be started", error))?;
-    let reply = threads.block_on(ask(cli, cwd, log, console));
+    let reply = threads.block_on(async {
+        if doors::stays_open(&cli.command) {
+            let status = doors::open(cli.command, Start { global: cli.global, cwd, log, console }).await?;
+            return Ok(Reply { out: String::new(), lines: Vec::new(), status });
+        }
+        ask(cli, cwd, log, console).await
+    });
     threads.shutdown_timeout(THREADS);
     reply
 }

@@ -1,4 +1,8 @@
-//! What a watcher of a slow start may be told.
+//! What watchers of a slow start are told, and who watches.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::mpsc::UnboundedSender;
 
 /// Something happened that is worth showing while an answer is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,4 +42,62 @@ pub enum ProgressEvent {
         /// What is going on.
         step: String,
     },
+}
+
+/// Everyone who watches the servers of a workspace. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Watchers(Arc<Mutex<Vec<UnboundedSender<ProgressEvent>>>>);
+
+/// While it lives, its watcher is told. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Watching(#[allow(dead_code)] /* dropped, not read */ Arc<Watch>);
+
+#[derive(Debug)]
+struct Watch {
+    watchers: Watchers,
+    sender: UnboundedSender<ProgressEvent>,
+}
+
+impl Watchers {
+    /// From now on `sender` is told, until what is returned is dropped.
+    pub fn watch(&self, sender: UnboundedSender<ProgressEvent>) -> Watching {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
+        Watching(Arc::new(Watch { watchers: self.clone(), sender }))
+    }
+
+    /// Tells everyone who watches. Those who are gone are forgotten.
+    pub fn tell(&self, event: &ProgressEvent) {
+        let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        senders.retain(|sender| sender.send(event.clone()).is_ok());
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let mut senders = self.watchers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = senders.iter().position(|sender| sender.same_channel(&self.sender)) {
+            senders.swap_remove(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+
+    #[test]
+    fn a_watcher_is_told_until_it_stops_watching() {
+        let event = || ProgressEvent::ServerReady { server: "pylsp".to_owned() };
+        let watchers = Watchers::default();
+        let ((one, mut told_one), (other, mut told_other)) = (unbounded_channel(), unbounded_channel());
+        let (first, _second) = (watchers.watch(one), watchers.watch(other));
+        watchers.tell(&event());
+        drop(first);
+        watchers.tell(&event());
+        assert_eq!((told_one.len(), told_other.len()), (1, 2));
+        assert_eq!(told_one.try_recv().ok(), Some(event()));
+        assert_eq!(told_other.try_recv().ok(), Some(event()));
+    }
 }

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::capabilities::Registrations;
 use super::connection::{Incoming, Refusal};
-use super::progress::ProgressEvent;
+use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;
 use crate::config::spec;
@@ -52,7 +52,7 @@ pub struct State {
     inner: Mutex<Inner>,
     /// Rung at every word of the server that someone may wait for.
     bell: watch::Sender<u64>,
-    progress: Option<mpsc::UnboundedSender<ProgressEvent>>,
+    progress: Watchers,
 }
 
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ impl State {
         workspace: Workspace,
         settings: Value,
         folders: Vec<WorkspacePath>,
-        progress: Option<mpsc::UnboundedSender<ProgressEvent>>,
+        progress: Watchers,
     ) -> Self {
         let inner = Mutex::new(Inner { folders, ..Inner::default() });
         let server = server.to_owned();
@@ -247,9 +247,8 @@ impl State {
     fn note_progress(&self, params: &Value) {
         let work = self.inner().readiness.progress(&self.spec.readiness, params);
         self.ring();
-        if let (Some(work), Some(progress)) = (work, &self.progress) {
-            // Nobody may be watching any more; the work goes on all the same.
-            let _unwatched = progress.send(ProgressEvent::ServerProgress {
+        if let Some(work) = work {
+            self.progress.tell(&ProgressEvent::ServerProgress {
                 server: self.server.clone(),
                 title: work.title,
                 message: work.message,

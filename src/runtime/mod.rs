@@ -6,6 +6,7 @@
 mod approve;
 pub mod call;
 mod hooked;
+pub mod live;
 mod record;
 mod skills;
 mod typed;
@@ -22,7 +23,7 @@ use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::model::Severity;
 use crate::lsp::operations::Navigation;
 use crate::lsp::process::Spawner;
-use crate::lsp::progress::ProgressEvent;
+use crate::lsp::progress::{ProgressEvent, Watchers, Watching};
 use crate::lsp::wire::Trace;
 use crate::policy::audit::Audit;
 use crate::policy::grants::Grants;
@@ -73,17 +74,36 @@ pub struct RuntimeOptions {
 ///
 /// Must be opened and used within a tokio runtime. [`shutdown`](Self::shutdown) ends servers and commands politely; dropping
 /// ends them too, only harder.
-#[derive(Debug)]
+///
+/// Cheap to clone: clones are the same workspace with the same servers, and [`for_client`](Self::for_client) is how one of them
+/// is seen from elsewhere.
+#[derive(Debug, Clone)]
 pub struct Runtime {
     context: Context,
-    tools: Registry,
-    drop_ins: DropIns,
-    policy: Policy,
-    hooks: Hooks,
-    grants: Grants,
-    audit: Option<Audit>,
+    tools: Arc<Registry>,
+    drop_ins: Arc<DropIns>,
+    policy: Arc<Policy>,
+    hooks: Arc<Hooks>,
+    grants: Arc<Grants>,
+    audit: Option<Arc<Audit>>,
     /// Starts hooks, as it starts servers.
     spawner: Spawner,
+    watchers: Watchers,
+    /// While this handle lives, whoever it reports to is told of slow servers.
+    _watching: Option<Watching>,
+}
+
+/// What one client of a shared runtime brings along.
+#[derive(Debug, Clone, Default)]
+pub struct Client {
+    /// Where its relative paths begin; by default where the runtime's do.
+    pub cwd: Option<PathBuf>,
+    /// Instead of the settings' deadlines.
+    pub timeout: Option<Duration>,
+    /// Install a missing server before the first question to it.
+    pub install_missing: bool,
+    /// Who is told of slow work.
+    pub progress: Option<UnboundedSender<ProgressEvent>>,
 }
 
 impl Runtime {
@@ -116,6 +136,7 @@ impl Runtime {
         let hooks = Hooks::new(&settings.access).map_err(|error| invalid(&error))?;
         let audit = settings.audit.enabled.then(|| Audit::new(&folders.state, settings.audit.max_bytes));
         let spawner = Spawner::new(options.supervisor);
+        let watchers = Watchers::default();
         let manager = Manager::new(ManagerSetup {
             workspace: workspace.clone(),
             catalogue: Arc::new(config.catalogue.clone()),
@@ -125,7 +146,7 @@ impl Runtime {
             trusted: config.trust.is_trusted(),
             trust: trust.clone(),
             trace,
-            progress: options.progress.clone(),
+            progress: watchers.clone(),
         });
         let mut options_of_edits = EditOptions::new(&folders.state);
         options_of_edits.protected = vec![folders.config.clone(), folders.data.clone()];
@@ -144,17 +165,28 @@ impl Runtime {
             install_missing: options.install_missing,
             progress: options.progress,
         };
-        let grants = Grants::default();
+        let watching = context.progress.clone().map(|progress| watchers.watch(progress));
         Ok(Self {
             context,
-            tools: built_in::registry()?,
-            drop_ins: DropIns::default(),
-            policy,
-            hooks,
-            grants,
-            audit,
+            tools: Arc::new(built_in::registry()?),
+            drop_ins: Arc::default(),
+            policy: Arc::new(policy),
+            hooks: Arc::new(hooks),
+            grants: Arc::default(),
+            audit: audit.map(Arc::new),
             spawner,
+            watchers,
+            _watching: watching,
         })
+    }
+
+    /// The same workspace and servers, as one of several clients sees them.
+    pub fn for_client(&self, client: Client) -> Self {
+        let Client { cwd, timeout, install_missing, progress } = client;
+        let cwd = cwd.unwrap_or_else(|| self.context.cwd.clone());
+        let watching = progress.clone().map(|progress| self.watchers.watch(progress));
+        let context = Context { cwd, timeout, install_missing, progress, ..self.context.clone() };
+        Self { context, _watching: watching, ..self.clone() }
     }
 
     /// All tools there are now: the built-in ones, the embedder's, and those dropped into a folder.
@@ -174,7 +206,7 @@ impl Runtime {
 
     /// Adds a tool of the embedder's own; it passes the same rules as all others.
     pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
-        self.tools.add(tool)?;
+        Arc::make_mut(&mut self.tools).add(tool)?;
         self.drop_ins.forget();
         Ok(())
     }

@@ -8,14 +8,17 @@ mod calls;
 mod check;
 mod completion;
 mod completions;
+mod daemon;
 mod doctor;
 mod edits;
 mod files;
 mod grep;
 mod hover;
+mod init;
 mod install;
 mod locations;
 mod man;
+mod mounted;
 mod policy;
 mod rewrites;
 mod servers;
@@ -31,6 +34,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::address;
+use super::args::doors::Mcp;
 use super::args::edits::Edits;
 use super::args::{Command, Format};
 use super::console::Console;
@@ -90,6 +94,12 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
         Command::Trust(arguments) => trust::run(&arguments, door).await,
         Command::Policy(arguments) => policy::run(arguments, door),
         Command::Tools(arguments) => tools::run(arguments, door).await,
+        Command::Mcp(Mcp { mounted: Some(mounted), .. }) => mounted::run(mounted, door).await,
+        Command::Daemon(arguments) => daemon::run(arguments, door).await,
+        Command::Init(arguments) => init::run(arguments, door).await,
+        Command::Mcp(_) | Command::Lsp(_) => {
+            Err(ToolError::new(ErrorCode::Internal, "a door that stays open is no command"))
+        }
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     };
@@ -110,6 +120,10 @@ pub fn asks_about_code(command: &Command) -> bool {
             | Command::Trust(_)
             | Command::Policy(_)
             | Command::Tools(_)
+            | Command::Mcp(_)
+            | Command::Lsp(_)
+            | Command::Daemon(_)
+            | Command::Init(_)
             | Command::Completions(_)
             | Command::Man(_)
     )

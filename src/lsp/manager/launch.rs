@@ -98,10 +98,7 @@ fn may_run(setup: &ManagerSetup, program: &Path) -> bool {
 }
 
 fn tell(setup: &ManagerSetup, event: ProgressEvent) {
-    if let Some(progress) = &setup.progress {
-        // Nobody may be watching any more.
-        let _unwatched = progress.send(event);
-    }
+    setup.progress.tell(&event);
 }
 
 fn python(setup: &ManagerSetup, spec: &Server, root: &WorkspacePath) -> Option<PythonEnvironment> {

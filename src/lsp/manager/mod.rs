@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::locate::Located;
 use super::process::Spawner;
-use super::progress::ProgressEvent;
+use super::progress::Watchers;
 use super::session::Session;
 use super::wire::Trace;
 use crate::config::{Catalogue, Settings, Trust, spec};
@@ -94,7 +94,7 @@ pub struct ManagerSetup {
     /// Where every message is recorded.
     pub trace: Option<Arc<Trace>>,
     /// Who is told of slow starts.
-    pub progress: Option<mpsc::UnboundedSender<ProgressEvent>>,
+    pub progress: Watchers,
 }
 
 /// All language servers of one workspace.

@@ -1,0 +1,1 @@
+//! One runtime per workspace and environment, shared through a socket.

@@ -1,0 +1,1 @@
+//! An LSP server for editors.

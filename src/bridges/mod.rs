@@ -1,0 +1,16 @@
+//! The doors for programs: MCP hosts, editors, and everyone who shares one workspace through the daemon.
+//!
+//! A bridge translates between a protocol and the runtime; it holds no tool logic and prints nothing.
+//!
+//! - [`mcp`]: the MCP server, and the client that mounts other MCP servers
+//! - [`daemon`]: one runtime per workspace and environment, shared through a socket
+//! - [`editor`]: an LSP server for editors, over all servers of a file
+//! - [`init`]: the configuration of hosts that start us
+//!
+//! May use everything below: `runtime`, `tools`, `policy`, `config`, `workspace`, `text`; only [`editor`] names LSP crates here,
+//! only [`mcp`] names rmcp. Uses nothing of `cli`: what the daemon runs for the command line is handed in.
+
+pub mod daemon;
+pub mod editor;
+pub mod init;
+pub mod mcp;

@@ -1,0 +1,53 @@
+//! The words of the doors for programs: `mcp`, `lsp`, `daemon`, `init`.
+
+use clap::{Args, Subcommand};
+
+use super::tools::ProfileName;
+
+/// `mcp`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Mcp {
+    /// Look at mounted servers instead of serving
+    #[command(subcommand)]
+    pub mounted: Option<Mounted>,
+    /// How it is served.
+    #[command(flatten)]
+    pub serve: McpServe,
+}
+
+/// `mcp` as a server
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct McpServe {
+    /// Listen for HTTP at ADDR:PORT instead of stdin and stdout
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub http: Option<String>,
+    /// A choice of tools [default: that of the settings, else core]
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<ProfileName>,
+}
+
+/// `mcp list|show|call|doctor`: MCP servers mounted in ours
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Mounted {
+    /// The servers that the settings mount, and their state
+    List,
+}
+
+/// `lsp`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Lsp {}
+
+/// `daemon`
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Daemon {
+    /// What runs: clients, servers, memory, latencies
+    Status,
+}
+
+/// `init`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Init {
+    /// The agent or editor
+    pub host: String,
+}

@@ -1,0 +1,1 @@
+//! `lsp-tools daemon`.
