@@ -279,7 +279,8 @@ impl Collector<'_> {
     }
 }
 
-const ROLES: [(&str, Role); 23] = [
+/// What the queries call a definition (`@def.NAME`), and what it is.
+pub const ROLES: [(&str, Role); 23] = [
     ("class", Role::Class),
     ("struct", Role::Struct),
     ("interface", Role::Interface),

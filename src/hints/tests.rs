@@ -153,7 +153,15 @@ fn rust_modules_paths_and_methods() {
             "pub const LIMIT: u32 = 9;\npub enum Count { Some(u32), None }\nimpl Count {\n    pub fn start(n: u32) -> Self { Count::Some(n) }\n    pub fn next(self) -> Self { self }\n    pub fn value(&self) -> u32 { super::super::f as usize as u32 }\n}\n",
         ),
         ("tests/it.rs", "use my_shop::Item;\nfn main() { Item::new().price(); }\n"),
+        (
+            "src/stock/sum.rs",
+            "fn sum(all: &[u32]) -> u32 {\n    let total = 0;\n    let total = all.len() as u32 + total;\n    let (least, most): (u32, u32) = (1, 2);\n    assert!(total > most, \"{least}\");\n    total\n}\n",
+        ),
     ]);
+    assert_eq!(fixture.first("src/stock/sum.rs", "total;", 0), "src/stock/sum.rs:2", "inside its own value");
+    assert_eq!(fixture.first("src/stock/sum.rs", "total\n", 0), "src/stock/sum.rs:3", "shadowed");
+    assert_eq!(fixture.first("src/stock/sum.rs", "total >", 0), "src/stock/sum.rs:3", "inside a macro");
+    assert_eq!(fixture.first("src/stock/sum.rs", "most,", 0), "src/stock/sum.rs:4", "bound by a pattern");
     assert_eq!(fixture.first("src/lib.rs", "Item)", 0), "src/stock/mod.rs:4");
     assert_eq!(fixture.first("src/lib.rs", "price", 0), "src/stock/mod.rs:7", "inside a macro");
     assert_eq!(fixture.first("src/lib.rs", "stock;", 0), "src/stock/mod.rs:1");
