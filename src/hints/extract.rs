@@ -378,7 +378,7 @@ fn opened(grammar: &Grammar, definition: &Definition) -> Option<ScopeKind> {
         Role::Module => Some(ScopeKind::Namespace),
         role if role.is_callable() => Some(ScopeKind::Body),
         // An object literal lends its members the name of the variable.
-        Role::Variable | Role::Constant | Role::Property
+        Role::Variable | Role::Constant | Role::Property | Role::Field
             if grammar.selves == ["this"] && !grammar.implicit_members =>
         {
             definition.value_span.is_some().then_some(ScopeKind::Body)
@@ -417,7 +417,8 @@ fn place(
         let owner = match definition.role {
             Role::Method | Role::Constructor | Role::EnumMember | Role::Property => around.filter(|&index| {
                 let role = definitions[index].role;
-                role.has_members() || matches!(role, Role::Variable | Role::Constant | Role::Property)
+                role.has_members()
+                    || matches!(role, Role::Variable | Role::Constant | Role::Property | Role::Field)
             }),
             Role::Field => class,
             Role::Type if grammar.key == "rust" => directly,

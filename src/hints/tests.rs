@@ -113,9 +113,29 @@ fn typescript_and_javascript() {
         ),
         (
             "lib/use.js",
-            "const tool = require('./tool');\nconst { open } = require('./tool');\ntool.open('x');\nopen('y');\n",
+            "const tool = require('./tool');\nconst { open } = require('./tool');\ntool.open('x');\nopen('y');\nconst Box = require('./box');\nnew Box(tool).fill(open);\n",
         ),
+        (
+            "lib/box.js",
+            "'use strict';\nfunction Box(tool) { this.tool = tool; }\nBox.prototype.fill = function (open) { this.tool = open; return { all() { return this; } }; };\nmodule.exports = Box;\n",
+        ),
+        ("lib/near.js", "module.exports = {\n  near: 1,\n  get far() { return this.near; },\n};\n"),
+        ("lib/far.js", "const near = require('./near');\nnear.far;\n"),
+        ("src/barrel.ts", "export * from './first';\nexport * from './second';\n"),
+        ("src/first.ts", "import { Second } from './barrel';\nexport class First extends Second {}\n"),
+        ("src/second.ts", "class Second {}\nexport { Second };\n"),
+        ("src/third.ts", "import { Second } from './barrel';\nnew Second();\n"),
     ]);
+    assert_eq!(
+        fixture.first("src/third.ts", "Second();", 0),
+        "src/second.ts:1",
+        "not where it is only imported"
+    );
+    assert_eq!(fixture.first("lib/use.js", "Box(tool)", 0), "lib/box.js:2", "what the module exports");
+    assert_eq!(fixture.first("lib/box.js", "this.tool = open", 0), "lib/box.js:2", "its constructor");
+    assert_eq!(fixture.first("lib/near.js", "this", 0), "lib/near.js:1", "the object around");
+    assert_eq!(fixture.first("lib/far.js", "near.far", 0), "lib/near.js:1", "an exported object");
+    assert_eq!(fixture.first("lib/far.js", "far;", 0), "lib/near.js:3");
     assert_eq!(
         fixture.first("src/app.tsx", "greet()", 0),
         "src/model.ts:5",
