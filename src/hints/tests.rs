@@ -228,7 +228,10 @@ fn the_other_grammars() {
         ("php/A.php", "<?php\nnamespace App\\Models;\nclass A { public function get() { return 1; } }\n"),
         ("php/b.php", "<?php\nuse App\\Models\\A;\nfunction f(A $a) { $b = 1; return $a->get() + $b; }\n"),
         ("sh/lib.sh", "greet() {\n  echo hi\n}\n"),
-        ("sh/run.sh", "#!/bin/sh\n. ./lib.sh\nname=x\ngreet \"$name\"\n"),
+        (
+            "sh/run.sh",
+            "#!/bin/sh\n. ./lib.sh\nname=x\ngreet \"$name\"\nset_up() {\n  local own=1\n  own=2\n  shared=$own\n}\ntear_down() { echo \"$shared\" \"$own\"; }\n",
+        ),
     ]);
     for (path, needle, expected) in [
         ("main.go", "Open", "store/store.go:5"),
@@ -248,6 +251,8 @@ fn the_other_grammars() {
         ("php/b.php", "$b;", "php/b.php:3"),
         ("sh/run.sh", "greet", "sh/lib.sh:1"),
         ("sh/run.sh", "$name", "sh/run.sh:3"),
+        ("sh/run.sh", "$own\n", "sh/run.sh:7"),
+        ("sh/run.sh", "$shared", "sh/run.sh:8"),
     ] {
         assert_eq!(fixture.first(path, needle, 0), expected, "{needle} in {path}");
     }
