@@ -1,17 +1,21 @@
 //! `lsp-tools mcp`.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use super::Start;
+use crate::bridges::mcp::server::http::token::{Token, TokenError};
+use crate::bridges::mcp::server::http::{self, HttpError, HttpOptions, Listener};
 use crate::bridges::mcp::server::{self, ServerOptions};
 use crate::cli::args::doors::McpServe;
 use crate::cli::console::Console;
 use crate::cli::exit::Status;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
+use crate::config::Folders;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::live::Live;
 use crate::runtime::{Client, Runtime, RuntimeOptions};
@@ -47,7 +51,7 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
         },
     };
     let ended = CancellationToken::new();
-    let conversation = converse(&serve, options, ended.clone());
+    let conversation = converse(&serve, options, ended.clone(), start.console);
     tokio::pin!(conversation);
     // The host waits for its first answer, not for our look at the workspace.
     let hints = tokio::task::spawn_blocking({
@@ -68,12 +72,83 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
 }
 
 async fn converse(
-    _serve: &McpServe,
+    serve: &McpServe,
     options: ServerOptions,
     ended: CancellationToken,
+    console: &Console,
 ) -> Result<(), ToolError> {
+    if let Some(address) = &serve.http {
+        return listen(serve, address, options, ended, console).await;
+    }
     let served = server::serve(options, tokio::io::stdin(), tokio::io::stdout(), ended).await;
     served.map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))
+}
+
+async fn listen(
+    serve: &McpServe,
+    address: &str,
+    options: ServerOptions,
+    ended: CancellationToken,
+    console: &Console,
+) -> Result<(), ToolError> {
+    let address = address_of(address, serve.allow_remote)?;
+    let internal = |error: HttpError| ToolError::new(ErrorCode::Internal, error.to_string());
+    let unusable = |error: TokenError| ToolError::new(ErrorCode::InvalidArgs, error.to_string());
+    let listener = Listener::bind(address).await.map_err(internal)?;
+    let address = listener.address();
+    let url = format!("http://{address}{}", http::ENDPOINT);
+    let mut kept = None;
+    let token = if is_open(serve) {
+        console.tell(&[format!("MCP is served at {url}, to everybody: this build is for the conformance suite")]);
+        None
+    } else {
+        let (token, file) = match &serve.token_file {
+            Some(file) => (Token::from_file(file).map_err(unusable)?, file.clone()),
+            None => {
+                let folders = Folders::find()
+                    .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))?;
+                let token = Token::random().map_err(unusable)?;
+                let file = kept.insert(token.keep(&folders.state, address.port()).map_err(unusable)?);
+                (token, file.path().to_owned())
+            }
+        };
+        let file = file.display().to_string();
+        console.tell(&[
+            format!("MCP is served at {url}"),
+            format!("clients send the header: Authorization: Bearer $(cat {})", escape::words(&file)),
+        ]);
+        Some(token)
+    };
+    let options = HttpOptions { server: options, token, hosts: serve.allow_host.clone() };
+    let served = http::serve(listener, options, ended).await.map_err(internal);
+    drop(kept);
+    served
+}
+
+#[cfg(feature = "conformance")]
+fn is_open(serve: &McpServe) -> bool {
+    serve.no_token
+}
+
+#[cfg(not(feature = "conformance"))]
+fn is_open(_serve: &McpServe) -> bool {
+    false
+}
+
+/// The address in `text`; one that other machines can reach only where that was said.
+fn address_of(text: &str, remote: bool) -> Result<SocketAddr, ToolError> {
+    let spelled = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let spelled = spelled.as_deref().unwrap_or(text);
+    let address: SocketAddr = spelled.parse().map_err(|_| {
+        let error = format!("`{}` is no address to listen on", text.escape_debug());
+        ToolError::new(ErrorCode::InvalidArgs, error).with_hint("give ADDR:PORT, as 127.0.0.1:8080 or [::1]:8080")
+    })?;
+    if !address.ip().is_loopback() && !remote {
+        let error = format!("other machines can reach {address}, and what they send is not encrypted");
+        let hint = "listen on 127.0.0.1 behind a proxy that speaks TLS, or add --allow-remote";
+        return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
+    }
+    Ok(address)
 }
 
 /// Tells the hints when they are there. Nobody waits for them.

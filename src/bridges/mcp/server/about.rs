@@ -24,6 +24,11 @@ pub(super) fn config() -> ServerConfig {
     capabilities.resources = Some(resources);
     capabilities.prompts = Some(PromptsCapability::default());
     capabilities.completions = Some(serde_json::Map::new());
+    #[cfg(feature = "conformance")]
+    {
+        capabilities.logging = Some(serde_json::Map::new());
+        capabilities.prompts.get_or_insert_default().list_changed = Some(true);
+    }
     let info = Implementation::new("lsp-tools", env!("CARGO_PKG_VERSION"))
         .with_title("lsp-tools")
         .with_description(env!("CARGO_PKG_DESCRIPTION"));

@@ -21,6 +21,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::ask::is_modern;
+#[cfg(feature = "conformance")]
+use super::conformance;
 use super::watch::{Change, MOST_WATCHED, Subscription, Watch};
 use super::{ServerOptions, about, call, complete, list, prompts, resources};
 use crate::runtime::live::Live;
@@ -113,6 +115,12 @@ impl Handler {
     }
 
     fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if cursor.is_none() {
+            let mut page = list::page(self.runtime().definitions(&self.shared.options.caller), None)?;
+            page.tools.splice(0..0, conformance::list());
+            return Ok(page);
+        }
         let definitions = self.runtime().definitions(&self.shared.options.caller);
         let mut registered = self.shared.registered.lock().unwrap_or_else(PoisonError::into_inner);
         for definition in &definitions {
@@ -129,6 +137,7 @@ impl Handler {
             loop {
                 let told = match subscription.next().await {
                     Change::Tools => peer.notify_tool_list_changed().await,
+                    Change::Prompts => peer.notify_prompt_list_changed().await,
                     Change::Resource(uri) => {
                         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
                     }
@@ -140,6 +149,13 @@ impl Handler {
         });
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.insert(name.to_owned(), AbortOnDropHandle::new(task));
+    }
+}
+
+impl Drop for Handler {
+    fn drop(&mut self) {
+        // What was agreed to for this conversation ends with it.
+        self.runtime().end_session(&self.session);
     }
 }
 
@@ -177,7 +193,7 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let subscription = Subscription { tools: Some(self.watch().tools()), resources: Vec::new() };
+        let subscription = Subscription { tools: Some(self.watch().tools()), ..Subscription::default() };
         self.tell(TOOLS, context.peer, subscription);
     }
 
@@ -194,7 +210,26 @@ impl ServerHandler for Handler {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(answer) = conformance::call(self, &params, &context).await {
+            return answer;
+        }
         answered(call::call(self, params, context)).await
+    }
+
+    #[cfg(feature = "conformance")]
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        conformance::get_tool(name)
+    }
+
+    #[cfg(feature = "conformance")]
+    #[expect(deprecated, reason = "the suite asks for logging, which 2026-07-28 deprecates")]
+    async fn set_level(
+        &self,
+        _params: rmcp::model::SetLevelRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
     }
 
     async fn list_resources(
@@ -203,7 +238,14 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         only_page(params.as_ref())?;
-        Ok(resources::list())
+        let list = resources::list();
+        #[cfg(feature = "conformance")]
+        let list = {
+            let mut list = list;
+            list.resources.extend(conformance::resources());
+            list
+        };
+        Ok(list)
     }
 
     async fn list_resource_templates(
@@ -212,7 +254,14 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         only_page(params.as_ref())?;
-        Ok(resources::templates())
+        let list = resources::templates();
+        #[cfg(feature = "conformance")]
+        let list = {
+            let mut list = list;
+            list.resource_templates.extend(conformance::templates());
+            list
+        };
+        Ok(list)
     }
 
     async fn read_resource(
@@ -220,6 +269,10 @@ impl ServerHandler for Handler {
         params: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(read) = conformance::read(&params.uri) {
+            return Ok(read.into());
+        }
         let cancelled = self.gone().child_token();
         let caller = self.caller(is_modern(&context));
         let read = answered(resources::read(self, &caller, &params.uri, cancelled));
@@ -245,6 +298,7 @@ impl ServerHandler for Handler {
             };
             let told = match change {
                 Change::Tools => sink.notify_tool_list_changed().await,
+                Change::Prompts => sink.notify_prompt_list_changed().await,
                 Change::Resource(uri) => sink.notify_resource_updated(uri).await,
             };
             if told.is_err() {
@@ -258,6 +312,10 @@ impl ServerHandler for Handler {
         params: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        #[cfg(feature = "conformance")]
+        if conformance::watches(&params.uri) {
+            return Ok(());
+        }
         let refused = |what: &str| ErrorData::invalid_params(what.to_owned(), Some(json!({"uri": params.uri})));
         let many = self.told.lock().unwrap_or_else(PoisonError::into_inner).len() > MOST_WATCHED;
         if many {
@@ -270,7 +328,7 @@ impl ServerHandler for Handler {
             .resource(&params.uri)
             .ok_or_else(|| refused("only diagnostics can be subscribed to: lsp-tools://diagnostics/{+path}"))?;
         let resources = vec![(params.uri.clone(), receiver)];
-        self.tell(&params.uri, context.peer, Subscription { tools: None, resources });
+        self.tell(&params.uri, context.peer, Subscription { resources, ..Subscription::default() });
         Ok(())
     }
 
@@ -289,7 +347,14 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         only_page(params.as_ref())?;
-        Ok(prompts::list())
+        let list = prompts::list();
+        #[cfg(feature = "conformance")]
+        let list = {
+            let mut list = list;
+            list.prompts.extend(conformance::prompts());
+            list
+        };
+        Ok(list)
     }
 
     async fn get_prompt(
@@ -297,6 +362,10 @@ impl ServerHandler for Handler {
         params: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(prompt) = conformance::prompt(&params) {
+            return prompt;
+        }
         answered(async { prompts::get(&params) }).await.map(Into::into)
     }
 
@@ -305,6 +374,10 @@ impl ServerHandler for Handler {
         params: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(info) = conformance::complete(&params) {
+            return Ok(CompleteResult::new(info));
+        }
         let caller = self.caller(is_modern(&context));
         answered(complete::complete(self, &caller, &params)).await
     }
@@ -313,10 +386,11 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method;
-        if KNOWN.contains(&method.as_str()) {
+        let name = method.as_str();
+        if KNOWN.contains(&name) || (EARLIER.contains(&name) && !is_modern(&context)) {
             return Err(ErrorData::invalid_params(format!("the parameters of {method} cannot be read"), None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method: {}", method.escape_debug()), None))
@@ -324,17 +398,16 @@ impl ServerHandler for Handler {
 }
 
 /// Methods that we answer if their parameters can be read.
-const KNOWN: [&str; 12] = [
-    "initialize",
+const KNOWN: [&str; 9] = [
     "tools/list",
     "tools/call",
     "resources/list",
     "resources/templates/list",
     "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
     "subscriptions/listen",
     "prompts/list",
     "prompts/get",
     "completion/complete",
 ];
+/// The same, up to 2025-11-25 only.
+const EARLIER: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];

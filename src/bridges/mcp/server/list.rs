@@ -16,7 +16,7 @@ const PAGE: usize = 64;
 /// How long a client may keep a page, in milliseconds: it is told of changes, if it listens.
 const TTL: u64 = 60_000;
 /// So deep answers are described; what lies below is data.
-const DEPTH: usize = 3;
+const DEPTH: usize = 2;
 
 /// The tools that agents use most, first; the others follow by name. Hosts cut lists off at their end, and a stable order keeps
 /// prompts in the caches of models.
@@ -141,8 +141,17 @@ fn compact(schema: &Value, whole: &Value, depth: usize) -> Value {
     let Some(schema) = schema.as_object() else { return json!({}) };
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         let named = name.strip_prefix('#').and_then(|pointer| whole.pointer(pointer));
-        return match named {
-            Some(named) if depth > 0 => compact(named, whole, depth),
+        return named.map_or_else(|| json!({}), |named| compact(named, whole, depth));
+    }
+    if let Some(Value::Array(ways)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
+        let words: Option<Vec<&Value>> = ways.iter().map(|way| way.get("const")).collect();
+        if let Some(words) = words {
+            return json!({"enum": words});
+        }
+        // Of a value that may be missing, only what it is where it is there; an absent field needs no schema.
+        let mut real = ways.iter().filter(|way| way.get("type") != Some(&json!("null")));
+        return match (real.next(), real.next(), ways.len()) {
+            (Some(only), None, 1) => compact(only, whole, depth),
             _ => json!({}),
         };
     }

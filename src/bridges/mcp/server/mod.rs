@@ -1,6 +1,6 @@
 //! The MCP server: one conversation over any pair of byte streams, and the same over HTTP.
 //!
-//! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), and what a
+//! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
 //! client can ask, one file each: [`about`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
 //! both eras, [`progress`], [`text`] and [`links`] for what comes back), [`resources`], [`prompts`], [`complete`], [`watch`]
 //! (what clients are told of unasked). [`handler`] joins them for rmcp.
@@ -18,7 +18,11 @@ mod about;
 mod ask;
 mod call;
 mod complete;
+#[cfg(feature = "conformance")]
+#[expect(deprecated, reason = "the suite asks for sampling, roots and logging, which 2026-07-28 deprecates")]
+mod conformance;
 mod handler;
+pub mod http;
 mod links;
 mod list;
 mod pipe;
@@ -89,7 +93,6 @@ pub async fn serve(
     write: impl AsyncWrite + Unpin + Send + 'static,
     ended: CancellationToken,
 ) -> Result<(), ServeError> {
-    let (live, session) = (options.live.clone(), options.caller.session.clone());
     let gone = ended.child_token();
     let closed = CancellationToken::new();
     let pipe = Pipe::new(read, write, gone.clone(), closed.clone());
@@ -97,7 +100,6 @@ pub async fn serve(
     let served = converse(handler, pipe, &gone, &closed, ended).await;
     gone.cancel();
     closed.cancel();
-    live.current().end_session(&session);
     served
 }
 

@@ -48,6 +48,7 @@ fn needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
         "ok" => value == &Value::Bool(true),
         "uri" => map.contains_key("path"),
         "server_status" => value.get("state").is_some_and(|state| state == "ready") && value.get("detail").is_none(),
+        "name" => map.get("path") == Some(value),
         // The first of `locations`, which follow.
         "location" => map.contains_key("locations"),
         "has_more" | "truncated" => value == &Value::Bool(false),
@@ -66,7 +67,9 @@ fn fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
                 let _ = writeln!(out, "{pad}{key}:\n{}", text.trim_end_matches('\n'));
             }
             Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
-                let _ = writeln!(out, "{pad}{key}:");
+                // Whoever reads compilers' messages takes a number behind a colon for 1-based.
+                let zero = items.iter().any(|item| item.get("range").is_some());
+                let _ = writeln!(out, "{pad}{key}{}:", if zero && indent == 0 { " (0-based)" } else { "" });
                 items.iter().for_each(|item| listed(item, indent + 1, out));
             }
             Value::Object(inner) if range(inner).is_none() && inner.values().any(|value| !plain(value)) => {

@@ -33,6 +33,8 @@ pub(super) const MOST_WATCHED: usize = 256;
 pub(super) struct Watch {
     options: ServerOptions,
     gone: CancellationToken,
+    /// Counts changes of the list of prompts, which only a fixture changes.
+    prompts: watch::Sender<u64>,
     inner: Mutex<Inner>,
 }
 
@@ -53,6 +55,8 @@ struct Inner {
 pub(super) struct Subscription {
     /// For the list of tools.
     pub(super) tools: Option<watch::Receiver<u64>>,
+    /// For the list of prompts.
+    pub(super) prompts: Option<watch::Receiver<u64>>,
     /// For each resource.
     pub(super) resources: Vec<(String, watch::Receiver<u64>)>,
 }
@@ -62,13 +66,15 @@ pub(super) struct Subscription {
 pub(super) enum Change {
     /// The list of tools is another one.
     Tools,
+    /// The list of prompts is another one.
+    Prompts,
     /// The resource with this URI has changed.
     Resource(String),
 }
 
 impl Watch {
     pub(super) fn new(options: ServerOptions, gone: CancellationToken) -> Arc<Self> {
-        Arc::new(Self { options, gone, inner: Mutex::default() })
+        Arc::new(Self { options, gone, prompts: watch::Sender::new(0), inner: Mutex::default() })
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -83,6 +89,10 @@ impl Watch {
         if wanted.tools_list_changed == Some(true) {
             subscription.tools = Some(self.tools());
             accepted.tools_list_changed = Some(true);
+        }
+        if wanted.prompts_list_changed == Some(true) {
+            subscription.prompts = Some(self.prompts.subscribe());
+            accepted.prompts_list_changed = Some(true);
         }
         if let Some(uris) = &wanted.resource_subscriptions {
             let watched = uris.iter().take(MOST_WATCHED).filter_map(|uri| Some((uri.clone(), self.resource(uri)?)));
@@ -125,6 +135,20 @@ impl Watch {
         let first = self.list_of_tools();
         tokio::spawn(Arc::clone(self).watch_tools(sender, first));
         receiver
+    }
+
+    /// Says that the list of tools has changed, for whoever listens.
+    #[cfg(feature = "conformance")]
+    pub(super) fn say_tools_changed(&self) {
+        if let Some(tools) = &self.inner().tools {
+            tools.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// The same of the list of prompts.
+    #[cfg(feature = "conformance")]
+    pub(super) fn say_prompts_changed(&self) {
+        self.prompts.send_modify(|count| *count += 1);
     }
 
     async fn watch_tools(self: Arc<Self>, sender: watch::Sender<u64>, mut last: u64) {
@@ -230,13 +254,8 @@ impl Watch {
 impl Subscription {
     /// The next thing to tell; never returns where nothing is subscribed to any more.
     pub(super) async fn next(&mut self) -> Change {
-        let tools = async {
-            let Some(tools) = &mut self.tools else { return pending().await };
-            match tools.changed().await {
-                Ok(()) => Change::Tools,
-                Err(_) => pending().await,
-            }
-        };
+        let tools = changed(&mut self.tools, Change::Tools);
+        let prompts = changed(&mut self.prompts, Change::Prompts);
         let resources = async {
             let waiting = self.resources.iter_mut().map(|(uri, receiver)| {
                 Box::pin(async {
@@ -251,8 +270,17 @@ impl Subscription {
         };
         tokio::select! {
             change = tools => change,
+            change = prompts => change,
             change = resources => change,
         }
+    }
+}
+
+async fn changed(receiver: &mut Option<watch::Receiver<u64>>, change: Change) -> Change {
+    let Some(receiver) = receiver else { return pending().await };
+    match receiver.changed().await {
+        Ok(()) => change,
+        Err(_) => pending().await,
     }
 }
 
