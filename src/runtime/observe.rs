@@ -45,12 +45,16 @@ impl Runtime {
         if decision.verdict != Verdict::Allow {
             return Err(denied(&decision));
         }
-        if let Some(decision) = self.policy_of(caller).not_offered("read", crate::policy::request::Effect::Read) {
+        if let Some(decision) =
+            self.policy_of(caller).not_offered("read", crate::policy::request::Effect::Read)
+        {
             return Err(denied(&decision));
         }
-        let file = self.context.workspace.read_text_up_to(&path, RESOURCE_BYTES).map_err(|error| {
-            from_read_error(error)
-        })?;
+        let file = self
+            .context
+            .workspace
+            .read_text_up_to(&path, RESOURCE_BYTES)
+            .map_err(|error| from_read_error(error))?;
         Ok(file.text)
     }
 
@@ -95,11 +99,11 @@ impl Runtime {
     /// # Errors
     /// `invalid_args` for another URI, `outside_workspace` for a file elsewhere.
     pub fn path_of_uri(&self, uri: &str) -> Result<WorkspacePath, ToolError> {
-        let path = crate::lsp::uri::to_path(uri).ok_or_else(|| {
-            ToolError::new(ErrorCode::InvalidArgs, "this is no file: URI of this machine")
-        })?;
-        self.context.workspace.path(&path).map_err(|error| {
-            ToolError::new(ErrorCode::OutsideWorkspace, error.to_string())
-        })
+        let path = crate::lsp::uri::to_path(uri)
+            .ok_or_else(|| ToolError::new(ErrorCode::InvalidArgs, "this is no file: URI of this machine"))?;
+        self.context
+            .workspace
+            .path(&path)
+            .map_err(|error| ToolError::new(ErrorCode::OutsideWorkspace, error.to_string()))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -80,8 +81,11 @@ async fn converse(
     if let Some(address) = &serve.http {
         return listen(serve, address, options, ended, console).await;
     }
-    let served = server::serve(options, tokio::io::stdin(), tokio::io::stdout(), ended).await;
-    served.map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))
+    let internal = |error: &dyn std::error::Error| ToolError::new(ErrorCode::Internal, error.to_string());
+    // Not the library's own stdout: a host that does not read would hold its lock, and with it our end.
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned().map_err(|error| internal(&error))?;
+    let stdout = tokio::fs::File::from_std(stdout.into());
+    server::serve(options, tokio::io::stdin(), stdout, ended).await.map_err(|error| internal(&error))
 }
 
 async fn listen(
@@ -99,7 +103,9 @@ async fn listen(
     let url = format!("http://{address}{}", http::ENDPOINT);
     let mut kept = None;
     let token = if is_open(serve) {
-        console.tell(&[format!("MCP is served at {url}, to everybody: this build is for the conformance suite")]);
+        console.tell(&[format!(
+            "MCP is served at {url}, to everybody: this build is for the conformance suite"
+        )]);
         None
     } else {
         let (token, file) = match &serve.token_file {
@@ -141,7 +147,8 @@ fn address_of(text: &str, remote: bool) -> Result<SocketAddr, ToolError> {
     let spelled = spelled.as_deref().unwrap_or(text);
     let address: SocketAddr = spelled.parse().map_err(|_| {
         let error = format!("`{}` is no address to listen on", text.escape_debug());
-        ToolError::new(ErrorCode::InvalidArgs, error).with_hint("give ADDR:PORT, as 127.0.0.1:8080 or [::1]:8080")
+        ToolError::new(ErrorCode::InvalidArgs, error)
+            .with_hint("give ADDR:PORT, as 127.0.0.1:8080 or [::1]:8080")
     })?;
     if !address.ip().is_loopback() && !remote {
         let error = format!("other machines can reach {address}, and what they send is not encrypted");

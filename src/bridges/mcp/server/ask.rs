@@ -93,8 +93,7 @@ impl Ask {
         if !can_ask(context.client_capabilities()) {
             return Ok(Self::Nobody);
         }
-        let mut returning =
-            Returning { agreed: Vec::new(), answered: None, open: Mutex::new(None) };
+        let mut returning = Returning { agreed: Vec::new(), answered: None, open: Mutex::new(None) };
         if let Some(state) = state {
             let bytes = seal.open_with(&state, &bound_to(params, principal)).map_err(|error| {
                 let what = format!("requestState cannot be used: {error}; call again without it");
@@ -197,7 +196,8 @@ fn said(responses: &InputResponses) -> Option<Approval> {
 
 /// Anything but a clear yes is a no.
 fn decided(result: &ElicitResult) -> Approval {
-    let decision = result.content.as_ref().and_then(|content| content.get("decision")).and_then(Value::as_str);
+    let decision =
+        result.content.as_ref().and_then(|content| content.get("decision")).and_then(Value::as_str);
     match (&result.action, decision) {
         (ElicitationAction::Accept, Some("once")) => Approval::Once,
         (ElicitationAction::Accept, Some("session")) => Approval::ForSession,
@@ -233,7 +233,8 @@ fn form(request: &ApprovalRequest, sessions: bool) -> Result<ElicitRequestParams
 /// Everything that the call would touch, one line each.
 fn message(request: &ApprovalRequest) -> String {
     let mut text = format!("{}: {}", visible(&request.title), visible(&request.why));
-    let lists = [("run", &request.commands), ("fetch", &request.urls), (request.effect.as_str(), &request.paths)];
+    let lists =
+        [("run", &request.commands), ("fetch", &request.urls), (request.effect.as_str(), &request.paths)];
     for (what, list) in lists {
         for item in list.iter().take(SHOWN_ITEMS) {
             text.push_str(&format!("\n{what}: {}", visible(item)));

@@ -1,9 +1,7 @@
 //! `tools/call`: one call of a tool, and its result as MCP has it.
 
 use rmcp::RoleServer;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
@@ -55,7 +53,8 @@ pub(super) async fn run(
     let client = Client { progress: token.is_some().then_some(sender), ..handler.client() };
     let call = async {
         let runtime = handler.runtime().for_client(client);
-        let request = CallRequest { name, arguments, caller, approver, group: None, cancelled: cancelled.clone() };
+        let request =
+            CallRequest { name, arguments, caller, approver, group: None, cancelled: cancelled.clone() };
         let call = runtime.call(request);
         tokio::pin!(call);
         let result = tokio::select! {
@@ -100,7 +99,8 @@ pub(super) fn answer(result: &ToolResult) -> CallToolResult {
     if result.ok() {
         content.extend(links::of(&result.value));
     }
-    let mut answer = if result.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    let mut answer =
+        if result.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
     answer.structured_content = Some(result.value.clone());
     answer
 }

@@ -117,7 +117,9 @@ fn ranked(mut values: Vec<String>, typed: &str) -> Vec<String> {
         let last = value.rsplit(['/', '.']).next().unwrap_or_default();
         if value.starts_with(&wanted) {
             Some(0)
-        } else if last.starts_with(&wanted) || value.rsplit('/').next().unwrap_or_default().starts_with(&wanted) {
+        } else if last.starts_with(&wanted)
+            || value.rsplit('/').next().unwrap_or_default().starts_with(&wanted)
+        {
             Some(1)
         } else if value.contains(&wanted) {
             Some(2)
@@ -142,7 +144,10 @@ mod tests {
     #[test]
     fn what_begins_with_what_was_typed_comes_first() {
         let values = owned(&["lib/app.py", "tests/test_app.py", "app/main.py", "app.py", "other.py"]);
-        assert_eq!(ranked(values, "APP"), owned(&["app.py", "app/main.py", "lib/app.py", "tests/test_app.py"]));
+        assert_eq!(
+            ranked(values, "APP"),
+            owned(&["app.py", "app/main.py", "lib/app.py", "tests/test_app.py"])
+        );
     }
 
     #[test]

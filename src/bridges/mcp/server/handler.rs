@@ -316,17 +316,17 @@ impl ServerHandler for Handler {
         if conformance::watches(&params.uri) {
             return Ok(());
         }
-        let refused = |what: &str| ErrorData::invalid_params(what.to_owned(), Some(json!({"uri": params.uri})));
+        let refused =
+            |what: &str| ErrorData::invalid_params(what.to_owned(), Some(json!({"uri": params.uri})));
         let many = self.told.lock().unwrap_or_else(PoisonError::into_inner).len() > MOST_WATCHED;
         if many {
             return Err(refused("too many resources are subscribed to; unsubscribe from one first"));
         }
         // Known ones are told apart from those that only do not change.
         resources::wanted(&self.runtime(), &params.uri)?;
-        let receiver = self
-            .watch()
-            .resource(&params.uri)
-            .ok_or_else(|| refused("only diagnostics can be subscribed to: lsp-tools://diagnostics/{+path}"))?;
+        let receiver = self.watch().resource(&params.uri).ok_or_else(|| {
+            refused("only diagnostics can be subscribed to: lsp-tools://diagnostics/{+path}")
+        })?;
         let resources = vec![(params.uri.clone(), receiver)];
         self.tell(&params.uri, context.peer, Subscription { resources, ..Subscription::default() });
         Ok(())
@@ -391,9 +391,16 @@ impl ServerHandler for Handler {
         let method = request.method;
         let name = method.as_str();
         if KNOWN.contains(&name) || (EARLIER.contains(&name) && !is_modern(&context)) {
-            return Err(ErrorData::invalid_params(format!("the parameters of {method} cannot be read"), None));
+            return Err(ErrorData::invalid_params(
+                format!("the parameters of {method} cannot be read"),
+                None,
+            ));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method: {}", method.escape_debug()), None))
+        Err(ErrorData::new(
+            ErrorCode::METHOD_NOT_FOUND,
+            format!("unknown method: {}", method.escape_debug()),
+            None,
+        ))
     }
 }
 

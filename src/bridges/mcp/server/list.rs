@@ -15,8 +15,6 @@ use crate::tools::tool::Definition;
 const PAGE: usize = 64;
 /// How long a client may keep a page, in milliseconds: it is told of changes, if it listens.
 const TTL: u64 = 60_000;
-/// So deep answers are described; what lies below is data.
-const DEPTH: usize = 2;
 
 /// The tools that agents use most, first; the others follow by name. Hosts cut lists off at their end, and a stable order keeps
 /// prompts in the caches of models.
@@ -55,7 +53,8 @@ pub(super) fn page(definitions: Vec<Definition>, cursor: Option<&str>) -> Result
     let after = cursor.map(decoded).transpose()?;
     let mut definitions = definitions;
     definitions.sort_by_cached_key(place);
-    let mut rest = definitions.iter().filter(|definition| after.as_ref().is_none_or(|after| place(definition) > *after));
+    let mut rest =
+        definitions.iter().filter(|definition| after.as_ref().is_none_or(|after| place(definition) > *after));
     let shown: Vec<&Definition> = rest.by_ref().take(PAGE).collect();
     let next = rest.next().and(shown.last()).map(|last| encoded(&place(last)));
     let mut result = ListToolsResult::with_all_items(shown.into_iter().map(tool).collect());
@@ -113,7 +112,7 @@ fn object(schema: &Value) -> JsonObject {
 /// The schema of every answer of a tool, successes and failures, as small as it can be: types and names without descriptions.
 /// Only `ok` is required, because a failure has nothing else in common with a success.
 fn answer(output: &Value) -> JsonObject {
-    let mut properties = match compact(output, output, DEPTH) {
+    let mut properties = match compact(output, output, Depth::Answer) {
         Value::Object(mut schema) => match schema.remove("properties") {
             Some(Value::Object(properties)) => properties,
             _ => Map::new(),
@@ -136,8 +135,19 @@ fn answer(output: &Value) -> JsonObject {
     object(&schema)
 }
 
-/// `schema` without words, without references, and without what lies deeper than `depth`.
-fn compact(schema: &Value, whole: &Value, depth: usize) -> Value {
+/// How much of a schema is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// The fields, and what is in those that are lists.
+    Answer,
+    /// The fields.
+    Item,
+    /// The type.
+    Leaf,
+}
+
+/// `schema` without words and references, and without what lies deeper than `depth`: that is data.
+fn compact(schema: &Value, whole: &Value, depth: Depth) -> Value {
     let Some(schema) = schema.as_object() else { return json!({}) };
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         let named = name.strip_prefix('#').and_then(|pointer| whole.pointer(pointer));
@@ -145,15 +155,7 @@ fn compact(schema: &Value, whole: &Value, depth: usize) -> Value {
     }
     if let Some(Value::Array(ways)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
         let words: Option<Vec<&Value>> = ways.iter().map(|way| way.get("const")).collect();
-        if let Some(words) = words {
-            return json!({"enum": words});
-        }
-        // Of a value that may be missing, only what it is where it is there; an absent field needs no schema.
-        let mut real = ways.iter().filter(|way| way.get("type") != Some(&json!("null")));
-        return match (real.next(), real.next(), ways.len()) {
-            (Some(only), None, 1) => compact(only, whole, depth),
-            _ => json!({}),
-        };
+        return words.map_or_else(|| json!({}), |words| json!({"enum": words}));
     }
     let mut kept = Map::new();
     for key in ["type", "enum"] {
@@ -161,18 +163,20 @@ fn compact(schema: &Value, whole: &Value, depth: usize) -> Value {
             kept.insert(key.to_owned(), value.clone());
         }
     }
-    if depth == 0 {
-        return Value::Object(kept);
-    }
-    if let Some(Value::Object(properties)) = schema.get("properties") {
-        let inner = properties.iter().map(|(name, inner)| (name.clone(), compact(inner, whole, depth - 1)));
-        kept.insert("properties".to_owned(), Value::Object(inner.collect()));
-    }
-    if let Some(items) = schema.get("items") {
-        // A list costs no level: what is in it is what one wants to know.
-        kept.insert("items".to_owned(), compact(items, whole, depth));
+    let fields = schema.get("properties").and_then(Value::as_object).filter(|_| depth != Depth::Leaf);
+    if let Some(fields) = fields {
+        let fields = fields.iter().map(|(name, field)| (name.clone(), described(field, whole, depth)));
+        kept.insert("properties".to_owned(), Value::Object(fields.collect()));
     }
     Value::Object(kept)
+}
+
+fn described(field: &Value, whole: &Value, depth: Depth) -> Value {
+    let mut kept = compact(field, whole, Depth::Leaf);
+    if let (Depth::Answer, Some(items), Value::Object(kept)) = (depth, field.get("items"), &mut kept) {
+        kept.insert("items".to_owned(), compact(items, whole, Depth::Item));
+    }
+    kept
 }
 
 #[cfg(test)]

@@ -65,7 +65,9 @@ pub struct ServerOptions {
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// It did not begin as MCP says.
-    #[error("the MCP client did not begin as the protocol says: {0}; it opens with `initialize`, or with a request of 2026-07-28")]
+    #[error(
+        "the MCP client did not begin as the protocol says: {0}; it opens with `initialize`, or with a request of 2026-07-28"
+    )]
     Opening(Box<ServerInitializeError>),
     /// A fault of ours.
     #[error("the MCP server ended by a fault of its own: {0}; details are in the log")]

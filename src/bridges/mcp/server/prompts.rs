@@ -1,8 +1,8 @@
 //! Prompts: what people often want done, put in the words of our tools.
 
 use rmcp::model::{
-    CacheScope, ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
-    PromptMessage, Role,
+    CacheScope, ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt,
+    PromptArgument, PromptMessage, Role,
 };
 use serde_json::{Value, json};
 
@@ -93,7 +93,9 @@ pub(super) fn list() -> ListPromptsResult {
         Prompt::new(template.name, Some(template.description), Some(arguments.collect()))
             .with_title(template.title)
     });
-    ListPromptsResult::with_all_items(prompts.collect()).with_ttl_ms(TTL).with_cache_scope(CacheScope::Private)
+    ListPromptsResult::with_all_items(prompts.collect())
+        .with_ttl_ms(TTL)
+        .with_cache_scope(CacheScope::Private)
 }
 
 /// `prompts/get`
@@ -121,7 +123,8 @@ pub(super) fn get(params: &GetPromptRequestParams) -> Result<GetPromptResult, Er
     // A name or a path stays within its backticks.
     let argument = |name: &str| {
         let text = given(name)?.as_str()?.trim();
-        (!text.is_empty()).then(|| text.replace('`', "'").replace(|character: char| character.is_control(), " "))
+        (!text.is_empty())
+            .then(|| text.replace('`', "'").replace(|character: char| character.is_control(), " "))
     };
     let message = PromptMessage::new_text(Role::User, (template.text)(&argument));
     Ok(GetPromptResult::new(vec![message]).with_description(template.description))

@@ -50,7 +50,8 @@ pub(super) enum Wanted {
 /// # Errors
 /// -32602 where it names nothing of ours, or something outside the workspace.
 pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<Wanted, ErrorData> {
-    let missing = || not_found(uri, "there is no such resource; resources/templates/list tells the forms of URIs");
+    let missing =
+        || not_found(uri, "there is no such resource; resources/templates/list tells the forms of URIs");
     let parsed = Url::parse(uri).map_err(|_| missing())?;
     if parsed.scheme() == "file" {
         let path = runtime.path_of_uri(uri).map_err(|error| not_found(uri, &error.error))?;
@@ -64,7 +65,10 @@ pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<Wanted, ErrorData> 
         (Some("diagnostics"), path) => {
             let path = if path.is_empty() { "." } else { path };
             // Relative to the root, whatever folder the client stands in.
-            let path = runtime.workspace().path(Path::new(path)).map_err(|error| not_found(uri, &error.to_string()))?;
+            let path = runtime
+                .workspace()
+                .path(Path::new(path))
+                .map_err(|error| not_found(uri, &error.to_string()))?;
             Ok(Wanted::Diagnostics(path))
         }
         (Some("logs"), "") => Ok(Wanted::Logs(None)),
@@ -119,7 +123,9 @@ pub(super) fn list() -> ListResourcesResult {
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let diagnostics = ResourceTemplate::new("lsp-tools://diagnostics/{+path}", "file-diagnostics")
         .with_title("Diagnostics of a file")
-        .with_description("What the language servers find wrong in a file or folder; subscribe to hear of changes")
+        .with_description(
+            "What the language servers find wrong in a file or folder; subscribe to hear of changes",
+        )
         .with_mime_type("application/json");
     let logs = ResourceTemplate::new("lsp-tools://logs/{server}", "server-log")
         .with_title("Log of a language server")

@@ -47,7 +47,9 @@ fn needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
     match key {
         "ok" => value == &Value::Bool(true),
         "uri" => map.contains_key("path"),
-        "server_status" => value.get("state").is_some_and(|state| state == "ready") && value.get("detail").is_none(),
+        "server_status" => {
+            value.get("state").is_some_and(|state| state == "ready") && value.get("detail").is_none()
+        }
         "name" => map.get("path") == Some(value),
         // The first of `locations`, which follow.
         "location" => map.contains_key("locations"),
@@ -96,15 +98,21 @@ fn listed(item: &Value, indent: usize, out: &mut String) {
     };
     out.push_str(&pad);
     let placed = place(map, out);
-    let short: Map<String, Value> =
-        map.iter().filter(|(key, value)| !placed.contains(&key.as_str()) && plain(value)).map(owned).collect();
+    let short: Map<String, Value> = map
+        .iter()
+        .filter(|(key, value)| !placed.contains(&key.as_str()) && plain(value))
+        .map(owned)
+        .collect();
     if !placed.is_empty() && short.iter().any(|(key, value)| !needless(map, key, value)) {
         out.push(' ');
     }
     pairs(&short, map, out);
     out.push('\n');
-    let long: Map<String, Value> =
-        map.iter().filter(|(key, value)| !placed.contains(&key.as_str()) && !plain(value)).map(owned).collect();
+    let long: Map<String, Value> = map
+        .iter()
+        .filter(|(key, value)| !placed.contains(&key.as_str()) && !plain(value))
+        .map(owned)
+        .collect();
     fields(&long, indent + 1, out);
 }
 

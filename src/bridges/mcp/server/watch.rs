@@ -95,7 +95,8 @@ impl Watch {
             accepted.prompts_list_changed = Some(true);
         }
         if let Some(uris) = &wanted.resource_subscriptions {
-            let watched = uris.iter().take(MOST_WATCHED).filter_map(|uri| Some((uri.clone(), self.resource(uri)?)));
+            let watched =
+                uris.iter().take(MOST_WATCHED).filter_map(|uri| Some((uri.clone(), self.resource(uri)?)));
             subscription.resources = watched.collect();
             accepted.resource_subscriptions =
                 Some(subscription.resources.iter().map(|(uri, _)| uri.clone()).collect());
@@ -209,7 +210,12 @@ impl Watch {
         inner.read.insert(uri.to_owned(), fingerprint(text));
     }
 
-    async fn watch_diagnostics(self: Arc<Self>, uri: String, path: WorkspacePath, sender: watch::Sender<u64>) {
+    async fn watch_diagnostics(
+        self: Arc<Self>,
+        uri: String,
+        path: WorkspacePath,
+        sender: watch::Sender<u64>,
+    ) {
         let mut mark: Option<DiagnosticsMark> = None;
         let mut told: Option<u64> = None;
         while self.is_wanted(&uri, &sender) {

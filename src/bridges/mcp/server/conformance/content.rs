@@ -7,7 +7,8 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 /// A PNG of one red pixel.
-const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
+const PIXEL: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
 /// A WAV file without a sample.
 const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
@@ -72,7 +73,11 @@ pub(super) fn prompt(params: &GetPromptRequestParams) -> Option<GetPromptResult>
     let messages = match params.name.as_str() {
         "test_simple_prompt" => vec![says("This is a simple test prompt.".to_owned())],
         "test_prompt_with_arguments" => {
-            vec![says(format!("Prompt with arguments: arg1='{}', arg2='{}'", argument("arg1"), argument("arg2")))]
+            vec![says(format!(
+                "Prompt with arguments: arg1='{}', arg2='{}'",
+                argument("arg1"),
+                argument("arg2")
+            ))]
         }
         "test_prompt_with_embedded_resource" => {
             let uri = argument("resourceUri");

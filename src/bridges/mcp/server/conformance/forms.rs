@@ -13,7 +13,11 @@ use serde_json::{Value, json};
 pub(super) fn form(message: &str, schema: Value) -> Result<ElicitRequestParams, ErrorData> {
     let requested_schema =
         serde_json::from_value(schema).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-    Ok(ElicitRequestParams::FormElicitationParams { meta: None, message: message.to_owned(), requested_schema })
+    Ok(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message.to_owned(),
+        requested_schema,
+    })
 }
 
 /// A form with one field that has to be filled in, as part of a result.

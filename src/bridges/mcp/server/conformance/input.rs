@@ -56,11 +56,7 @@ fn stage(handler: &Handler, params: &CallToolRequestParams) -> Result<u64, Error
     Ok(opened["stage"].as_u64().unwrap_or_default())
 }
 
-fn ask(
-    handler: &Handler,
-    stage: u64,
-    asked: InputRequests,
-) -> Result<CallToolResponse, ErrorData> {
+fn ask(handler: &Handler, stage: u64, asked: InputRequests) -> Result<CallToolResponse, ErrorData> {
     let sealed = handler
         .seal()
         .seal_json(&json!({"stage": stage}))
@@ -83,9 +79,10 @@ pub(super) fn call(
             None => once(requests([("user_name", name()?)])),
         },
         "sampling" => match given("capital_question") {
-            Some(response) => {
-                done(format!("Sampling response: {}", response["content"]["text"].as_str().unwrap_or_default()))
-            }
+            Some(response) => done(format!(
+                "Sampling response: {}",
+                response["content"]["text"].as_str().unwrap_or_default()
+            )),
             None => once(requests([("capital_question", sampling("What is the capital of France?"))])),
         },
         "list_roots" => match given("client_roots") {
@@ -101,7 +98,8 @@ pub(super) fn call(
             if stage(handler, params)? > 0 && keys.iter().all(|key| given(key).is_some()) {
                 return done("All three are here");
             }
-            let asked = [("user_name", name()?), ("greeting", sampling("Greet somebody")), ("client_roots", roots())];
+            let asked =
+                [("user_name", name()?), ("greeting", sampling("Greet somebody")), ("client_roots", roots())];
             ask(handler, 1, requests(asked))
         }
         "multi_round" => match stage(handler, params)? {
@@ -133,7 +131,8 @@ pub(super) fn call(
 pub(super) fn prompt(params: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
     match response(params.input_responses.as_ref(), "user_context") {
         Some(response) => {
-            let text = format!("The context is {}", response["content"]["context"].as_str().unwrap_or_default());
+            let text =
+                format!("The context is {}", response["content"]["context"].as_str().unwrap_or_default());
             Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
         }
         None => {

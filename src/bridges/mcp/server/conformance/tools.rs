@@ -116,7 +116,9 @@ pub(super) async fn call(
             let schema = json!({"type": "object", "properties": names, "required": ["username", "email"]});
             return Some(elicit(context, &argument("message"), schema).await);
         }
-        "test_elicitation_sep1034_defaults" => return Some(elicit(context, "With defaults", defaults()).await),
+        "test_elicitation_sep1034_defaults" => {
+            return Some(elicit(context, "With defaults", defaults()).await);
+        }
         "test_elicitation_sep1330_enums" => return Some(elicit(context, "With choices", choices()).await),
         "json_schema_2020_12_tool" => vec![ContentBlock::text(argument("name"))],
         "test_custom_header" => vec![ContentBlock::text(argument("value"))],
@@ -201,7 +203,11 @@ async fn elicit(
     Ok(match context.peer.create_elicitation(form(message, schema)?).await {
         Ok(result) => {
             let said = serde_json::to_value(&result).unwrap_or_default();
-            let text = format!("action={}, content={}", said["action"].as_str().unwrap_or_default(), said["content"]);
+            let text = format!(
+                "action={}, content={}",
+                said["action"].as_str().unwrap_or_default(),
+                said["content"]
+            );
             CallToolResult::success(vec![ContentBlock::text(text)])
         }
         Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),

@@ -59,7 +59,11 @@ impl Guard {
         let mut authorities = vec![address.to_string()];
         if address.ip().is_loopback() {
             let port = address.port();
-            authorities.extend([format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("[::1]:{port}")]);
+            authorities.extend([
+                format!("localhost:{port}"),
+                format!("127.0.0.1:{port}"),
+                format!("[::1]:{port}"),
+            ]);
         }
         let lower = hosts.into_iter().map(|host| host.to_ascii_lowercase());
         let (with_port, names): (Vec<String>, Vec<String>) = lower.partition(|host| port_of(host).is_some());
@@ -95,7 +99,8 @@ impl Guard {
 
     fn knows(&self, authority: &str) -> bool {
         let authority = authority.to_ascii_lowercase();
-        let name = port_of(&authority).map_or(authority.as_str(), |port| &authority[..authority.len() - port.len() - 1]);
+        let name = port_of(&authority)
+            .map_or(authority.as_str(), |port| &authority[..authority.len() - port.len() - 1]);
         self.authorities.contains(&authority) || self.names.iter().any(|known| known == name)
     }
 }
@@ -139,10 +144,25 @@ mod tests {
 
     #[test]
     fn only_our_own_names_are_served() {
-        for host in ["127.0.0.1:8000", "localhost:8000", "LOCALHOST:8000", "[::1]:8000", "tools.example", "tools.example:443"] {
+        for host in [
+            "127.0.0.1:8000",
+            "localhost:8000",
+            "LOCALHOST:8000",
+            "[::1]:8000",
+            "tools.example",
+            "tools.example:443",
+        ] {
             assert_eq!(checked(host, None, RIGHT), Ok(()), "{host}");
         }
-        for host in ["evil.example", "127.0.0.1", "127.0.0.1:8001", "localhost", "127.0.0.1:8000.evil.example", "", "[::1]"] {
+        for host in [
+            "evil.example",
+            "127.0.0.1",
+            "127.0.0.1:8001",
+            "localhost",
+            "127.0.0.1:8000.evil.example",
+            "",
+            "[::1]",
+        ] {
             assert_eq!(checked(host, None, RIGHT), Err(Refused::Host), "{host}");
         }
     }
@@ -152,7 +172,14 @@ mod tests {
         for origin in ["http://127.0.0.1:8000", "https://tools.example", "http://localhost:8000"] {
             assert_eq!(checked("127.0.0.1:8000", Some(origin), RIGHT), Ok(()), "{origin}");
         }
-        for origin in ["http://evil.example", "null", "", "http://127.0.0.1:3000", "file://", "http://127.0.0.1:8000@evil.example"] {
+        for origin in [
+            "http://evil.example",
+            "null",
+            "",
+            "http://127.0.0.1:3000",
+            "file://",
+            "http://127.0.0.1:8000@evil.example",
+        ] {
             assert_eq!(checked("127.0.0.1:8000", Some(origin), RIGHT), Err(Refused::Origin), "{origin}");
         }
     }
@@ -160,7 +187,13 @@ mod tests {
     #[test]
     fn nobody_is_let_in_without_the_token() {
         assert_eq!(checked("127.0.0.1:8000", None, Some("bearer 0123456789abcdef")), Ok(()));
-        for token in [None, Some("Bearer"), Some("Bearer 0123456789abcdeg"), Some("Basic 0123456789abcdef"), Some("Bearer 0123456789abcdef0")] {
+        for token in [
+            None,
+            Some("Bearer"),
+            Some("Bearer 0123456789abcdeg"),
+            Some("Basic 0123456789abcdef"),
+            Some("Bearer 0123456789abcdef0"),
+        ] {
             assert_eq!(checked("127.0.0.1:8000", None, token), Err(Refused::Token), "{token:?}");
         }
     }

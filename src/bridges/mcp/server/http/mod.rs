@@ -208,7 +208,10 @@ impl Door {
             return refusal(refused);
         }
         if request.method() == Method::POST && self.is_full(request.headers()).await {
-            return plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open; end one, or try again later");
+            return plain(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many sessions are open; end one, or try again later",
+            );
         }
         let (head, body) = request.into_parts();
         if declared(&head.headers).is_some_and(|length| length > BODY) {

@@ -35,7 +35,9 @@ pub enum TokenError {
         path: PathBuf,
     },
     /// It is no token.
-    #[error("a token has {SHORTEST} to {LONGEST} visible ASCII characters without spaces; make one with: openssl rand -hex 32")]
+    #[error(
+        "a token has {SHORTEST} to {LONGEST} visible ASCII characters without spaces; make one with: openssl rand -hex 32"
+    )]
     Unusable,
     /// The system gave no random bytes.
     #[error("the system gives no random bytes ({0}), so that no token can be made")]

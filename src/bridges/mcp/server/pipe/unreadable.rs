@@ -25,10 +25,13 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refus
     }
     let head = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(head)) => head,
-        Ok(Value::Array(_)) => return Err((invalid("batches are not part of MCP; send one message per line"), None)),
+        Ok(Value::Array(_)) => {
+            return Err((invalid("batches are not part of MCP; send one message per line"), None));
+        }
         Ok(_) => return Err((invalid("a message is a JSON object"), None)),
         Err(fault) => {
-            let error = ErrorData::new(ErrorCode::PARSE_ERROR, format!("this line is not JSON: {fault}"), None);
+            let error =
+                ErrorData::new(ErrorCode::PARSE_ERROR, format!("this line is not JSON: {fault}"), None);
             return Err((error, id_in(line)));
         }
     };
