@@ -14,3 +14,16 @@ pub mod daemon;
 pub mod editor;
 pub mod init;
 pub mod mcp;
+
+use crate::runtime::{Runtime, RuntimeOptions};
+use crate::tools::error::ToolError;
+
+/// Opens a runtime with all that settings mount in it: what every door opens. No server is started yet.
+///
+/// # Errors
+/// Those of [`Runtime::open`].
+pub fn open(options: RuntimeOptions) -> Result<Runtime, ToolError> {
+    let mut runtime = Runtime::open(options)?;
+    mcp::client::mount(&mut runtime);
+    Ok(runtime)
+}
