@@ -15,6 +15,7 @@ pub mod editor;
 pub mod init;
 pub mod mcp;
 
+use crate::config::Folders;
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::ToolError;
 
@@ -23,7 +24,18 @@ use crate::tools::error::ToolError;
 /// # Errors
 /// Those of [`Runtime::open`].
 pub fn open(options: RuntimeOptions) -> Result<Runtime, ToolError> {
-    let mut runtime = Runtime::open(options)?;
+    Ok(mounted(Runtime::open(options)?))
+}
+
+/// As [`open`], with the user's folders elsewhere.
+///
+/// # Errors
+/// Those of [`Runtime::open_with`].
+pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Runtime, ToolError> {
+    Ok(mounted(Runtime::open_with(options, folders)?))
+}
+
+fn mounted(mut runtime: Runtime) -> Runtime {
     mcp::client::mount(&mut runtime);
-    Ok(runtime)
+    runtime
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::config::{Config, Flags, Folders, Trust};
+use crate::config::{Catalogue, Config, Flags, Folders, Trust};
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::model::Severity;
@@ -246,6 +246,11 @@ impl Runtime {
     /// The rules for `caller`.
     fn policy_of<'a>(&'a self, caller: &'a Caller) -> CallerPolicy<'a> {
         self.policy.of(&caller.access, caller.agent.as_deref())
+    }
+
+    /// The languages and servers in force.
+    pub fn catalogue(&self) -> &Catalogue {
+        self.context.catalogue()
     }
 
     /// The workspace.

@@ -120,7 +120,7 @@ impl MountedState {
 pub struct MountedTool {
     /// The name it is called by here.
     pub name: String,
-    /// Its first line.
+    /// Its first sentence, or so much of it as fits a line.
     pub summary: String,
     /// The SHA-256 of the definition that was agreed to.
     pub hash: String,
