@@ -21,6 +21,7 @@ use super::paths::Paths;
 use super::progress::Progress;
 use super::render::{escape, verdict};
 use super::signals::Signals;
+use crate::bridges;
 use crate::config::Folders;
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::{ErrorCode, ToolError};
@@ -141,7 +142,7 @@ async fn ask(cli: Cli, cwd: PathBuf, log: Option<Log>, console: &Console) -> Res
         trace: cli.global.trace,
         progress: shown.then_some(sender),
     };
-    let runtime = Runtime::open(options)?;
+    let runtime = bridges::open(options)?;
     if let Some(log) = log {
         log.set_level(runtime.log_level());
     }

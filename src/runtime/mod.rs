@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::config::{Config, Flags, Folders, Trust};
+use crate::config::{Catalogue, Config, Flags, Folders, Trust};
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::model::Severity;
@@ -42,6 +42,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::install::InstallOutput;
 use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
+use crate::tools::source::ToolSource;
 use crate::tools::target::Target;
 use crate::tools::tool::{Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
@@ -83,6 +84,8 @@ pub struct Runtime {
     context: Context,
     tools: Arc<Registry>,
     drop_ins: Arc<DropIns>,
+    /// Tools from elsewhere.
+    sources: Arc<Vec<Arc<dyn ToolSource>>>,
     policy: Arc<Policy>,
     hooks: Arc<Hooks>,
     grants: Arc<Grants>,
@@ -171,6 +174,7 @@ impl Runtime {
             context,
             tools: Arc::new(built_in::registry()?),
             drop_ins: Arc::default(),
+            sources: Arc::default(),
             policy: Arc::new(policy),
             hooks: Arc::new(hooks),
             grants: Arc::default(),
@@ -202,7 +206,7 @@ impl Runtime {
 
     /// All tools as the folders for dropped-in ones are now.
     fn offer(&self) -> Arc<Offer> {
-        self.drop_ins.offer(&self.context, &self.tools)
+        self.drop_ins.offer(&self.context, &self.tools, &self.sources)
     }
 
     /// Adds a tool of the embedder's own; it passes the same rules as all others.
@@ -210,6 +214,29 @@ impl Runtime {
         Arc::make_mut(&mut self.tools).add(tool)?;
         self.drop_ins.forget();
         Ok(())
+    }
+
+    /// Adds a source of tools, made of what all tools work with. Built-in and dropped-in tools keep their names before it.
+    pub fn add_source(&mut self, make: impl FnOnce(&Context) -> Arc<dyn ToolSource>) {
+        let source = make(&self.context);
+        Arc::make_mut(&mut self.sources).push(source);
+        self.drop_ins.forget();
+    }
+
+    /// The sources of tools, in the order in which they were added.
+    pub fn sources(&self) -> &[Arc<dyn ToolSource>] {
+        &self.sources
+    }
+
+    /// What settings say of mounted MCP servers and what does not count, in sentences.
+    pub fn mounts_left_out(&self) -> &[String] {
+        &self.context.config.settings.mounts.left_out
+    }
+
+    /// Waits until the tools of all sources are known, as far as their own deadlines let it: for whoever lists tools and
+    /// cannot list them again.
+    pub async fn settle(&self) {
+        futures::future::join_all(self.sources.iter().map(|source| source.settle(None))).await;
     }
 
     /// The rules in force, and the agents that the settings know.
@@ -220,6 +247,11 @@ impl Runtime {
     /// The rules for `caller`.
     fn policy_of<'a>(&'a self, caller: &'a Caller) -> CallerPolicy<'a> {
         self.policy.of(&caller.access, caller.agent.as_deref())
+    }
+
+    /// The languages and servers in force.
+    pub fn catalogue(&self) -> &Catalogue {
+        self.context.catalogue()
     }
 
     /// The workspace.
@@ -357,7 +389,8 @@ impl Runtime {
 
     /// Ends every server and every command; returns when they are gone.
     pub async fn shutdown(&self) {
-        tokio::join!(self.context.manager.shutdown(), self.context.shells.shutdown());
+        let sources = futures::future::join_all(self.sources.iter().map(|source| source.shutdown()));
+        tokio::join!(self.context.manager.shutdown(), self.context.shells.shutdown(), sources);
     }
 }
 
