@@ -15,7 +15,7 @@ use super::process::{Exit, ServerProcess};
 use super::readiness::Ready;
 use super::state::{Ears, State, folder_value};
 use super::uri;
-use super::view::View;
+use super::view::{Shown, View};
 use super::wire::Trace;
 use crate::config::Catalogue;
 use crate::workspace::{ChangeKind, Workspace, WorkspacePath};
@@ -81,7 +81,7 @@ pub struct Session {
     /// Held while a command of ours runs at the server and may ask for edits.
     pub(super) commands: tokio::sync::Mutex<()>,
     /// Whose texts the server has: held for reading by whoever asks, for writing by whoever changes it.
-    pub(super) view: tokio::sync::RwLock<View>,
+    pub(super) view: tokio::sync::RwLock<Shown>,
     /// The same, for those who bring documents in step.
     pub(super) unsaved: Mutex<View>,
 }
@@ -364,12 +364,17 @@ impl Session {
     }
 
     /// Whether a change of `path` may change what this server says about other files.
-    pub(super) fn concerns(&self, path: &WorkspacePath) -> bool {
+    fn concerns(&self, path: &WorkspacePath) -> bool {
+        self.concerns_text(path, None)
+    }
+
+    /// The same, of a file whose first line is known.
+    pub(super) fn concerns_text(&self, path: &WorkspacePath, first_line: Option<&str>) -> bool {
         let name = path.name_lossy();
         let spec = &self.state.spec;
         let speaks = self
             .catalogue
-            .language_of(&name, None)
+            .language_of(&name, first_line)
             .is_some_and(|key| spec.languages.iter().any(|own| own == key));
         let absolute = self.workspace.absolute(path);
         speaks

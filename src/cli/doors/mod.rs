@@ -5,7 +5,6 @@ pub mod daemon;
 pub mod lsp;
 pub mod mcp;
 
-use std::io;
 use std::path::PathBuf;
 
 use super::args::{Command, Global};
