@@ -58,7 +58,8 @@ impl<'a> Texts<'a> {
         Self { session, own, buffers: HashMap::new(), dropped: 0 }
     }
 
-    fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
+    /// The text of `file`, where it can be read.
+    pub fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
         let session = self.session;
         let load = || match file {
             FileRef::Inside(path) => session

@@ -18,6 +18,7 @@ use super::uri;
 use super::view::{Shown, View};
 use super::wire::Trace;
 use crate::config::Catalogue;
+use crate::text::Encoding;
 use crate::workspace::{ChangeKind, Workspace, WorkspacePath};
 
 pub use super::ask::{AskError, Asked, Scope};
@@ -321,6 +322,27 @@ impl Session {
 
     pub(super) fn readiness(&self) -> Ready {
         self.state.readiness(|readiness| readiness.state(&self.state.spec.readiness))
+    }
+
+    /// What the server counts columns in.
+    pub fn encoding(&self) -> Encoding {
+        self.capabilities.encoding
+    }
+
+    /// How often the server has said that its findings are others now.
+    pub fn refreshes(&self) -> u64 {
+        self.state.refreshes()
+    }
+
+    /// Waits until the server has said that more often than `known` times, or has ended.
+    pub async fn wait_refresh(&self, known: u64) {
+        let mut bell = self.state.listen();
+        while self.state.refreshes() <= known {
+            tokio::select! {
+                rung = bell.changed() => if rung.is_err() { return },
+                _ = self.connection.wait_closed() => return,
+            }
+        }
     }
 
     /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and

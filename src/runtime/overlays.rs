@@ -35,6 +35,11 @@ impl Overlays {
         self.open().remove(path);
     }
 
+    /// The client sees the disk and nothing else.
+    pub fn clear(&self) {
+        self.open().clear();
+    }
+
     /// What the client sees at this moment: its texts, as far as they are not what is on disk.
     pub fn view(&self, workspace: &Workspace) -> View {
         let mut open = self.open();
