@@ -162,9 +162,17 @@ impl Connector {
     /// # Errors
     /// Where there is no folder for sockets, or the program's own file is gone.
     pub fn find(root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
+        Self::in_folder(Folder::find(folders)?, root, folders)
+    }
+
+    /// As [`find`](Self::find), with the sockets in `folder`.
+    ///
+    /// # Errors
+    /// Where the program's own file is gone.
+    pub fn in_folder(folder: Folder, root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
         let binary = std::env::current_exe().map_err(ConnectError::Binary)?;
         let identity = Identity::find(root, folders, &binary).map_err(ConnectError::Binary)?;
-        Ok(Self { folder: Folder::find(folders)?, identity })
+        Ok(Self { folder, identity })
     }
 
     /// What the daemon is for.

@@ -118,9 +118,17 @@ fn relevant(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsStr
     let own: Vec<_> = own.cloned().collect();
     let passed = environment::inherited(all.into_iter()).into_iter();
     let mut chosen: Vec<_> = passed.filter(|(name, _)| !is_irrelevant(name)).chain(own).collect();
+    // The daemon is started through a shell, and some shells drop what they have no name for.
+    chosen.retain(|(name, _)| is_shell_name(name));
     chosen.sort();
     chosen.dedup();
     chosen
+}
+
+fn is_shell_name(name: &OsStr) -> bool {
+    let bytes = name.as_bytes();
+    bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        && bytes.first().is_some_and(|first| !first.is_ascii_digit())
 }
 
 fn is_irrelevant(name: &OsStr) -> bool {
@@ -178,6 +186,7 @@ mod tests {
             &[("HOME", "/h"), ("PATH", "/bin")][..],
             &[("PATH", "/bin"), ("HOME", "/h"), ("TERM", "dumb"), ("LC_ALL", "C"), ("XDG_SESSION_ID", "9")],
             &[("PATH", "/bin"), ("HOME", "/h"), ("AWS_SECRET_KEY", "x"), ("ANYTHING", "y")],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("CARGO_BIN_EXE_lsp-tools", "x")],
             &[("PATH", "/bin"), ("HOME", "/h"), ("LSP_TOOLS_LOG", "debug"), (NO_DAEMON, "1")],
         ];
         for variables in same {
