@@ -43,7 +43,7 @@ fn work(house: &House, number: usize, over: &AtomicBool, answered: &AtomicUsize,
         &["check", "a.scr"],
         &["grep", "foo"],
         &["references", "a.scr:1:foo"],
-        &["edit", "b.scr", "--old", "foo", "--new", "foo", "--dry-run"],
+        &["edit", "b.scr", "--old", "foo", "--new", "bar", "--dry-run"],
         &["read", "a.scr"],
     ];
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15 + number as u64);
