@@ -194,6 +194,11 @@ impl Session {
         self.process.tree_rss()
     }
 
+    /// The server's last errors and warnings for the user, oldest first.
+    pub fn messages(&self) -> Vec<String> {
+        self.state.messages()
+    }
+
     /// The last lines of its standard error.
     pub fn stderr_tail(&self) -> Vec<String> {
         self.process.stderr_tail()

@@ -7,6 +7,7 @@ mod approve;
 pub mod call;
 mod hooked;
 pub mod live;
+pub mod observe;
 mod record;
 mod reopen;
 mod skills;

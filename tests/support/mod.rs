@@ -6,6 +6,7 @@
 //! - [`scenarios`]: the faults by name, and parts of scenarios.
 //! - [`ServerLog`]: what the scripted server noted.
 //! - [`count_processes`], [`signal_processes`], [`wait_until`]: what still lives, and waiting for it with a deadline.
+//! - [`mcp::Mcp`]: an MCP client that does as it is told.
 //! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
@@ -13,6 +14,7 @@
 pub mod agent;
 mod fingerprint;
 mod log;
+pub mod mcp;
 mod processes;
 mod project;
 pub mod scenarios;

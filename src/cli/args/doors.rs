@@ -1,5 +1,7 @@
 //! The words of the doors for programs: `mcp`, `lsp`, `daemon`, `init`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::tools::ProfileName;
@@ -19,9 +21,22 @@ pub struct Mcp {
 /// `mcp` as a server
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct McpServe {
-    /// Listen for HTTP at ADDR:PORT instead of stdin and stdout
+    /// Listen for HTTP at ADDR:PORT instead of stdin and stdout; plain HTTP, so leave TLS to a proxy
     #[arg(long, value_name = "ADDR:PORT")]
     pub http: Option<String>,
+    /// Take the token that HTTP clients must send from FILE, which only you can read [default: a new one at each start]
+    #[arg(long, value_name = "FILE", env = "LSP_TOOLS_MCP_TOKEN_FILE", requires = "http")]
+    pub token_file: Option<PathBuf>,
+    /// Listen on an address that other machines can reach
+    #[arg(long, requires = "http")]
+    pub allow_remote: bool,
+    /// Serve requests that were sent to NAME, as by a proxy; may be given several times
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub allow_host: Vec<String>,
+    /// Let everybody in, for the conformance suite
+    #[cfg(feature = "conformance")]
+    #[arg(long, requires = "http")]
+    pub no_token: bool,
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub profile: Option<ProfileName>,

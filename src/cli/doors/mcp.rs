@@ -1,11 +1,174 @@
 //! `lsp-tools mcp`.
 
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
 use super::Start;
+use crate::bridges::mcp::server::http::token::{Token, TokenError};
+use crate::bridges::mcp::server::http::{self, HttpError, HttpOptions, Listener};
+use crate::bridges::mcp::server::{self, ServerOptions};
 use crate::cli::args::doors::McpServe;
+use crate::cli::console::Console;
 use crate::cli::exit::Status;
+use crate::cli::render::escape;
+use crate::cli::signals::Signals;
+use crate::config::Folders;
+use crate::policy::caller::CallerAccess;
+use crate::runtime::live::Live;
+use crate::runtime::{Client, Runtime, RuntimeOptions};
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::tool::Caller;
+
+/// Servers that have not ended so long after the client has gone are left to their supervisors, which end them.
+const SHUTDOWN: Duration = Duration::from_millis(800);
 
 /// Serves MCP until the host goes away.
-pub async fn serve(_serve: McpServe, _start: Start<'_>) -> Result<Status, ToolError> {
-    Err(ToolError::new(ErrorCode::Unsupported, "not built yet"))
+pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolError> {
+    let mut signals = Signals::listen()?;
+    let runtime = Runtime::open(RuntimeOptions {
+        workspace: start.global.workspace.clone(),
+        cwd: start.cwd.clone(),
+        supervisor: None,
+        timeout: start.global.timeout,
+        install_missing: start.global.install,
+        trace: start.global.trace.clone(),
+        progress: None,
+    })?;
+    if let Some(log) = &start.log {
+        log.set_level(runtime.log_level());
+    }
+    let options = ServerOptions {
+        live: Live::new(runtime.clone()),
+        caller: caller(&serve),
+        client: Client {
+            cwd: Some(start.cwd.clone()),
+            timeout: start.global.timeout,
+            install_missing: start.global.install,
+            progress: None,
+        },
+    };
+    let ended = CancellationToken::new();
+    let conversation = converse(&serve, options, ended.clone(), start.console);
+    tokio::pin!(conversation);
+    // The host waits for its first answer, not for our look at the workspace.
+    let hints = tokio::task::spawn_blocking({
+        let runtime = runtime.clone();
+        move || runtime.startup_hints()
+    });
+    let served = tokio::select! {
+        served = &mut conversation => served,
+        never = tell(hints, start.console) => match never {},
+        () = signals.next() => {
+            ended.cancel();
+            conversation.await
+        }
+    };
+    // Whatever is left then is ended by the supervisors.
+    let _late = tokio::time::timeout(SHUTDOWN, runtime.shutdown()).await;
+    served.map(|()| Status::Answered)
+}
+
+async fn converse(
+    serve: &McpServe,
+    options: ServerOptions,
+    ended: CancellationToken,
+    console: &Console,
+) -> Result<(), ToolError> {
+    if let Some(address) = &serve.http {
+        return listen(serve, address, options, ended, console).await;
+    }
+    let internal = |error: &dyn std::error::Error| ToolError::new(ErrorCode::Internal, error.to_string());
+    // Not the library's own stdout: a host that does not read would hold its lock, and with it our end.
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned().map_err(|error| internal(&error))?;
+    let stdout = tokio::fs::File::from_std(stdout.into());
+    server::serve(options, tokio::io::stdin(), stdout, ended).await.map_err(|error| internal(&error))
+}
+
+async fn listen(
+    serve: &McpServe,
+    address: &str,
+    options: ServerOptions,
+    ended: CancellationToken,
+    console: &Console,
+) -> Result<(), ToolError> {
+    let address = address_of(address, serve.allow_remote)?;
+    let internal = |error: HttpError| ToolError::new(ErrorCode::Internal, error.to_string());
+    let unusable = |error: TokenError| ToolError::new(ErrorCode::InvalidArgs, error.to_string());
+    let listener = Listener::bind(address).await.map_err(internal)?;
+    let address = listener.address();
+    let url = format!("http://{address}{}", http::ENDPOINT);
+    let mut kept = None;
+    let token = if is_open(serve) {
+        console.tell(&[format!(
+            "MCP is served at {url}, to everybody: this build is for the conformance suite"
+        )]);
+        None
+    } else {
+        let (token, file) = match &serve.token_file {
+            Some(file) => (Token::from_file(file).map_err(unusable)?, file.clone()),
+            None => {
+                let folders = Folders::find()
+                    .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))?;
+                let token = Token::random().map_err(unusable)?;
+                let file = kept.insert(token.keep(&folders.state, address.port()).map_err(unusable)?);
+                (token, file.path().to_owned())
+            }
+        };
+        let file = file.display().to_string();
+        console.tell(&[
+            format!("MCP is served at {url}"),
+            format!("clients send the header: Authorization: Bearer $(cat {})", escape::words(&file)),
+        ]);
+        Some(token)
+    };
+    let options = HttpOptions { server: options, token, hosts: serve.allow_host.clone() };
+    let served = http::serve(listener, options, ended).await.map_err(internal);
+    drop(kept);
+    served
+}
+
+#[cfg(feature = "conformance")]
+fn is_open(serve: &McpServe) -> bool {
+    serve.no_token
+}
+
+#[cfg(not(feature = "conformance"))]
+fn is_open(_serve: &McpServe) -> bool {
+    false
+}
+
+/// The address in `text`; one that other machines can reach only where that was said.
+fn address_of(text: &str, remote: bool) -> Result<SocketAddr, ToolError> {
+    let spelled = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let spelled = spelled.as_deref().unwrap_or(text);
+    let address: SocketAddr = spelled.parse().map_err(|_| {
+        let error = format!("`{}` is no address to listen on", text.escape_debug());
+        ToolError::new(ErrorCode::InvalidArgs, error)
+            .with_hint("give ADDR:PORT, as 127.0.0.1:8080 or [::1]:8080")
+    })?;
+    if !address.ip().is_loopback() && !remote {
+        let error = format!("other machines can reach {address}, and what they send is not encrypted");
+        let hint = "listen on 127.0.0.1 behind a proxy that speaks TLS, or add --allow-remote";
+        return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
+    }
+    Ok(address)
+}
+
+/// Tells the hints when they are there. Nobody waits for them.
+async fn tell(hints: tokio::task::JoinHandle<Vec<String>>, console: &Console) -> Infallible {
+    if let Ok(hints) = hints.await {
+        let lines: Vec<String> = hints.iter().map(|hint| escape::line(hint).into_owned()).collect();
+        console.tell(&lines);
+    }
+    std::future::pending().await
+}
+
+/// Who calls through this door: nobody whose calls count as consent.
+fn caller(serve: &McpServe) -> Caller {
+    let access = CallerAccess { profile: serve.profile.map(Into::into), ..CallerAccess::default() };
+    Caller { session: "mcp".to_owned(), agent: None, access }
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dashmap::DashMap;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -261,6 +261,19 @@ impl Manager {
         let spec = self.shared.setup.catalogue.servers.get(server);
         let found = spec.and_then(|spec| roots::root_of(&self.shared.setup.workspace, spec, path));
         found.unwrap_or_else(WorkspacePath::root)
+    }
+
+    /// A number that is another once a running server has said something new of the diagnostics of `path`, or of what they
+    /// depend on, and once another server runs.
+    pub fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {
+        let running = self.shared.running();
+        let said = running.iter().map(|session| session.state.push_count(path) + session.state.epoch());
+        said.sum::<u64>() + ((running.len() as u64) << 48)
+    }
+
+    /// Receivers that wake at every word of the servers that run now.
+    pub fn bells(&self) -> Vec<watch::Receiver<u64>> {
+        self.shared.running().iter().map(|session| session.state.listen()).collect()
     }
 
     /// What is known of each server that was asked for.

@@ -1,1 +1,141 @@
-//! The MCP server.
+//! The MCP server: one conversation over any pair of byte streams, and the same over HTTP.
+//!
+//! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
+//! client can ask, one file each: [`about`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
+//! both eras, [`progress`], [`text`] and [`links`] for what comes back), [`resources`], [`prompts`], [`complete`], [`watch`]
+//! (what clients are told of unasked). [`handler`] joins them for rmcp.
+//!
+//! May use: `runtime`, `tools`, `policy`, `workspace`. Names rmcp; nothing outside `bridges/mcp` does.
+//!
+//! Both eras of the protocol are served on the same pipe: clients that open with `initialize` (up to 2025-11-25), and clients of
+//! 2026-07-28, whose every request brings along who asks. Nothing is kept for the latter between two requests: what outlives a
+//! call is a handle that travels in arguments and answers (undo ids, ids of commands in the background).
+//!
+//! How data passes: a line → [`pipe`] → rmcp → [`handler`] → [`Runtime::call`](crate::runtime::Runtime::call) → a result as JSON
+//! that conforms to the tool's schema, and as text that is short to read.
+
+mod about;
+mod ask;
+mod call;
+mod complete;
+#[cfg(feature = "conformance")]
+#[expect(deprecated, reason = "the suite asks for sampling, roots and logging, which 2026-07-28 deprecates")]
+mod conformance;
+mod handler;
+pub mod http;
+mod links;
+mod list;
+mod pipe;
+mod progress;
+mod prompts;
+mod resources;
+mod text;
+mod watch;
+
+use std::time::Duration;
+
+use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use self::handler::Handler;
+use self::pipe::Pipe;
+use crate::runtime::Client;
+use crate::runtime::live::Live;
+use crate::tools::tool::Caller;
+
+/// After the client has gone, answers that are still being written get so long.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// And rmcp gets so long to take its leave.
+const LEAVE: Duration = Duration::from_millis(500);
+
+/// What one conversation is served with.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// The runtime that is asked.
+    pub live: Live,
+    /// Who calls. The session's name must be this conversation's own: what was agreed to for a session is forgotten when it ends.
+    pub caller: Caller,
+    /// Folder and deadlines of this client; its progress is told per call instead.
+    pub client: Client,
+}
+
+/// Why a conversation could not be served to its end.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// It did not begin as MCP says.
+    #[error(
+        "the MCP client did not begin as the protocol says: {0}; it opens with `initialize`, or with a request of 2026-07-28"
+    )]
+    Opening(Box<ServerInitializeError>),
+    /// A fault of ours.
+    #[error("the MCP server ended by a fault of its own: {0}; details are in the log")]
+    Broken(#[from] tokio::task::JoinError),
+    /// The system gave no random bytes.
+    #[error("the system gives no random bytes ({0}), without which nothing can be sealed")]
+    NoRandom(#[from] rustix::io::Errno),
+}
+
+/// A key that nobody else knows.
+fn key() -> Result<[u8; 32], rustix::io::Errno> {
+    let mut key = [0; 32];
+    let mut filled = 0;
+    while filled < key.len() {
+        filled += rustix::rand::getrandom(&mut key[filled..], rustix::rand::GetRandomFlags::empty())?;
+    }
+    Ok(key)
+}
+
+/// Serves one conversation; returns when `read` has ended, when nothing can be written any more, or soon after `ended` is
+/// cancelled. Calls that are running then are cancelled.
+pub async fn serve(
+    options: ServerOptions,
+    read: impl AsyncRead + Unpin + Send + 'static,
+    write: impl AsyncWrite + Unpin + Send + 'static,
+    ended: CancellationToken,
+) -> Result<(), ServeError> {
+    let gone = ended.child_token();
+    let closed = CancellationToken::new();
+    let pipe = Pipe::new(read, write, gone.clone(), closed.clone());
+    let handler = Handler::new(options, gone.clone(), key()?);
+    let served = converse(handler, pipe, &gone, &closed, ended).await;
+    gone.cancel();
+    closed.cancel();
+    served
+}
+
+async fn converse<R, W>(
+    handler: Handler,
+    pipe: Pipe<R, W>,
+    gone: &CancellationToken,
+    closed: &CancellationToken,
+    ended: CancellationToken,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let running = match serve_server_with_ct(handler, pipe, ended).await {
+        Ok(running) => running,
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        // Whoever is gone before the answer was written needs no error.
+        Err(ServerInitializeError::TransportError { .. }) if gone.is_cancelled() => return Ok(()),
+        Err(error) => return Err(ServeError::Opening(Box::new(error))),
+    };
+    let waiting = running.waiting();
+    tokio::pin!(waiting);
+    let late = async {
+        gone.cancelled().await;
+        tokio::time::sleep(LAST_WORDS).await;
+        closed.cancel();
+        tokio::time::sleep(LEAVE).await;
+    };
+    tokio::select! {
+        reason = &mut waiting => match reason? {
+            QuitReason::JoinError(error) => Err(error.into()),
+            _ => Ok(()),
+        },
+        () = late => Ok(()),
+    }
+}

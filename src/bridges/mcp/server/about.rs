@@ -1,0 +1,36 @@
+//! Who we are, as MCP's `initialize` and `server/discover` tell it.
+
+use rmcp::model::{
+    Implementation, PromptsCapability, ResourcesCapability, ServerCapabilities, ServerConfig, ToolsCapability,
+};
+
+/// How long a client may believe what we say of ourselves, in milliseconds: it changes only with the program.
+pub(super) const TTL: u64 = 3_600_000;
+
+/// For the model, with every request: as short as can be, and true.
+const INSTRUCTIONS: &str = "Real language servers and safe file tools for one workspace. Paths are relative to its root. \
+Positions are 0-based; instead of counting columns give `symbol` with `line`. Every answer of an `lsp_` tool has a `verdict`: \
+only `complete` is the whole truth, `hints` is text search, and `no_data` never means clean. Edits answer with the errors they \
+added and removed, and can be taken back with `undo`.";
+
+/// Name, version, capabilities, instructions.
+pub(super) fn config() -> ServerConfig {
+    let mut capabilities = ServerCapabilities::default();
+    let mut tools = ToolsCapability::default();
+    tools.list_changed = Some(true);
+    let mut resources = ResourcesCapability::default();
+    resources.subscribe = Some(true);
+    capabilities.tools = Some(tools);
+    capabilities.resources = Some(resources);
+    capabilities.prompts = Some(PromptsCapability::default());
+    capabilities.completions = Some(serde_json::Map::new());
+    #[cfg(feature = "conformance")]
+    {
+        capabilities.logging = Some(serde_json::Map::new());
+        capabilities.prompts.get_or_insert_default().list_changed = Some(true);
+    }
+    let info = Implementation::new("lsp-tools", env!("CARGO_PKG_VERSION"))
+        .with_title("lsp-tools")
+        .with_description(env!("CARGO_PKG_DESCRIPTION"));
+    ServerConfig::new(capabilities).with_server_info(info).with_instructions(INSTRUCTIONS)
+}

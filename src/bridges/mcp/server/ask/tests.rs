@@ -1,0 +1,72 @@
+use super::*;
+use crate::policy::request::Effect;
+
+fn request(command: &str) -> ApprovalRequest {
+    ApprovalRequest {
+        tool: "bash".to_owned(),
+        title: "Run a command".to_owned(),
+        effect: Effect::Execute,
+        why: "programs have to be asked for".to_owned(),
+        paths: Vec::new(),
+        commands: vec![command.to_owned()],
+        urls: Vec::new(),
+        arguments: json!({"command": command}),
+    }
+}
+
+fn answered(json: Value) -> Approval {
+    decided(&serde_json::from_value(json).unwrap())
+}
+
+#[test]
+fn anything_but_a_clear_yes_is_a_no() {
+    assert_eq!(answered(json!({"action": "accept", "content": {"decision": "once"}})), Approval::Once);
+    assert_eq!(
+        answered(json!({"action": "accept", "content": {"decision": "session"}})),
+        Approval::ForSession
+    );
+    for unclear in [
+        json!({"action": "accept"}),
+        json!({"action": "accept", "content": {"decision": "yes"}}),
+        json!({"action": "accept", "content": {"decision": true}}),
+        json!({"action": "accept", "content": {"decision": "no"}}),
+        json!({"action": "decline", "content": {"decision": "once"}}),
+        json!({"action": "cancel", "content": {"decision": "once"}}),
+    ] {
+        assert!(matches!(answered(unclear.clone()), Approval::Refused { .. }), "{unclear}");
+    }
+}
+
+#[test]
+fn a_yes_counts_for_the_question_that_was_asked_and_no_other() {
+    let agreed = digest(&request("ls"));
+    let returning = Returning {
+        agreed: vec![digest(&request("pwd"))],
+        answered: Some((agreed, Approval::Once)),
+        open: Mutex::new(None),
+    };
+    assert_eq!(returning.ask(&request("ls")), Approval::Once);
+    assert_eq!(returning.ask(&request("pwd")), Approval::Once);
+    assert_eq!(returning.ask(&request("rm -rf .")), Approval::Nobody);
+    let open = returning.open.lock().unwrap().clone();
+    assert_eq!(open, Some(request("rm -rf .")), "it is asked about");
+}
+
+#[test]
+fn what_cannot_be_seen_and_what_is_too_long_is_shown_as_such() {
+    assert_eq!(visible("plain ü"), "plain ü");
+    assert_eq!(visible("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\u{a}");
+    assert_eq!(visible("a\u{202e}b"), "a\\u{202e}b");
+    let long = visible(&"x".repeat(5000)).into_owned();
+    assert!(long.ends_with(" … (cut off)") && long.len() < 2100);
+}
+
+#[test]
+fn only_a_client_that_can_show_a_form_is_asked() {
+    let client = |json: Value| can_ask(serde_json::from_value(json).ok());
+    assert!(client(json!({"elicitation": {}})));
+    assert!(client(json!({"elicitation": {"form": {}}})));
+    assert!(client(json!({"elicitation": {"form": {}, "url": {}}})));
+    assert!(!client(json!({"elicitation": {"url": {}}})));
+    assert!(!client(json!({})));
+}

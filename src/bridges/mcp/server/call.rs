@@ -1,0 +1,116 @@
+//! `tools/call`: one call of a tool, and its result as MCP has it.
+
+use rmcp::RoleServer;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use super::ask::{Ask, is_modern};
+use super::handler::Handler;
+use super::{links, progress, text};
+use crate::policy::approval::Approver;
+use crate::runtime::Client;
+use crate::runtime::call::CallRequest;
+use crate::tools::error::ErrorCode;
+use crate::tools::result::{Binary, ToolResult};
+use crate::tools::tool::Caller;
+
+/// Calls a tool, and asks for approval where that is needed.
+pub(super) async fn call(
+    handler: &Handler,
+    mut params: CallToolRequestParams,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let caller = handler.caller(is_modern(&context));
+    let ask = Ask::about(&mut params, &context, handler.seal(), &caller.session)?;
+    let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+    let result = run(handler, &caller, &params.name, arguments, &ask, &context).await;
+    if let Some(question) = ask.open_question(&params, handler.seal(), &caller.session) {
+        return Ok(question?.into());
+    }
+    if result.value.get("code") == Some(&json!(ErrorCode::UnknownTool)) {
+        return Err(unknown(&result.value, &params.name));
+    }
+    Ok(answer(&result).into())
+}
+
+/// Calls a tool for a client that may go away, and tells it of slow work if it wants to hear of it.
+pub(super) async fn run(
+    handler: &Handler,
+    caller: &Caller,
+    name: &str,
+    arguments: Value,
+    approver: &dyn Approver,
+    context: &RequestContext<RoleServer>,
+) -> ToolResult {
+    tracing::debug!(tool = name, session = caller.session, "MCP call");
+    let cancelled = handler.gone().child_token();
+    let answered = CancellationToken::new();
+    let token = context.meta.get_progress_token();
+    let (sender, events) = unbounded_channel();
+    let client = Client { progress: token.is_some().then_some(sender), ..handler.client() };
+    let call = async {
+        let runtime = handler.runtime().for_client(client);
+        let request =
+            CallRequest { name, arguments, caller, approver, group: None, cancelled: cancelled.clone() };
+        let call = runtime.call(request);
+        tokio::pin!(call);
+        let result = tokio::select! {
+            result = &mut call => result,
+            () = context.ct.cancelled() => {
+                cancelled.cancel();
+                call.await
+            }
+        };
+        answered.cancel();
+        result
+    };
+    let told = async {
+        if let Some(token) = token {
+            tokio::select! {
+                () = progress::forward(context.peer.clone(), token, events, answered.clone()) => {}
+                // Who has gone need not be told, and must not hold up the end.
+                () = context.ct.cancelled() => {}
+                () = handler.gone().cancelled() => {}
+            }
+        }
+    };
+    let (result, ()) = tokio::join!(call, told);
+    tracing::debug!(tool = name, ok = result.ok(), "MCP call answered");
+    result
+}
+
+fn unknown(failure: &Value, name: &str) -> ErrorData {
+    let said = |key: &str| failure.get(key).and_then(Value::as_str);
+    let mut message = said("error").unwrap_or("unknown tool").to_owned();
+    if let Some(hint) = said("hint") {
+        message = format!("{message}; {hint}");
+    }
+    ErrorData::invalid_params(message, Some(json!({"name": name})))
+}
+
+/// A tool's result as MCP has it: JSON that conforms to the schema, text that is short to read, and links.
+pub(super) fn answer(result: &ToolResult) -> CallToolResult {
+    let text = result.text.clone().unwrap_or_else(|| text::of(&result.value));
+    let mut content = vec![ContentBlock::text(text)];
+    content.extend(result.binary.iter().filter_map(block));
+    if result.ok() {
+        content.extend(links::of(&result.value));
+    }
+    let mut answer =
+        if result.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    answer.structured_content = Some(result.value.clone());
+    answer
+}
+
+fn block(binary: &Binary) -> Option<ContentBlock> {
+    let (data, kind) = (binary.data.clone(), binary.mime_type.clone());
+    match kind.split('/').next() {
+        Some("image") => Some(ContentBlock::image(data, kind)),
+        Some("audio") => Some(ContentBlock::audio(data, kind)),
+        // MCP has no block for other data without an address.
+        _ => None,
+    }
+}

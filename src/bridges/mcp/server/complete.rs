@@ -1,0 +1,159 @@
+//! `completion/complete`: paths and symbols for the arguments of prompts and the parts of resources' URIs.
+
+use std::time::{Duration, Instant};
+
+use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, Reference};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::handler::Handler;
+use crate::policy::approval::NobodyToAsk;
+use crate::runtime::Runtime;
+use crate::runtime::call::CallRequest;
+use crate::tools::tool::Caller;
+
+/// MCP allows no more values.
+const MOST: usize = 100;
+/// Who types waits no longer.
+const TIME: Duration = Duration::from_secs(2);
+/// So many files are looked through for a path.
+const LOOKED_THROUGH: usize = 5000;
+
+/// What could stand for an argument.
+///
+/// # Errors
+/// -32602 for a prompt or template that is not there.
+pub(super) async fn complete(
+    handler: &Handler,
+    caller: &Caller,
+    params: &CompleteRequestParams,
+) -> Result<CompleteResult, ErrorData> {
+    let argument = params.argument.name.as_str();
+    let known = match &params.r#ref {
+        Reference::Prompt(prompt) => super::prompts::has(&prompt.name),
+        Reference::Resource(template) => super::resources::has_template(&template.uri),
+        _ => false,
+    };
+    if !known {
+        let what = "there is no such prompt or resource template";
+        return Err(ErrorData::invalid_params(what, Some(json!({"argument": argument}))));
+    }
+    let runtime = handler.runtime();
+    let typed = params.argument.value.as_str();
+    let context = params.context.as_ref().and_then(|context| context.arguments.as_ref());
+    let values = match argument {
+        "path" => paths(&runtime, caller, typed).await,
+        "symbol" => symbols(&runtime, caller, typed, context.and_then(|known| known.get("path"))).await,
+        "server" => {
+            let logs = runtime.server_logs().into_iter().map(|log| log.server);
+            ranked(logs.collect(), typed)
+        }
+        _ => Vec::new(),
+    };
+    Ok(CompleteResult::new(info(values)))
+}
+
+fn info(mut values: Vec<String>) -> CompletionInfo {
+    let total = values.len();
+    values.truncate(MOST);
+    let mut info = CompletionInfo::default();
+    info.has_more = Some(total > values.len());
+    info.total = u32::try_from(total).ok();
+    info.values = values;
+    info
+}
+
+async fn ask(runtime: &Runtime, caller: &Caller, name: &str, arguments: Value) -> Option<Value> {
+    let request = CallRequest {
+        name,
+        arguments,
+        caller,
+        approver: &NobodyToAsk,
+        group: None,
+        cancelled: CancellationToken::new(),
+    };
+    let result = tokio::time::timeout(TIME, runtime.call(request)).await.ok()?;
+    result.ok().then_some(result.value)
+}
+
+async fn paths(runtime: &Runtime, caller: &Caller, typed: &str) -> Vec<String> {
+    let begun = Instant::now();
+    let arguments = json!({"pattern": "**", "limit": LOOKED_THROUGH});
+    let Some(answer) = ask(runtime, caller, "glob", arguments).await else { return Vec::new() };
+    let matches = answer["matches"].as_array().into_iter().flatten();
+    let found = matches.filter_map(Value::as_str).map(str::to_owned).collect();
+    tracing::trace!("paths for a completion within {} ms", begun.elapsed().as_millis());
+    ranked(found, typed)
+}
+
+async fn symbols(runtime: &Runtime, caller: &Caller, typed: &str, path: Option<&String>) -> Vec<String> {
+    let arguments = match path {
+        Some(path) => json!({"path": path, "limit": 1000}),
+        None if typed.is_empty() => return Vec::new(),
+        None => json!({"query": typed, "limit": 1000}),
+    };
+    let Some(answer) = ask(runtime, caller, "lsp_symbols", arguments).await else { return Vec::new() };
+    let mut found = Vec::new();
+    names(&answer["symbols"], "", &mut found);
+    ranked(found, typed)
+}
+
+/// The names of symbols, members below their owners as `Owner.member`.
+fn names(symbols: &Value, owner: &str, found: &mut Vec<String>) {
+    for symbol in symbols.as_array().into_iter().flatten() {
+        let Some(name) = symbol["name"].as_str() else { continue };
+        let whole = if owner.is_empty() { name.to_owned() } else { format!("{owner}.{name}") };
+        names(&symbol["children"], &whole, found);
+        found.push(whole);
+    }
+}
+
+/// Those of `values` that have what was typed in them: first those that begin with it, then those whose last part does, then
+/// the others, shorter ones first.
+fn ranked(mut values: Vec<String>, typed: &str) -> Vec<String> {
+    let wanted = typed.to_lowercase();
+    let rank = |value: &str| {
+        let value = value.to_lowercase();
+        let last = value.rsplit(['/', '.']).next().unwrap_or_default();
+        if value.starts_with(&wanted) {
+            Some(0)
+        } else if last.starts_with(&wanted)
+            || value.rsplit('/').next().unwrap_or_default().starts_with(&wanted)
+        {
+            Some(1)
+        } else if value.contains(&wanted) {
+            Some(2)
+        } else {
+            None
+        }
+    };
+    values.retain(|value| rank(value).is_some());
+    values.sort_by_cached_key(|value| (rank(value), value.len(), value.clone()));
+    values.dedup();
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owned(values: &[&str]) -> Vec<String> {
+        values.iter().map(|value| (*value).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_begins_with_what_was_typed_comes_first() {
+        let values = owned(&["lib/app.py", "tests/test_app.py", "app/main.py", "app.py", "other.py"]);
+        assert_eq!(
+            ranked(values, "APP"),
+            owned(&["app.py", "app/main.py", "lib/app.py", "tests/test_app.py"])
+        );
+    }
+
+    #[test]
+    fn no_more_than_a_hundred_values_are_given_and_the_rest_is_told() {
+        let many = (0..150).map(|number| format!("f{number}")).collect();
+        let info = info(many);
+        assert_eq!((info.values.len(), info.total, info.has_more), (100, Some(150), Some(true)));
+    }
+}

@@ -1,0 +1,96 @@
+//! What the official conformance suite of MCP asks a server to have, in its words: tools, resources and prompts with fixed
+//! answers. Only in builds with the feature `conformance`, which no release has; the transports, the handling of both eras and
+//! everything else that the suite exercises are the product's own.
+
+mod content;
+mod forms;
+mod input;
+mod tools;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompletionInfo, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
+};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+
+use super::handler::Handler;
+
+/// The tools, a harmless one first: the suite calls whatever the list begins with.
+pub(super) fn list() -> Vec<Tool> {
+    tools::list().into_iter().chain(input::list()).collect()
+}
+
+/// The tool whose parameters are checked against HTTP headers.
+pub(super) fn get_tool(name: &str) -> Option<Tool> {
+    list().into_iter().find(|tool| tool.name == name)
+}
+
+/// The answer of a fixture tool; `None` where `params` names another tool.
+pub(super) async fn call(
+    handler: &Handler,
+    params: &CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Option<Result<CallToolResponse, ErrorData>> {
+    if params.name.starts_with(input::PREFIX) {
+        return Some(input::call(handler, params, context));
+    }
+    tools::call(handler, params, context).await
+}
+
+/// The resources.
+pub(super) fn resources() -> Vec<Resource> {
+    content::resources()
+}
+
+/// The template.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    content::templates()
+}
+
+/// The content of a fixture's resource.
+pub(super) fn read(uri: &str) -> Option<ReadResourceResult> {
+    content::read(uri)
+}
+
+/// Whether it may be subscribed to, though it never changes.
+pub(super) fn watches(uri: &str) -> bool {
+    uri == "test://watched-resource" || content::read(uri).is_some()
+}
+
+/// The prompts.
+pub(super) fn prompts() -> Vec<Prompt> {
+    content::prompts()
+}
+
+/// A fixture's prompt.
+pub(super) fn prompt(params: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>> {
+    if params.name == input::PROMPT {
+        return Some(input::prompt(params));
+    }
+    content::prompt(params).map(|prompt| Ok(prompt.into()))
+}
+
+/// Completions for the fixtures' arguments.
+pub(super) fn complete(params: &CompleteRequestParams) -> Option<CompletionInfo> {
+    let fixture = match &params.r#ref {
+        rmcp::model::Reference::Prompt(prompt) => prompt.name.starts_with("test_"),
+        rmcp::model::Reference::Resource(template) => template.uri.starts_with("test://"),
+        _ => false,
+    };
+    if !fixture {
+        return None;
+    }
+    let mut info = CompletionInfo::default();
+    info.values = ["alpha", "beta"].iter().map(|value| format!("{}{value}", params.argument.value)).collect();
+    info.total = Some(2);
+    info.has_more = Some(false);
+    Some(info)
+}
+
+/// A tool without arguments, or with the given ones.
+fn tool(name: &'static str, description: &'static str, schema: Option<Value>) -> Tool {
+    let schema = schema.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
+    Tool::new(name, description, schema.as_object().cloned().unwrap_or_default())
+}

@@ -1,0 +1,257 @@
+//! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
+//!
+//! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]), and
+//! the token that every request must bring ([`token`]). The transport itself, with its sessions for the era that has them, is
+//! rmcp's.
+//!
+//! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
+
+mod guard;
+pub mod token;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use thiserror::Error;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use self::guard::Guard;
+use self::token::Token;
+use super::handler::{Handler, Shared};
+use super::{ServerOptions, key};
+
+/// Where MCP is served.
+pub const ENDPOINT: &str = "/mcp";
+/// A request's body has no more bytes.
+const BODY: usize = 4 << 20;
+/// And is there within this time.
+const BODY_TIME: Duration = Duration::from_secs(30);
+/// A request's head is there within this time.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// So many connections are open at a time; the next ones wait.
+const CONNECTIONS: usize = 256;
+/// So many sessions of the era that has them are open at a time.
+const SESSIONS: usize = 256;
+/// Connections get so long to end.
+const LEAVE: Duration = Duration::from_millis(500);
+/// After a failed `accept` (too many open files) it is tried again this much later.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// How MCP is served over HTTP.
+#[derive(Debug)]
+pub struct HttpOptions {
+    /// What every conversation is served with.
+    pub server: ServerOptions,
+    /// What every request must bring; `None` lets everybody in, and is only to be had in builds for the conformance suite.
+    pub token: Option<Token>,
+    /// Names, beside the address itself, under which a proxy may reach us: `Host` and `Origin` must be one of them.
+    pub hosts: Vec<String>,
+}
+
+/// Why nothing is served.
+#[derive(Debug, Error)]
+pub enum HttpError {
+    /// The address cannot be listened on.
+    #[error("{address} cannot be listened on: {error}; give another --http ADDR:PORT, or stop what uses it")]
+    Address {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The system gave no random bytes.
+    #[error("the system gives no random bytes ({0}), without which nothing can be sealed")]
+    NoRandom(#[from] rustix::io::Errno),
+}
+
+/// A socket that listens; nobody is answered yet.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    /// Listens on `address`; port 0 takes any that is free.
+    ///
+    /// # Errors
+    /// [`HttpError::Address`].
+    pub async fn bind(address: SocketAddr) -> Result<Self, HttpError> {
+        let refused = |error| HttpError::Address { address, error };
+        let socket = TcpListener::bind(address).await.map_err(refused)?;
+        let address = socket.local_addr().map_err(refused)?;
+        Ok(Self { socket, address })
+    }
+
+    /// The address, with the port that was taken.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+type Service = StreamableHttpService<Handler, LocalSessionManager>;
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// What every connection needs.
+struct Door {
+    guard: Guard,
+    service: Service,
+    sessions: Arc<LocalSessionManager>,
+}
+
+/// Serves until `ended` is cancelled; calls that are running then are cancelled.
+///
+/// # Errors
+/// [`HttpError::NoRandom`].
+pub async fn serve(
+    listener: Listener,
+    options: HttpOptions,
+    ended: CancellationToken,
+) -> Result<(), HttpError> {
+    let door = Arc::new(door(&listener, options, &ended)?);
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let place = tokio::select! {
+            place = Arc::clone(&places).acquire_owned() => place,
+            () = ended.cancelled() => break,
+        };
+        let accepted = tokio::select! {
+            accepted = listener.socket.accept() => accepted,
+            () = ended.cancelled() => break,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let door = Arc::clone(&door);
+                connections.spawn(async move {
+                    connection(stream, door).await;
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::warn!("a connection could not be accepted: {error}");
+                tokio::time::sleep(AGAIN).await;
+            }
+        }
+        while connections.try_join_next().is_some() {}
+    }
+    let all = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(LEAVE, all).await.is_err() {
+        tracing::debug!("connections were closed that did not end by themselves");
+    }
+    Ok(())
+}
+
+fn door(listener: &Listener, options: HttpOptions, ended: &CancellationToken) -> Result<Door, HttpError> {
+    let HttpOptions { server, token, hosts } = options;
+    // States of calls that wait for an answer outlive a restart where the token does.
+    let key = match &token {
+        Some(token) => token.key("request state"),
+        None => key()?,
+    };
+    let guard = Guard::new(listener.address, hosts, token);
+    let session = server.caller.session.clone();
+    let shared = Shared::new(server, ended.clone(), key);
+    let made = std::sync::atomic::AtomicU64::new(0);
+    let factory = move || {
+        let number = made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(Handler::of(shared.clone(), format!("{session}-{number}")))
+    };
+    let sessions = Arc::new(LocalSessionManager::default());
+    // Host and Origin have been checked before, against all names that count; rmcp knows only some of them.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(BODY)
+        .with_cancellation_token(ended.child_token());
+    let service = StreamableHttpService::new(factory, Arc::clone(&sessions), config);
+    Ok(Door { guard, service, sessions })
+}
+
+async fn connection(stream: TcpStream, door: Arc<Door>) {
+    // Answers are small, and whoever waits for one should not wait for a second segment.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!("TCP_NODELAY cannot be set: {error}");
+    }
+    let answer = service_fn(move |request| {
+        let door = Arc::clone(&door);
+        async move { Ok::<_, Infallible>(door.answer(request).await) }
+    });
+    let served = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(64 << 10)
+        .serve_connection(TokioIo::new(stream), answer);
+    if let Err(error) = served.await {
+        tracing::debug!("an HTTP connection ended early: {error}");
+    }
+}
+
+impl Door {
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        if let Err(refused) = self.guard.check(request.uri(), request.headers()) {
+            tracing::debug!(?refused, "an HTTP request was refused");
+            return refusal(refused);
+        }
+        if request.method() == Method::POST && self.is_full(request.headers()).await {
+            return plain(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many sessions are open; end one, or try again later",
+            );
+        }
+        let (head, body) = request.into_parts();
+        if declared(&head.headers).is_some_and(|length| length > BODY) {
+            return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");
+        }
+        // The body has its own end in time: whoever sends a byte a minute holds a place that others need.
+        let body = match tokio::time::timeout(BODY_TIME, Limited::new(body, BODY).collect()).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");
+            }
+            Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST, "the body cannot be read"),
+            Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
+        };
+        self.service.handle(Request::from_parts(head, Full::new(body))).await
+    }
+
+    /// Whether a new session would be one too many.
+    async fn is_full(&self, headers: &HeaderMap) -> bool {
+        !headers.contains_key("mcp-session-id") && self.sessions.sessions.read().await.len() >= SESSIONS
+    }
+}
+
+fn declared(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn refusal(refused: guard::Refused) -> Answer {
+    let mut answer = plain(refused.status(), refused.why());
+    if refused == guard::Refused::Token {
+        let challenge = http::HeaderValue::from_static("Bearer realm=\"lsp-tools\"");
+        answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    answer
+}
+
+fn plain(status: StatusCode, why: &'static str) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
+    *answer.status_mut() = status;
+    let kind = http::HeaderValue::from_static("text/plain; charset=utf-8");
+    answer.headers_mut().insert(CONTENT_TYPE, kind);
+    answer
+}

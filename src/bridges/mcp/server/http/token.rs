@@ -1,0 +1,177 @@
+//! The token that every HTTP request brings: made anew at each start, or taken from a file.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::bridges::mcp::server::key;
+
+/// A token that somebody chose has at least so many characters.
+const SHORTEST: usize = 16;
+/// And at most so many.
+const LONGEST: usize = 4096;
+
+/// Why there is no token.
+#[derive(Debug, Error)]
+pub enum TokenError {
+    /// The file cannot be read or written.
+    #[error("the token's file {} cannot be used: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Others can read the file.
+    #[error("the token's file {} can be read by other users; run: chmod 600 {}", path.display(), path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is no token.
+    #[error(
+        "a token has {SHORTEST} to {LONGEST} visible ASCII characters without spaces; make one with: openssl rand -hex 32"
+    )]
+    Unusable,
+    /// The system gave no random bytes.
+    #[error("the system gives no random bytes ({0}), so that no token can be made")]
+    NoRandom(#[from] rustix::io::Errno),
+}
+
+/// What a client must know. Only its hash is compared, so that the time it takes tells nothing.
+pub struct Token(String);
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Token(…)")
+    }
+}
+
+impl Token {
+    /// A token that nobody can guess.
+    ///
+    /// # Errors
+    /// [`TokenError::NoRandom`].
+    pub fn random() -> Result<Self, TokenError> {
+        Ok(Self(URL_SAFE_NO_PAD.encode(key()?)))
+    }
+
+    /// A token that somebody chose.
+    ///
+    /// # Errors
+    /// [`TokenError::Unusable`].
+    pub fn given(text: &str) -> Result<Self, TokenError> {
+        let text = text.trim();
+        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
+        if !visible || !(SHORTEST..=LONGEST).contains(&text.len()) {
+            return Err(TokenError::Unusable);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The token in the file `path`, which only its owner may be able to read.
+    ///
+    /// # Errors
+    /// [`TokenError`].
+    pub fn from_file(path: &Path) -> Result<Self, TokenError> {
+        let unusable = |error| TokenError::File { path: path.to_owned(), error };
+        let file = File::open(path).map_err(unusable)?;
+        let mode = file.metadata().map_err(unusable)?.mode();
+        if mode & 0o077 != 0 {
+            return Err(TokenError::Open { path: path.to_owned() });
+        }
+        let mut text = String::new();
+        file.take(2 * LONGEST as u64).read_to_string(&mut text).map_err(unusable)?;
+        Self::given(&text)
+    }
+
+    /// Whether `given` is this token.
+    pub(super) fn is(&self, given: &str) -> bool {
+        Sha256::digest(&self.0) == Sha256::digest(given)
+    }
+
+    /// A key for another purpose, which tells nothing of the token.
+    pub(super) fn key(&self, purpose: &str) -> [u8; 32] {
+        Sha256::digest(format!("lsp-tools {purpose}\0{}", self.0)).into()
+    }
+
+    /// Writes the token where only the user can read it; the file is gone when what is returned is dropped.
+    ///
+    /// # Errors
+    /// [`TokenError::File`].
+    pub fn keep(&self, state: &Path, port: u16) -> Result<KeptToken, TokenError> {
+        let folder = state.join("mcp");
+        let path = folder.join(format!("http-{port}.token"));
+        let unusable = |error| TokenError::File { path: path.clone(), error };
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(unusable)?;
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o700)).map_err(unusable)?;
+        // One that a killed process has left names a port that is ours now.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unusable(error)),
+            _ => {}
+        }
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(unusable)?;
+        file.write_all(format!("{}\n", self.0).as_bytes()).map_err(unusable)?;
+        Ok(KeptToken { path })
+    }
+}
+
+/// A token's file, as long as this lives.
+#[derive(Debug)]
+pub struct KeptToken {
+    path: PathBuf,
+}
+
+impl KeptToken {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for KeptToken {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::debug!("the token's file stays behind: {error}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_kept_where_only_its_owner_can_read_it_and_goes_with_the_server() {
+        let state = tempfile::tempdir().unwrap();
+        let token = Token::random().unwrap();
+        let kept = token.keep(state.path(), 8000).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!((mode(kept.path()), mode(kept.path().parent().unwrap())), (0o600, 0o700));
+        let read = Token::from_file(kept.path()).unwrap();
+        assert!(read.is(&token.0));
+        let path = kept.path().to_owned();
+        drop(token.keep(state.path(), 8000).unwrap());
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_that_others_can_read_and_a_token_that_can_be_guessed_are_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "0123456789abcdef").unwrap();
+        std::fs::set_permissions(file.path(), Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(Token::from_file(file.path()), Err(TokenError::Open { .. })));
+        std::fs::set_permissions(file.path(), Permissions::from_mode(0o600)).unwrap();
+        assert!(Token::from_file(file.path()).is_ok());
+        for short in ["", "short", "0123456789 abcdef", "0123456789abcdé"] {
+            assert!(matches!(Token::given(short), Err(TokenError::Unusable)), "{short}");
+        }
+    }
+}

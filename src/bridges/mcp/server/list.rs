@@ -1,0 +1,183 @@
+//! `tools/list`: the tools that this caller is told of, those used most first, in pages.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rmcp::model::{CacheScope, ErrorData, JsonObject, ListToolsResult, Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use crate::policy::request::Effect;
+use crate::tools::tool::Definition;
+
+/// So many tools are on one page: the built-in ones fit on one.
+const PAGE: usize = 64;
+/// How long a client may keep a page, in milliseconds: it is told of changes, if it listens.
+const TTL: u64 = 60_000;
+
+/// The tools that agents use most, first; the others follow by name. Hosts cut lists off at their end, and a stable order keeps
+/// prompts in the caches of models.
+const BY_USE: [&str; 24] = [
+    "lsp_diagnostics",
+    "lsp_definition",
+    "lsp_references",
+    "lsp_hover",
+    "lsp_symbols",
+    "read",
+    "grep",
+    "edit",
+    "glob",
+    "list",
+    "patch",
+    "write",
+    "bash",
+    "lsp_rename",
+    "undo",
+    "lsp_code_actions",
+    "lsp_format",
+    "lsp_implementation",
+    "lsp_type_definition",
+    "lsp_calls",
+    "lsp_types",
+    "lsp_signature",
+    "lsp_completion",
+    "lsp_servers",
+];
+
+/// A page of `definitions`, from `cursor` on.
+///
+/// # Errors
+/// -32602 for a cursor that is none of ours.
+pub(super) fn page(definitions: Vec<Definition>, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
+    let after = cursor.map(decoded).transpose()?;
+    let mut definitions = definitions;
+    definitions.sort_by_cached_key(place);
+    let mut rest =
+        definitions.iter().filter(|definition| after.as_ref().is_none_or(|after| place(definition) > *after));
+    let shown: Vec<&Definition> = rest.by_ref().take(PAGE).collect();
+    let next = rest.next().and(shown.last()).map(|last| encoded(&place(last)));
+    let mut result = ListToolsResult::with_all_items(shown.into_iter().map(tool).collect());
+    result.next_cursor = next;
+    Ok(result.with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
+}
+
+/// Where a tool stands in the list, whatever else is in it.
+fn place(definition: &Definition) -> (usize, String) {
+    let name = definition.card.name.as_ref();
+    (BY_USE.iter().position(|known| *known == name).unwrap_or(BY_USE.len()), name.to_owned())
+}
+
+fn encoded((rank, name): &(usize, String)) -> String {
+    URL_SAFE_NO_PAD.encode(format!("1:{rank}:{name}"))
+}
+
+fn decoded(cursor: &str) -> Result<(usize, String), ErrorData> {
+    let text = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let place = text.as_deref().and_then(|text| text.strip_prefix("1:")).and_then(|text| {
+        let (rank, name) = text.split_once(':')?;
+        Some((rank.parse().ok()?, name.to_owned()))
+    });
+    place.ok_or_else(|| {
+        let what = "this cursor is none that tools/list gave; ask without one";
+        ErrorData::invalid_params(what, Some(json!({"cursor": cursor})))
+    })
+}
+
+/// A tool as MCP describes it.
+pub(super) fn tool(definition: &Definition) -> Tool {
+    let card = &definition.card;
+    let reads = card.effect == Effect::Read;
+    let annotations = ToolAnnotations::with_title(card.title.as_ref())
+        .read_only(reads)
+        .destructive(card.destructive && !reads)
+        .idempotent(card.idempotent)
+        .open_world(matches!(card.effect, Effect::Network | Effect::Execute));
+    let description = if card.description.trim().is_empty() { &card.title } else { &card.description };
+    let mut tool = Tool::new(
+        Cow::Owned(card.name.to_string()),
+        Cow::Owned(description.to_string()),
+        Arc::new(object(definition.input.as_value())),
+    );
+    tool.title = Some(card.title.to_string());
+    tool.output_schema = definition.output.as_ref().map(|output| Arc::new(answer(output)));
+    tool.annotations = Some(annotations);
+    tool
+}
+
+fn object(schema: &Value) -> JsonObject {
+    schema.as_object().cloned().unwrap_or_default()
+}
+
+/// The schema of every answer of a tool, successes and failures, as small as it can be: types and names without descriptions.
+/// Only `ok` is required, because a failure has nothing else in common with a success.
+fn answer(output: &Value) -> JsonObject {
+    let mut properties = match compact(output, output, Depth::Answer) {
+        Value::Object(mut schema) => match schema.remove("properties") {
+            Some(Value::Object(properties)) => properties,
+            _ => Map::new(),
+        },
+        _ => Map::new(),
+    };
+    properties.entry("ok").or_insert_with(|| json!({"type": "boolean"}));
+    for field in ["code", "error", "hint"] {
+        properties
+            .entry(field)
+            .and_modify(|own| {
+                // A field that means something else in a success is left open.
+                if own.get("type") != Some(&json!("string")) {
+                    *own = json!({});
+                }
+            })
+            .or_insert_with(|| json!({"type": "string"}));
+    }
+    let schema = json!({"type": "object", "properties": properties, "required": ["ok"]});
+    object(&schema)
+}
+
+/// How much of a schema is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// The fields, and what is in those that are lists.
+    Answer,
+    /// The fields.
+    Item,
+    /// The type.
+    Leaf,
+}
+
+/// `schema` without words and references, and without what lies deeper than `depth`: that is data.
+fn compact(schema: &Value, whole: &Value, depth: Depth) -> Value {
+    let Some(schema) = schema.as_object() else { return json!({}) };
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+        let named = name.strip_prefix('#').and_then(|pointer| whole.pointer(pointer));
+        return named.map_or_else(|| json!({}), |named| compact(named, whole, depth));
+    }
+    if let Some(Value::Array(ways)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
+        let words: Option<Vec<&Value>> = ways.iter().map(|way| way.get("const")).collect();
+        return words.map_or_else(|| json!({}), |words| json!({"enum": words}));
+    }
+    let mut kept = Map::new();
+    for key in ["type", "enum"] {
+        if let Some(value) = schema.get(key) {
+            kept.insert(key.to_owned(), value.clone());
+        }
+    }
+    let fields = schema.get("properties").and_then(Value::as_object).filter(|_| depth != Depth::Leaf);
+    if let Some(fields) = fields {
+        let fields = fields.iter().map(|(name, field)| (name.clone(), described(field, whole, depth)));
+        kept.insert("properties".to_owned(), Value::Object(fields.collect()));
+    }
+    Value::Object(kept)
+}
+
+fn described(field: &Value, whole: &Value, depth: Depth) -> Value {
+    let mut kept = compact(field, whole, Depth::Leaf);
+    if let (Depth::Answer, Some(items), Value::Object(kept)) = (depth, field.get("items"), &mut kept) {
+        kept.insert("items".to_owned(), compact(items, whole, Depth::Item));
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

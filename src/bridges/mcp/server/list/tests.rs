@@ -1,0 +1,71 @@
+use super::*;
+use crate::tools::built_in;
+
+fn definitions() -> Vec<Definition> {
+    built_in::registry().unwrap().definitions(|_| true).into_iter().cloned().collect()
+}
+
+/// `count` more tools.
+fn many(count: usize) -> Vec<Definition> {
+    let mut all = definitions();
+    let model = all[0].clone();
+    all.extend((0..count).map(|number| {
+        let mut definition = model.clone();
+        definition.card.name = Cow::Owned(format!("mounted_{number:03}"));
+        definition
+    }));
+    all
+}
+
+#[test]
+fn pages_have_every_tool_once_in_one_order() {
+    let (mut names, mut cursor, mut pages) = (Vec::new(), None::<String>, 0);
+    loop {
+        let page = page(many(150), cursor.as_deref()).unwrap();
+        names.extend(page.tools.iter().map(|tool| tool.name.to_string()));
+        pages += 1;
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!((names.len(), pages), (many(150).len(), 3));
+    assert_eq!(names[0], "lsp_diagnostics");
+    let mut once = names.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), names.len());
+}
+
+#[test]
+fn a_cursor_stays_good_when_the_tool_it_names_is_gone() {
+    let first = page(many(150), None).unwrap();
+    let last = first.tools.last().unwrap().name.to_string();
+    let rest = page(many(150), first.next_cursor.as_deref()).unwrap();
+    let fewer = many(150).into_iter().filter(|definition| definition.card.name != last).collect();
+    let after = page(fewer, first.next_cursor.as_deref()).unwrap();
+    assert_eq!(after.tools[0].name, rest.tools[0].name);
+}
+
+#[test]
+fn a_cursor_that_is_none_is_refused() {
+    for cursor in
+        ["", "x", "MTo", "!!", &URL_SAFE_NO_PAD.encode("1:x:read"), &URL_SAFE_NO_PAD.encode("2:1:read")]
+    {
+        assert_eq!(page(definitions(), Some(cursor)).unwrap_err().code.0, -32602, "{cursor}");
+    }
+}
+
+#[test]
+fn schemas_of_answers_are_small_and_whole() {
+    let tools = page(definitions(), None).unwrap().tools;
+    let bytes: usize =
+        tools.iter().map(|tool| serde_json::to_string(&tool.output_schema).unwrap().len()).sum();
+    assert!(bytes < 30_000, "{bytes} bytes");
+    for tool in tools {
+        let schema = Value::Object(tool.output_schema.unwrap().as_ref().clone());
+        assert!(!schema.to_string().contains("$ref"), "{}", tool.name);
+        assert_eq!(schema["required"], json!(["ok"]), "{}", tool.name);
+        jsonschema::validator_for(&schema).unwrap();
+    }
+}

@@ -1,0 +1,91 @@
+//! Lines of bounded length out of a byte stream.
+
+use std::io;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+/// A longer line is no message. As much as rmcp's own clients take.
+pub(super) const MOST: usize = 16 << 20;
+/// So much of both ends of a line that is too long is kept, to find out whose it is.
+const KEPT: usize = 4096;
+/// A buffer that has grown beyond this is given back.
+const SPARE: usize = 1 << 20;
+
+/// One line, without its end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// It was longer than [`MOST`]; its first and its last bytes.
+    TooLong {
+        /// The first bytes.
+        head: Vec<u8>,
+        /// The last bytes.
+        tail: Vec<u8>,
+    },
+}
+
+/// The lines of a stream.
+pub(super) struct Lines<R> {
+    read: BufReader<R>,
+    line: Vec<u8>,
+    /// The head of a line that is too long, while its rest is skipped.
+    skipping: Option<Vec<u8>>,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(super) fn new(read: R) -> Self {
+        Self { read: BufReader::with_capacity(64 << 10, read), line: Vec::new(), skipping: None }
+    }
+
+    /// The next line that is not blank; `None` at the end, where bytes without a line's end are no message. May be dropped and
+    /// called again: what was read is kept.
+    pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let available = self.read.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(None);
+            }
+            let end = memchr::memchr(b'\n', available);
+            let taken = end.map_or(available.len(), |end| end + 1);
+            self.line.extend_from_slice(&available[..end.unwrap_or(taken)]);
+            self.read.consume(taken);
+            if self.skipping.is_some() {
+                let surplus = self.line.len().saturating_sub(KEPT);
+                self.line.drain(..surplus);
+            } else if self.line.len() > MOST {
+                let mut head = std::mem::take(&mut self.line);
+                let tail = head[head.len() - KEPT..].to_vec();
+                head.truncate(KEPT);
+                head.shrink_to_fit();
+                self.line = tail;
+                self.skipping = Some(head);
+            }
+            if end.is_none() {
+                continue;
+            }
+            let line = self.whole();
+            if let Some(line) = line {
+                return Ok(Some(line));
+            }
+        }
+    }
+
+    fn whole(&mut self) -> Option<Line> {
+        if let Some(head) = self.skipping.take() {
+            return Some(Line::TooLong { head, tail: std::mem::take(&mut self.line) });
+        }
+        if self.line.trim_ascii().is_empty() {
+            self.line.clear();
+            return None;
+        }
+        let line = if self.line.len() > SPARE {
+            std::mem::take(&mut self.line)
+        } else {
+            let line = self.line.clone();
+            self.line.clear();
+            line
+        };
+        Some(Line::Whole(line))
+    }
+}

@@ -1,0 +1,285 @@
+//! The pipe that one conversation runs over: a JSON-RPC message per line, in both directions.
+//!
+//! What lives here: [`Pipe`], rmcp's transport over any pair of byte streams, with [`lines`] (lines of bounded length) and
+//! [`unreadable`] (what is answered to what is no message). Knows no tool.
+//!
+//! Promises: every request with an id that can be read gets an answer, also one that makes no sense; nobody makes this process
+//! keep more than a bounded amount, neither by sending without reading nor by lines without an end; when input ends, what runs
+//! for this client is cancelled.
+
+mod lines;
+mod outlet;
+mod unreadable;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::future::BoxFuture;
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use self::lines::{Line, Lines};
+use self::outlet::Outlet;
+
+/// So many requests of one client are worked on at a time; the next ones wait.
+const AT_ONCE: usize = 128;
+/// So many requests may wait for their turn; then input is not read until one has been taken.
+const HELD: usize = 1024;
+/// So many bytes of requests may wait for their turn.
+const HELD_BYTES: usize = 32 << 20;
+/// So many `subscriptions/listen` may be open at a time.
+const LISTENING: usize = 64;
+
+/// One client's two streams, as rmcp wants to see them.
+pub struct Pipe<R, W> {
+    lines: Lines<R>,
+    outlet: Arc<Outlet<W>>,
+    flight: Arc<Flight>,
+    /// Requests that wait until fewer are worked on, with their sizes.
+    held: VecDeque<(ClientJsonRpcMessage, usize)>,
+    held_bytes: usize,
+    /// An answer of the pipe's own that is being written. It is kept here because `receive` may be dropped at any await.
+    reply: Option<BoxFuture<'static, io::Result<()>>>,
+    /// A message that opens the conversation has come. Before that rmcp gives up at anything that is no request.
+    opened: bool,
+    /// Cancelled when input has ended.
+    gone: CancellationToken,
+}
+
+/// The requests that were handed on and are not answered yet.
+#[derive(Debug, Default)]
+struct Flight {
+    ids: Mutex<HashSet<RequestId>>,
+    listening: Mutex<HashSet<RequestId>>,
+    landed: Notify,
+}
+
+impl Flight {
+    fn count(&self) -> usize {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn has(&self, id: &RequestId) -> bool {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+            || self.listening.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+
+    fn starts(&self, id: RequestId, listens: bool) {
+        let ids = if listens { &self.listening } else { &self.ids };
+        ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+    }
+
+    fn ends(&self, id: &RequestId) {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.listening.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.landed.notify_one();
+    }
+
+    fn listening(&self) -> usize {
+        self.listening.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl<R, W> Pipe<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// A pipe that reads `read` and writes `write`. Cancels `gone` when input ends; stops writing when `closed` is cancelled.
+    pub fn new(read: R, write: W, gone: CancellationToken, closed: CancellationToken) -> Self {
+        Self {
+            lines: Lines::new(read),
+            outlet: Arc::new(Outlet::new(write, closed)),
+            flight: Arc::default(),
+            held: VecDeque::new(),
+            held_bytes: 0,
+            reply: None,
+            opened: false,
+            gone,
+        }
+    }
+
+    /// Answers by itself, before anything else is read.
+    fn answer(&mut self, error: ErrorData, id: Option<RequestId>) {
+        let outlet = Arc::clone(&self.outlet);
+        self.reply = Some(Box::pin(async move { outlet.write(&JsonRpcMessage::error(error, id)).await }));
+    }
+
+    /// The next request that has waited for its turn, if it is its turn.
+    fn next_held(&mut self) -> Option<ClientJsonRpcMessage> {
+        if self.flight.count() >= AT_ONCE {
+            return None;
+        }
+        let (message, size) = self.held.pop_front()?;
+        self.held_bytes -= size;
+        if let JsonRpcMessage::Request(request) = &message {
+            self.flight.starts(request.id.clone(), false);
+        }
+        Some(message)
+    }
+
+    /// What becomes of one line: a message to hand on, or nothing (it waits, was answered, or needs no answer).
+    fn taken(&mut self, line: Line) -> Option<ClientJsonRpcMessage> {
+        let bytes = match line {
+            Line::Whole(bytes) => bytes,
+            Line::TooLong { head, tail } => {
+                let (error, id) = unreadable::too_long(&head, &tail);
+                self.answer(error, id);
+                return None;
+            }
+        };
+        let size = bytes.len();
+        match unreadable::message(&bytes) {
+            Ok(Some(message)) => self.admitted(message, size),
+            Ok(None) => None,
+            Err((error, id)) => {
+                tracing::debug!(%error.message, "input of an MCP client that is no message");
+                self.answer(error, id);
+                None
+            }
+        }
+    }
+
+    fn admitted(&mut self, message: ClientJsonRpcMessage, size: usize) -> Option<ClientJsonRpcMessage> {
+        match &message {
+            JsonRpcMessage::Request(request) => {
+                let id = request.id.clone();
+                let waits = |(held, _): &(ClientJsonRpcMessage, usize)| matches!(held, JsonRpcMessage::Request(held) if held.id == id);
+                if self.flight.has(&id) || self.held.iter().any(waits) {
+                    let what = format!("a request with the id {id} has not been answered yet");
+                    self.answer(ErrorData::invalid_request(what, None), Some(id));
+                    return None;
+                }
+                self.opened |= opens(&request.request);
+                let listens = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                if listens && self.flight.listening() >= LISTENING {
+                    let what = format!("{LISTENING} subscriptions are open already; end one first");
+                    self.answer(ErrorData::invalid_request(what, None), Some(id));
+                    return None;
+                }
+                if !listens && (self.flight.count() >= AT_ONCE || !self.held.is_empty()) {
+                    self.held_bytes += size;
+                    self.held.push_back((message, size));
+                    return None;
+                }
+                self.flight.starts(id, listens);
+                Some(message)
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.forget(id);
+                }
+                self.opened.then_some(message)
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => self.opened.then_some(message),
+        }
+    }
+
+    /// The client wants no answer any more.
+    fn forget(&mut self, id: &RequestId) {
+        let waits = |(held, _): &(ClientJsonRpcMessage, usize)| matches!(held, JsonRpcMessage::Request(held) if held.id == *id);
+        if let Some(place) = self.held.iter().position(waits)
+            && let Some((_, size)) = self.held.remove(place)
+        {
+            self.held_bytes -= size;
+        }
+        self.flight.ends(id);
+    }
+}
+
+/// Whether a request decides how the conversation goes on: `initialize`, or one that brings its own version along.
+fn opens(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        other => rmcp::model::GetMeta::get_meta(other).protocol_version().is_some(),
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Pipe<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        match &item {
+            JsonRpcMessage::Response(response) => self.flight.ends(&response.id),
+            JsonRpcMessage::Error(error) => {
+                if let Some(id) = &error.id {
+                    self.flight.ends(id);
+                }
+            }
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
+        }
+        let outlet = Arc::clone(&self.outlet);
+        let waiting = outlet.wait();
+        async move {
+            let written = outlet.write(&item).await;
+            drop(waiting);
+            written
+        }
+    }
+
+    /// May be dropped at any await: what was read is kept in `self`.
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if let Some(reply) = &mut self.reply {
+                let written = reply.await;
+                self.reply = None;
+                if written.is_err() {
+                    self.gone.cancel();
+                    return None;
+                }
+            }
+            if let Some(message) = self.next_held() {
+                return Some(message);
+            }
+            self.outlet.room().await;
+            let full = self.held.len() >= HELD || self.held_bytes >= HELD_BYTES;
+            let flight = Arc::clone(&self.flight);
+            let line = tokio::select! {
+                line = self.lines.next(), if !full => line,
+                () = flight.landed.notified(), if !self.held.is_empty() => continue,
+            };
+            match line {
+                Ok(Some(line)) => {
+                    if let Some(message) = self.taken(line) {
+                        return Some(message);
+                    }
+                }
+                Ok(None) => {
+                    self.gone.cancel();
+                    return None;
+                }
+                Err(error) => {
+                    tracing::debug!("an MCP client cannot be read any more: {error}");
+                    self.gone.cancel();
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.gone.cancel();
+        self.outlet.close().await
+    }
+}

@@ -1,0 +1,99 @@
+//! The writing end: whole messages, one after the other, and how many wait to be written.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rmcp::model::ServerJsonRpcMessage;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Mutex, Notify};
+use tokio_util::sync::CancellationToken;
+
+/// While more messages than this wait to be written, nothing is read: a client that does not read gets no more work done.
+const WAITING: usize = 64;
+
+/// The writing end of a pipe.
+pub(super) struct Outlet<W> {
+    /// `None` once it is closed.
+    write: Mutex<Option<W>>,
+    backlog: Arc<Backlog>,
+    /// Ends writes that nobody takes.
+    closed: CancellationToken,
+}
+
+#[derive(Default)]
+struct Backlog {
+    waiting: AtomicUsize,
+    less: Notify,
+}
+
+/// A message that waits to be written.
+pub(super) struct Waiting(Arc<Backlog>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+        self.0.less.notify_waiters();
+    }
+}
+
+impl<W: AsyncWrite + Unpin> Outlet<W> {
+    pub(super) fn new(write: W, closed: CancellationToken) -> Self {
+        Self { write: Mutex::new(Some(write)), backlog: Arc::default(), closed }
+    }
+
+    /// Counts a message until what is returned is dropped.
+    pub(super) fn wait(&self) -> Waiting {
+        self.backlog.waiting.fetch_add(1, Ordering::AcqRel);
+        Waiting(Arc::clone(&self.backlog))
+    }
+
+    /// Returns when few enough messages wait.
+    pub(super) async fn room(&self) {
+        loop {
+            let less = self.backlog.less.notified();
+            if self.backlog.waiting.load(Ordering::Acquire) < WAITING {
+                return;
+            }
+            less.await;
+        }
+    }
+
+    /// Writes one line.
+    pub(super) async fn write(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message).map_err(io::Error::other)?;
+        line.push(b'\n');
+        let whole = async {
+            let mut write = self.write.lock().await;
+            let Some(write) = write.as_mut() else { return Err(closed()) };
+            write.write_all(&line).await?;
+            write.flush().await
+        };
+        tokio::select! {
+            biased;
+            written = whole => written,
+            () = self.closed.cancelled() => Err(closed()),
+        }
+    }
+
+    /// Closes the stream when what is being written has been written, or cannot be.
+    pub(super) async fn close(&self) -> io::Result<()> {
+        tokio::select! {
+            biased;
+            mut write = self.write.lock() => match write.take() {
+                Some(mut write) => {
+                    tokio::select! {
+                        ended = write.shutdown() => ended,
+                        () = self.closed.cancelled() => Ok(()),
+                    }
+                }
+                None => Ok(()),
+            },
+            () = self.closed.cancelled() => Ok(()),
+        }
+    }
+}
+
+fn closed() -> io::Error {
+    io::Error::new(io::ErrorKind::NotConnected, "the client is gone")
+}

@@ -1,0 +1,96 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rmcp::model::JsonRpcMessage;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+use super::lines::{Line, Lines, MOST};
+use super::*;
+
+async fn lines(bytes: Vec<u8>) -> Vec<Line> {
+    let mut lines = Lines::new(std::io::Cursor::new(bytes));
+    let mut found = Vec::new();
+    while let Some(line) = lines.next().await.unwrap() {
+        found.push(line);
+    }
+    found
+}
+
+#[tokio::test]
+async fn blank_lines_and_an_unended_one_are_no_messages() {
+    let found = lines(b"\n \r\nfirst\n\nsecond\r\nthird".to_vec()).await;
+    assert_eq!(found, [Line::Whole(b"first".to_vec()), Line::Whole(b"second\r".to_vec())]);
+}
+
+#[tokio::test]
+async fn both_ends_of_a_line_that_is_too_long_are_kept_and_the_next_is_whole() {
+    let mut bytes = b"head".to_vec();
+    bytes.resize(MOST + 70_000, b'x');
+    bytes.extend_from_slice(b"tail\nnext\n");
+    let found = lines(bytes).await;
+    let [Line::TooLong { head, tail }, Line::Whole(next)] = found.as_slice() else {
+        panic!("{}", found.len())
+    };
+    assert!(head.starts_with(b"head") && tail.ends_with(b"tail") && head.len() + tail.len() < 10_000);
+    assert_eq!(next, b"next");
+}
+
+#[test]
+fn the_id_of_a_message_that_is_too_long_is_found_at_either_end() {
+    let id = |head: &str, tail: &str| unreadable::too_long(head.as_bytes(), tail.as_bytes()).1;
+    assert_eq!(id(r#"{"jsonrpc":"2.0","id":5,"params":{"a":"xxx"#, "xxx"), Some(RequestId::Number(5)));
+    assert_eq!(id(r#"{"params":{"a":"xxx"#, r#"xxx"},"id":"k"}"#), Some(RequestId::String("k".into())));
+    assert_eq!(
+        id(r#"{"params":{"id":7,"a":"xxx"#, r#"xxx"}}"#),
+        None,
+        "an id within the parameters is another"
+    );
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_read_no_more() {
+    let (ours, theirs) = duplex(1024);
+    let (read, write) = tokio::io::split(ours);
+    let mut pipe = Pipe::new(read, write, CancellationToken::new(), CancellationToken::new());
+    let (_unread, mut sends) = tokio::io::split(theirs);
+    tokio::spawn(async move { while sends.write_all(b"this is no JSON\n").await.is_ok() {} });
+    // The answers fill what nobody reads; from then on nothing more is taken in.
+    let taken = tokio::time::timeout(Duration::from_millis(300), pipe.receive()).await;
+    assert!(taken.is_err(), "it waits");
+    assert!(pipe.reply.is_some() && pipe.held.is_empty());
+}
+
+#[tokio::test]
+async fn closing_ends_what_is_being_written() {
+    let (ours, mut theirs) = duplex(16);
+    let (read, write) = tokio::io::split(ours);
+    let closed = CancellationToken::new();
+    let mut pipe = Pipe::new(read, write, CancellationToken::new(), closed.clone());
+    let send = tokio::spawn(
+        pipe.send(JsonRpcMessage::error(ErrorData::internal_error("x".repeat(100), None), None)),
+    );
+    let mut some = [0; 4];
+    theirs.read_exact(&mut some).await.unwrap();
+    closed.cancel();
+    assert!(send.await.unwrap().is_err());
+    pipe.close().await.unwrap();
+}
+
+proptest! {
+    /// Whatever bytes come in a line, they are a message, are answered, or want no answer; nothing panics.
+    #[test]
+    fn any_line_has_a_meaning(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _meaning = unreadable::message(&bytes);
+        let _refused = unreadable::too_long(&bytes, &bytes);
+    }
+
+    /// A request that was cut off anywhere is refused, under its id where that had come.
+    #[test]
+    fn a_cut_request_is_refused(cut in 0_usize..60) {
+        let whole = br#"{"jsonrpc":"2.0","id":12345,"method":"tools/list","params":{}}"#;
+        let cut = cut.min(whole.len() - 1);
+        let (error, id) = unreadable::message(&whole[..cut]).unwrap_err();
+        prop_assert_eq!(error.code.0, -32700);
+        prop_assert_eq!(id, (cut >= 24).then_some(RequestId::Number(12345)));
+    }
+}

@@ -1,0 +1,90 @@
+//! What a line means, and what is answered where it means nothing: silence would let its sender wait for ever.
+
+use std::fmt;
+
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId};
+use serde::Deserializer;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::lines::MOST;
+
+/// An error, and the request it answers, where that can be told.
+pub(super) type Refused = (ErrorData, Option<RequestId>);
+
+/// The message in `line`; `None` for what is no message and wants no answer.
+pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    let fault = match serde_json::from_slice(line) {
+        Ok(message) => return Ok(Some(message)),
+        Err(fault) => fault,
+    };
+    if fault.to_string().starts_with("recursion limit") {
+        let error = invalid("the message is nested more than 127 levels deep");
+        return Err((error, id_in(line)));
+    }
+    let head = match serde_json::from_slice::<Value>(line) {
+        Ok(Value::Object(head)) => head,
+        Ok(Value::Array(_)) => {
+            return Err((invalid("batches are not part of MCP; send one message per line"), None));
+        }
+        Ok(_) => return Err((invalid("a message is a JSON object"), None)),
+        Err(fault) => {
+            let error =
+                ErrorData::new(ErrorCode::PARSE_ERROR, format!("this line is not JSON: {fault}"), None);
+            return Err((error, id_in(line)));
+        }
+    };
+    match (head.get("id"), head.contains_key("method")) {
+        // An answer that cannot be understood is not answered, and neither is a notification that nobody knows.
+        (_, false) if head.contains_key("result") || head.contains_key("error") => Ok(None),
+        (None, true) => Ok(None),
+        _ => Err((invalid(format!("this is no JSON-RPC 2.0 message of MCP: {fault}")), id_in(line))),
+    }
+}
+
+/// What is answered to a line that is too long.
+pub(super) fn too_long(head: &[u8], tail: &[u8]) -> Refused {
+    let error = invalid(format!("the message has more than {MOST} bytes"));
+    (error, id_in(head).or_else(|| last_id(tail)))
+}
+
+fn invalid(what: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {
+    ErrorData::invalid_request(what, None)
+}
+
+/// The top-level `id` of an object that may be broken, cut off or nested without measure.
+fn id_in(line: &[u8]) -> Option<RequestId> {
+    struct Id<'a>(&'a mut Option<RequestId>);
+    impl<'de> Visitor<'de> for Id<'_> {
+        type Value = ();
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(key) = map.next_key::<String>()? {
+                if key == "id" {
+                    *self.0 = Some(map.next_value()?);
+                    return Ok(());
+                }
+                // Skipped without recursion, however deep it is.
+                map.next_value::<IgnoredAny>()?;
+            }
+            Ok(())
+        }
+    }
+    let mut id = None;
+    // Where it breaks off before the id, there is none to be had.
+    let _broken = serde_json::Deserializer::from_slice(line).deserialize_map(Id(&mut id));
+    id
+}
+
+/// The `id` that an object ends with: what stands before the last brace belongs to the object that it closes.
+fn last_id(tail: &[u8]) -> Option<RequestId> {
+    let text = String::from_utf8_lossy(tail);
+    let inner = text.trim_end().strip_suffix('}')?;
+    let (_, value) = inner.rsplit_once("\"id\"")?;
+    serde_json::from_str(value.trim_start().strip_prefix(':')?).ok()
+}

@@ -1,0 +1,305 @@
+//! What clients are told of unasked: that the list of tools is another one, that a resource has changed.
+//!
+//! A subscriber is a receiver that was made *before* its client hears that it is subscribed. What changes from then on is seen by
+//! it, however late anyone looks at it, so that no change is lost between the acknowledgement and the first look.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::{pending, select_all};
+use rmcp::model::SubscriptionFilter;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::ServerOptions;
+use super::resources::{self, Wanted};
+use crate::runtime::observe::DiagnosticsMark;
+use crate::workspace::WorkspacePath;
+
+/// Folders and files are looked at this often while somebody wants to hear of them; servers ring by themselves.
+const LOOK: Duration = Duration::from_secs(2);
+/// A server that speaks often is heard this much later, all at once.
+const SETTLE: Duration = Duration::from_millis(150);
+/// So many subscriptions may be on their way between their acceptance and their first look.
+const NOTED: usize = 64;
+/// So many resources are remembered as they were last read.
+const REMEMBERED: usize = 1024;
+/// More resources than this are not watched for one client.
+pub(super) const MOST_WATCHED: usize = 256;
+
+/// What is watched for all clients that share it.
+pub(super) struct Watch {
+    options: ServerOptions,
+    gone: CancellationToken,
+    /// Counts changes of the list of prompts, which only a fixture changes.
+    prompts: watch::Sender<u64>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Counts changes of the list of tools; `None` while nobody listens.
+    tools: Option<watch::Sender<u64>>,
+    /// Counts changes of resources that somebody listens to.
+    resources: HashMap<String, watch::Sender<u64>>,
+    /// How each resource was when somebody last read it.
+    read: HashMap<String, u64>,
+    /// Subscriptions that were accepted and have not been looked at yet.
+    noted: VecDeque<(SubscriptionFilter, Subscription)>,
+}
+
+/// The receivers of one subscription.
+#[derive(Clone, Default)]
+pub(super) struct Subscription {
+    /// For the list of tools.
+    pub(super) tools: Option<watch::Receiver<u64>>,
+    /// For the list of prompts.
+    pub(super) prompts: Option<watch::Receiver<u64>>,
+    /// For each resource.
+    pub(super) resources: Vec<(String, watch::Receiver<u64>)>,
+}
+
+/// Something a subscription tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The list of tools is another one.
+    Tools,
+    /// The list of prompts is another one.
+    Prompts,
+    /// The resource with this URI has changed.
+    Resource(String),
+}
+
+impl Watch {
+    pub(super) fn new(options: ServerOptions, gone: CancellationToken) -> Arc<Self> {
+        Arc::new(Self { options, gone, prompts: watch::Sender::new(0), inner: Mutex::default() })
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // Nothing is left half done under this lock.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What can be honoured of `wanted`; from now on it is watched, until [`begin`](Self::begin) hands it to its subscriber.
+    pub(super) fn accept(self: &Arc<Self>, wanted: &SubscriptionFilter) -> SubscriptionFilter {
+        let mut accepted = SubscriptionFilter::default();
+        let mut subscription = Subscription::default();
+        if wanted.tools_list_changed == Some(true) {
+            subscription.tools = Some(self.tools());
+            accepted.tools_list_changed = Some(true);
+        }
+        if wanted.prompts_list_changed == Some(true) {
+            subscription.prompts = Some(self.prompts.subscribe());
+            accepted.prompts_list_changed = Some(true);
+        }
+        if let Some(uris) = &wanted.resource_subscriptions {
+            let watched =
+                uris.iter().take(MOST_WATCHED).filter_map(|uri| Some((uri.clone(), self.resource(uri)?)));
+            subscription.resources = watched.collect();
+            accepted.resource_subscriptions =
+                Some(subscription.resources.iter().map(|(uri, _)| uri.clone()).collect());
+        }
+        let mut inner = self.inner();
+        if inner.noted.len() == NOTED {
+            inner.noted.pop_front();
+        }
+        inner.noted.push_back((wanted.clone(), subscription));
+        accepted
+    }
+
+    /// What was accepted for `wanted`, with all that happened since.
+    pub(super) fn begin(self: &Arc<Self>, wanted: &SubscriptionFilter) -> Subscription {
+        let mut inner = self.inner();
+        let place = inner.noted.iter().position(|(noted, _)| noted == wanted);
+        // Where two clients want the same at once, the one that comes first may get what the other noted a little later.
+        match place.and_then(|place| inner.noted.remove(place)) {
+            Some((_, subscription)) => subscription,
+            None => {
+                drop(inner);
+                self.accept(wanted);
+                self.inner().noted.pop_back().map(|(_, subscription)| subscription).unwrap_or_default()
+            }
+        }
+    }
+
+    /// A receiver that wakes when the list of tools is another one.
+    pub(super) fn tools(self: &Arc<Self>) -> watch::Receiver<u64> {
+        let mut inner = self.inner();
+        if let Some(sender) = &inner.tools {
+            return sender.subscribe();
+        }
+        let (sender, receiver) = watch::channel(0);
+        inner.tools = Some(sender.clone());
+        drop(inner);
+        let first = self.list_of_tools();
+        tokio::spawn(Arc::clone(self).watch_tools(sender, first));
+        receiver
+    }
+
+    /// Says that the list of tools has changed, for whoever listens.
+    #[cfg(feature = "conformance")]
+    pub(super) fn say_tools_changed(&self) {
+        if let Some(tools) = &self.inner().tools {
+            tools.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// The same of the list of prompts.
+    #[cfg(feature = "conformance")]
+    pub(super) fn say_prompts_changed(&self) {
+        self.prompts.send_modify(|count| *count += 1);
+    }
+
+    async fn watch_tools(self: Arc<Self>, sender: watch::Sender<u64>, mut last: u64) {
+        let mut replaced = self.options.live.changes();
+        replaced.mark_unchanged();
+        loop {
+            tokio::select! {
+                () = self.gone.cancelled() => return,
+                changed = replaced.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            let watch = Arc::clone(&self);
+            let Ok(now) = tokio::task::spawn_blocking(move || watch.list_of_tools()).await else { return };
+            if now != last {
+                last = now;
+                sender.send_modify(|count| *count += 1);
+            }
+            let mut inner = self.inner();
+            if sender.receiver_count() == 0 {
+                inner.tools = None;
+                return;
+            }
+        }
+    }
+
+    fn list_of_tools(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for definition in self.options.live.current().definitions(&self.options.caller) {
+            definition.card.name.hash(&mut hasher);
+            definition.card.description.hash(&mut hasher);
+            definition.input.as_value().to_string().hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// A receiver that wakes when the resource `uri` has changed; `None` for one that cannot be watched.
+    pub(super) fn resource(self: &Arc<Self>, uri: &str) -> Option<watch::Receiver<u64>> {
+        let mut inner = self.inner();
+        if let Some(sender) = inner.resources.get(uri) {
+            return Some(sender.subscribe());
+        }
+        let Ok(Wanted::Diagnostics(path)) = resources::wanted(&self.options.live.current(), uri) else {
+            return None;
+        };
+        let (sender, receiver) = watch::channel(0);
+        inner.resources.insert(uri.to_owned(), sender.clone());
+        drop(inner);
+        tokio::spawn(Arc::clone(self).watch_diagnostics(uri.to_owned(), path, sender));
+        Some(receiver)
+    }
+
+    /// Notes how a resource is that somebody reads: what differs from it later is news.
+    pub(super) fn was_read(&self, uri: &str, text: &str) {
+        let mut inner = self.inner();
+        if inner.read.len() >= REMEMBERED {
+            inner.read.clear();
+        }
+        inner.read.insert(uri.to_owned(), fingerprint(text));
+    }
+
+    async fn watch_diagnostics(
+        self: Arc<Self>,
+        uri: String,
+        path: WorkspacePath,
+        sender: watch::Sender<u64>,
+    ) {
+        let mut mark: Option<DiagnosticsMark> = None;
+        let mut told: Option<u64> = None;
+        while self.is_wanted(&uri, &sender) {
+            let runtime = self.options.live.current();
+            let now = runtime.diagnostics_mark(&path).await;
+            if mark != Some(now) {
+                let cancelled = self.gone.child_token();
+                let looked = resources::diagnostics(&runtime, &self.options.caller, &path, cancelled);
+                let text = tokio::select! {
+                    text = looked => text,
+                    () = sender.closed() => continue,
+                };
+                // Asking may itself have made servers speak.
+                mark = Some(runtime.diagnostics_mark(&path).await);
+                let print = fingerprint(&text);
+                let known = told.or_else(|| self.inner().read.get(&uri).copied());
+                if known.is_some_and(|known| known != print) {
+                    sender.send_modify(|count| *count += 1);
+                }
+                told = Some(print);
+            }
+            tokio::select! {
+                () = self.gone.cancelled() => {}
+                () = sender.closed() => {}
+                () = rung(runtime.server_bells()) => tokio::time::sleep(SETTLE).await,
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    }
+
+    /// Whether anybody still listens to `sender`; where not, it is forgotten.
+    fn is_wanted(&self, uri: &str, sender: &watch::Sender<u64>) -> bool {
+        let mut inner = self.inner();
+        let wanted = !self.gone.is_cancelled() && sender.receiver_count() > 0;
+        if !wanted {
+            inner.resources.remove(uri);
+        }
+        wanted
+    }
+}
+
+impl Subscription {
+    /// The next thing to tell; never returns where nothing is subscribed to any more.
+    pub(super) async fn next(&mut self) -> Change {
+        let tools = changed(&mut self.tools, Change::Tools);
+        let prompts = changed(&mut self.prompts, Change::Prompts);
+        let resources = async {
+            let waiting = self.resources.iter_mut().map(|(uri, receiver)| {
+                Box::pin(async {
+                    match receiver.changed().await {
+                        Ok(()) => Change::Resource(uri.clone()),
+                        Err(_) => pending().await,
+                    }
+                })
+            });
+            let waiting: Vec<_> = waiting.collect();
+            if waiting.is_empty() { pending().await } else { select_all(waiting).await.0 }
+        };
+        tokio::select! {
+            change = tools => change,
+            change = prompts => change,
+            change = resources => change,
+        }
+    }
+}
+
+async fn changed(receiver: &mut Option<watch::Receiver<u64>>, change: Change) -> Change {
+    let Some(receiver) = receiver else { return pending().await };
+    match receiver.changed().await {
+        Ok(()) => change,
+        Err(_) => pending().await,
+    }
+}
+
+async fn rung(mut bells: Vec<watch::Receiver<u64>>) {
+    if bells.is_empty() {
+        return pending().await;
+    }
+    // A bell whose server is gone counts as rung: that, too, may change what is known.
+    let _ended = select_all(bells.iter_mut().map(|bell| Box::pin(bell.changed()))).await;
+}
+
+fn fingerprint(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,109 @@
+//! What doors that stay open look at beside the calls: texts as resources, whether diagnostics may have changed, what servers log.
+
+use std::path::Path;
+
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::Runtime;
+use super::approve::denied;
+use crate::policy::request::Verdict;
+use crate::tools::context::from_read_error;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::tool::Caller;
+use crate::workspace::{Stamp, WorkspacePath};
+
+/// A text with more bytes than this is no resource; it can be read in pages by the tool `read`.
+const RESOURCE_BYTES: u64 = 4 << 20;
+
+/// What may have changed when the diagnostics of a file are others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiagnosticsMark {
+    said: u64,
+    stamp: Option<Stamp>,
+}
+
+/// The last words of one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerLog {
+    /// The server's key in the catalogue.
+    pub server: String,
+    /// The folder it serves, relative to the workspace; empty for the workspace itself.
+    pub root: String,
+    /// Its messages for the user, then the end of what it wrote to standard error, then why it is not running.
+    pub lines: Vec<String>,
+}
+
+impl Runtime {
+    /// The text of the file `path` for `caller`, under the rules for the tool `read`; nobody is asked.
+    ///
+    /// # Errors
+    /// As `read`; `denied` also where someone would have to be asked.
+    pub fn text_for(&self, caller: &Caller, path: &Path) -> Result<String, ToolError> {
+        let path = self.context.path(path)?;
+        let decision = self.check_call(caller, "read", &json!({"path": path.display()}))?;
+        if decision.verdict != Verdict::Allow {
+            return Err(denied(&decision));
+        }
+        if let Some(decision) =
+            self.policy_of(caller).not_offered("read", crate::policy::request::Effect::Read)
+        {
+            return Err(denied(&decision));
+        }
+        let file = self
+            .context
+            .workspace
+            .read_text_up_to(&path, RESOURCE_BYTES)
+            .map_err(|error| from_read_error(error))?;
+        Ok(file.text)
+    }
+
+    /// A mark that is another once the diagnostics of `path` may be others; lets servers know first what changed on disk.
+    pub async fn diagnostics_mark(&self, path: &WorkspacePath) -> DiagnosticsMark {
+        self.context.manager.refresh().await;
+        let said = self.context.manager.diagnostics_mark(path);
+        DiagnosticsMark { said, stamp: self.context.workspace.stamp(path).ok() }
+    }
+
+    /// Receivers that wake at every word of the servers that run now.
+    pub fn server_bells(&self) -> Vec<watch::Receiver<u64>> {
+        self.context.manager.bells()
+    }
+
+    /// What each server that was asked for has last said.
+    pub fn server_logs(&self) -> Vec<ServerLog> {
+        let status = self.context.manager.status();
+        let log = status.into_iter().map(|slot| {
+            let mut lines = Vec::new();
+            if let Some(session) = &slot.session {
+                lines.extend(session.messages());
+                lines.extend(session.stderr_tail());
+            }
+            lines.extend(slot.failure);
+            let root = if slot.root.is_root() { String::new() } else { slot.root.display() };
+            ServerLog { server: slot.server, root, lines }
+        });
+        log.collect()
+    }
+
+    /// The path that a caller means by `given`.
+    ///
+    /// # Errors
+    /// `outside_workspace`.
+    pub fn path(&self, given: &Path) -> Result<WorkspacePath, ToolError> {
+        self.context.path(given)
+    }
+
+    /// The path of a `file:` URI.
+    ///
+    /// # Errors
+    /// `invalid_args` for another URI, `outside_workspace` for a file elsewhere.
+    pub fn path_of_uri(&self, uri: &str) -> Result<WorkspacePath, ToolError> {
+        let path = crate::lsp::uri::to_path(uri)
+            .ok_or_else(|| ToolError::new(ErrorCode::InvalidArgs, "this is no file: URI of this machine"))?;
+        self.context
+            .workspace
+            .path(&path)
+            .map_err(|error| ToolError::new(ErrorCode::OutsideWorkspace, error.to_string()))
+    }
+}

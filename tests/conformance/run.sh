@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# The official MCP conformance suite against our own server, in a build with the feature `conformance`: both requirement sets,
+# over HTTP and, through bridge.mjs, over standard streams. Fails on any required scenario that fails.
+#
+#   tests/conformance/run.sh            both transports
+#   tests/conformance/run.sh http       one of them: http, stdio
+#
+# Node and the suite come from npm, pinned, into target/conformance.
+set -euo pipefail
+
+cd "$(dirname "$0")/../.."
+readonly ROOT=$PWD HOME_OF_SUITE=$PWD/target/conformance
+readonly SUITE=@modelcontextprotocol/conformance@0.2.0-alpha.12 NODE=node@24
+readonly SETS=(2025-11-25 2026-07-28)
+# Scenarios that look at the HTTP transport itself: over standard streams it is the bridge that they would look at.
+readonly OF_HTTP=(dns-rebinding-protection server-session-lifecycle server-sse-polling server-sse-multiple-streams
+    http-header-validation http-custom-header-server-validation tasks-request-headers)
+
+fail() {
+    printf 'conformance: %s\n' "$*" >&2
+    exit 1
+}
+
+install_suite() {
+    mkdir -p "$HOME_OF_SUITE"
+    if [ ! -e "$HOME_OF_SUITE/installed-$NODE-${SUITE##*@}" ]; then
+        npm install --silent --no-fund --no-audit --prefix "$HOME_OF_SUITE" "$NODE" "$SUITE"
+        touch "$HOME_OF_SUITE/installed-$NODE-${SUITE##*@}"
+    fi
+    node=$HOME_OF_SUITE/node_modules/node/bin/node
+    suite=$HOME_OF_SUITE/node_modules/@modelcontextprotocol/conformance/dist/index.js
+    [ -x "$node" ] && [ -f "$suite" ] || fail "npm has not installed $NODE and $SUITE into $HOME_OF_SUITE"
+}
+
+server_pid=
+scene=
+stop() {
+    if [ -n "$server_pid" ]; then
+        kill "$server_pid" 2>/dev/null || true
+        wait "$server_pid" 2>/dev/null || true
+        server_pid=
+    fi
+    [ -z "$scene" ] || rm -rf "$scene"
+    scene=
+}
+trap stop EXIT
+
+# Starts the server in a workspace of its own, on a port that it says on its first line.
+start() {
+    stop
+    scene=$(mktemp -d)
+    mkdir "$scene/project" "$scene/state" "$scene/config" "$scene/cache" "$scene/data"
+    export LSP_TOOLS_STATE_DIR=$scene/state LSP_TOOLS_CONFIG_DIR=$scene/config LSP_TOOLS_CACHE_DIR=$scene/cache
+    export LSP_TOOLS_DATA_DIR=$scene/data
+    local -a command=("$server" mcp --no-daemon --http 127.0.0.1:0 --no-token)
+    [ "$1" = http ] || command=("$node" "$ROOT/tests/conformance/bridge.mjs" "$server" mcp --no-daemon)
+    (cd "$scene/project" && exec "${command[@]}") >"$scene/out" 2>&1 &
+    server_pid=$!
+    for _ in $(seq 200); do
+        url=$(grep -om1 'http://127.0.0.1:[0-9]*/mcp' "$scene/out" || true)
+        [ -z "$url" ] || return 0
+        kill -0 "$server_pid" 2>/dev/null || fail "the server ended: $(tail -5 "$scene/out")"
+        sleep 0.1
+    done
+    fail "the server does not listen"
+}
+
+# One requirement set on one transport.
+check() {
+    local transport=$1 set=$2 log=$HOME_OF_SUITE/$1-$2.txt
+    start "$transport"
+    "$node" "$suite" server --url "$url" --requirements "$set" -o "$HOME_OF_SUITE/results/$transport-$set" >"$log" 2>&1 || true
+    OF_HTTP="${OF_HTTP[*]}" "$node" "$ROOT/tests/conformance/verdict.mjs" "$transport" "$set" "$log"
+}
+
+main() {
+    local -a transports=("$@")
+    [ $# -gt 0 ] || transports=(http stdio)
+    install_suite
+    cargo build --quiet --bin lsp-tools --features conformance
+    # The next ordinary build takes its place.
+    server=$HOME_OF_SUITE/lsp-tools
+    cp "${CARGO_TARGET_DIR:-target}/debug/lsp-tools" "$server"
+    local failed=0
+    for transport in "${transports[@]}"; do
+        for set in "${SETS[@]}"; do
+            check "$transport" "$set" || failed=1
+        done
+    done
+    [ "$failed" = 0 ] || fail "not all required scenarios passed; what the suite said is in $HOME_OF_SUITE"
+}
+
+main "$@"

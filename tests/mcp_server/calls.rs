@@ -1,0 +1,114 @@
+//! Calls: what comes back conforms to what was promised, failures are results, slow work tells of itself.
+
+use jsonschema::validator_for;
+use serde_json::{Value, json};
+
+use crate::support::Project;
+use crate::support::mcp::Mcp;
+
+fn scripted() -> Project {
+    let index = json!({"index": {"ms": 600, "steps": 4, "title": "Indexing"}});
+    Project::scripted(&index, "", [("a.scr", "def one\none\n"), ("b.scr", "one WRONG\n")])
+}
+
+#[test]
+fn every_answer_conforms_to_the_schema_of_its_tool() {
+    let project = scripted();
+    let mut client = Mcp::modern(&project, None, json!({}));
+    let list = client.result("tools/list", json!({}));
+    let schema = |name: &str| {
+        let tools = list["tools"].as_array().expect("tools");
+        tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name}"))["outputSchema"]
+            .clone()
+    };
+    let at = json!({"path": "a.scr", "line": 1, "symbol": "one"});
+    let calls = [
+        ("lsp_hover", at.clone()),
+        ("lsp_definition", at.clone()),
+        ("lsp_references", at.clone()),
+        ("lsp_diagnostics", json!({"path": "b.scr"})),
+        ("lsp_symbols", json!({"path": "a.scr"})),
+        ("lsp_servers", json!({})),
+        ("read", json!({"path": "a.scr"})),
+        ("list", json!({})),
+        ("glob", json!({"pattern": "*.scr"})),
+        ("grep", json!({"pattern": "one"})),
+        ("write", json!({"path": "new.txt", "content": "x\n"})),
+        ("edit", json!({"path": "new.txt", "edits": [{"old": "x", "new": "y"}]})),
+        ("undo", json!({})),
+        ("todoread", json!({})),
+        ("read", json!({"path": "none"})),
+        ("edit", json!({"path": "new.txt", "edits": []})),
+        ("read", json!({"path": 5})),
+        ("read", json!({"path": "../x"})),
+    ];
+    for (name, arguments) in calls {
+        let result = client.call(name, arguments.clone());
+        let answer = &result["structuredContent"];
+        let faults: Vec<String> = validator_for(&schema(name))
+            .expect("a schema")
+            .iter_errors(answer)
+            .map(|fault| fault.to_string())
+            .collect();
+        assert!(faults.is_empty(), "{name} {arguments}: {faults:?} in {answer}");
+        assert_eq!(answer["ok"].as_bool().map(|ok| !ok), Some(result["isError"] == true), "{name} {result}");
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        assert!(
+            text.len() <= answer.to_string().len() + 16,
+            "{name}: the text is longer than the JSON\n{text}\n{answer}"
+        );
+        if result["isError"] == true {
+            let code = answer["code"].as_str().expect("a code");
+            assert!(
+                text.starts_with(code) && text.contains(answer["error"].as_str().expect("a sentence")),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn places_are_linked_and_told_in_few_words() {
+    let project = scripted();
+    let mut client = Mcp::legacy(&project, None, json!({}));
+    let result = client.call("lsp_references", json!({"path": "a.scr", "line": 1, "symbol": "one"}));
+    let links: Vec<&Value> = result["content"].as_array().into_iter().flatten().skip(1).collect();
+    let names: Vec<&Value> = links.iter().map(|link| &link["name"]).collect();
+    assert_eq!(names, ["a.scr", "b.scr"], "{result}");
+    assert_eq!(links[0]["type"], "resource_link");
+    let read = client.result("resources/read", json!({"uri": links[1]["uri"]}));
+    assert_eq!(read["contents"][0]["text"], "one WRONG\n");
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("  a.scr:1:0-1:3 one\n") && text.contains("verdict: complete"), "{text}");
+}
+
+#[test]
+fn slow_work_is_told_to_whoever_asked_for_it_and_to_nobody_else() {
+    let project = scripted();
+    let mut client = Mcp::legacy(&project, None, json!({}));
+    let call = json!({
+        "name": "lsp_references",
+        "arguments": {"path": "a.scr", "line": 1, "symbol": "one"},
+        "_meta": {"progressToken": "mine"},
+    });
+    let id = client.request("tools/call", call);
+    let mut last = 0.0;
+    let mut told = 0;
+    loop {
+        let message = client.find("progress or the answer", |_| true);
+        if message["id"] == json!(id) {
+            break;
+        }
+        assert_eq!(message["method"], "notifications/progress", "{message}");
+        assert_eq!(message["params"]["progressToken"], "mine");
+        let progress = message["params"]["progress"].as_f64().expect("a number");
+        assert!(progress > last, "it only grows: {message}");
+        (last, told) = (progress, told + 1);
+    }
+    assert!(told >= 2, "{told}");
+    client.call("read", json!({"path": "a.scr"}));
+    client.call("lsp_hover", json!({"path": "b.scr", "line": 0, "symbol": "one"}));
+    let late =
+        client.find_within(std::time::Duration::from_millis(300), |message| message.get("method").is_some());
+    assert_eq!(late, None, "nothing is told after the answer, nor without a token");
+}

@@ -1,0 +1,85 @@
+//! Calls that nobody waits for any more, and clients that go.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::mcp::Mcp;
+use crate::support::{Marker, Project, wait_until};
+
+fn allowing_bash() -> Project {
+    let project = Project::new([("a.txt", "x\n")]);
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), "[permissions]\nallow = ['bash']\n")
+        .expect("settings");
+    project
+}
+
+/// A command that runs for a minute, and can be found.
+fn slow(marker: &Marker) -> Value {
+    json!({"command": format!("exec -a {} sleep 60", marker.as_str())})
+}
+
+#[test]
+fn row_41_a_cancelled_call_ends_what_it_started_and_is_not_answered() {
+    let project = allowing_bash();
+    for mut client in [Mcp::legacy(&project, None, json!({})), Mcp::modern(&project, None, json!({}))] {
+        let marker = Marker::new();
+        let id = client.request("tools/call", json!({"name": "bash", "arguments": slow(&marker)}));
+        wait_until("the command runs", Duration::from_secs(30), || marker.living() > 0);
+        client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
+        wait_until("the command is gone", Duration::from_secs(10), || marker.living() == 0);
+        client.call("read", json!({"path": "a.txt"}));
+        let late = client.find_within(Duration::from_millis(300), |message| message["id"] == json!(id));
+        assert_eq!(late, None, "what was cancelled is not answered");
+    }
+}
+
+#[test]
+fn row_41_cancelling_reaches_the_language_server() {
+    let answers = json!({"answers": {"textDocument/hover": {"never": true}}});
+    let project = Project::scripted(&answers, "", [("a.scr", "def one\n")]);
+    let mut client = Mcp::legacy(&project, None, json!({}));
+    let hover = json!({"name": "lsp_hover", "arguments": {"path": "a.scr", "line": 0, "symbol": "one"}});
+    let id = client.request("tools/call", hover);
+    let log = project.log();
+    log.wait_for("the question", Duration::from_secs(30), |log| {
+        (log.count("textDocument/hover") > 0).then_some(())
+    });
+    client.notify("notifications/cancelled", json!({"requestId": id}));
+    log.wait_for("its end", Duration::from_secs(10), |log| (log.count("$/cancelRequest") > 0).then_some(()));
+    assert_eq!(client.call("read", json!({"path": "a.scr"}))["isError"], false, "the server lives on");
+}
+
+#[test]
+fn row_41_the_end_of_input_ends_the_process_at_once_whatever_runs() {
+    let project = allowing_bash();
+    for mut client in [Mcp::legacy(&project, None, json!({})), Mcp::modern(&project, None, json!({}))] {
+        let marker = Marker::new();
+        client.request("tools/call", json!({"name": "bash", "arguments": slow(&marker)}));
+        wait_until("the command runs", Duration::from_secs(30), || marker.living() > 0);
+        let (status, time) = client.close();
+        assert!(status.success(), "{status}");
+        assert!(time < Duration::from_secs(3), "{time:?}");
+        wait_until("the command is gone", Duration::from_secs(5), || marker.living() == 0);
+    }
+}
+
+#[test]
+fn an_unopened_conversation_ends_without_an_error() {
+    let project = allowing_bash();
+    let (status, time) = Mcp::start(&project, None, &[]).close();
+    assert!(status.success() && time < Duration::from_secs(3), "{status} {time:?}");
+}
+
+#[test]
+fn row_13_what_was_started_dies_with_a_killed_server() {
+    let project = Project::scripted(&json!({}), "", [("a.scr", "def one\n")]);
+    let mut client = Mcp::legacy(&project, None, json!({}));
+    client.call("lsp_hover", json!({"path": "a.scr", "line": 0, "symbol": "one"}));
+    assert!(crate::support::count_processes(&project.marker()) > 0);
+    // Dropped, it is killed with SIGKILL.
+    drop(client);
+    wait_until("no server is left", Duration::from_secs(5), || {
+        crate::support::count_processes(&project.marker()) == 0
+    });
+}

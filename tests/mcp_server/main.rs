@@ -1,0 +1,13 @@
+//! `lsp-tools mcp`, driven by clients of both eras, right and wrong ones.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod approval;
+mod calls;
+mod changes;
+mod endings;
+mod http;
+mod lists;
+mod malformed;
+mod pressure;
