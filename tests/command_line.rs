@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 fn lsp_tools(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
     command.args(arguments).stdin(Stdio::null()).env_remove("CLICOLOR_FORCE");
+    command.env("LSP_TOOLS_NO_DAEMON", "1");
     command
 }
 
@@ -24,7 +25,6 @@ fn wrong_usage_is_told_on_stderr_with_status_2() {
         &["hoover", "a.py"],
         &["hover"],
         &["hover", "a.py:1:1", "--timeout", "soon"],
-        &["hover", "a.py:1:1", "--no-daemon"],
         &["hover", "a.py:1:1", "--format", "sarif"],
         &["references", "a.py:1:1", "--limit", "0"],
         &["calls", "a.py:1:1", "--incoming", "--outgoing"],

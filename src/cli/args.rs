@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
 use self::doors::{Daemon, Init, Lsp, Mcp};
 use self::edits::Edits;
@@ -56,6 +56,29 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// A command line that was understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed {
+    /// What it says.
+    pub cli: Cli,
+    /// The command's name, as it is typed.
+    pub name: String,
+}
+
+impl Cli {
+    /// Reads a command line, the program's own name first.
+    ///
+    /// # Errors
+    /// What clap prints: help and versions as well.
+    pub fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
+        let mut command = Self::command();
+        let mut matches = command.try_get_matches_from_mut(words)?;
+        let name = matches.subcommand_name().unwrap_or_default().to_owned();
+        let cli = Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+        Ok(Parsed { cli, name })
+    }
 }
 
 /// What holds for every command.

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use anstream::{AutoStream, ColorChoice};
+use serde::{Deserialize, Serialize};
 
 use super::args::Color;
 use super::render::Look;
@@ -12,7 +13,7 @@ use super::render::Look;
 const USUAL_WIDTH: usize = 80;
 
 /// How stdout and stderr look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Console {
     /// stdout: answers, and nothing else.
     pub out: Look,

@@ -17,6 +17,16 @@ const USUAL: &str = "warn,lsp_tools=info";
 /// Says what is logged to the file, as `warn,lsp_tools=debug`.
 const VARIABLE: &str = "LSP_TOOLS_LOG";
 
+/// The log of commands, which all of them write.
+pub const USUAL_NAME: &str = "lsp-tools";
+/// How the names of its files end.
+pub const SUFFIX: &str = "log";
+
+/// The folder of logs under `state`, the user's state folder.
+pub fn folder(state: &Path) -> PathBuf {
+    state.join("log")
+}
+
 /// Why there is no log.
 #[derive(Debug, Error)]
 pub enum LogError {
@@ -64,17 +74,17 @@ impl Log {
     }
 }
 
-/// Starts the log under `state`, the user's state folder; `verbosity` counts `-v`: 1 tells on stderr what happens, 2
+/// Starts the log called `name` under `state`, the user's state folder; `verbosity` counts `-v`: 1 tells on stderr what happens, 2
 /// everything.
 ///
 /// # Errors
 /// When the folder or the variable cannot be used. Nothing is logged then, and stderr stays silent too.
-pub fn start(state: &Path, verbosity: u8, color: bool) -> Result<Log, LogError> {
-    let folder = state.join("log");
+pub fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Result<Log, LogError> {
+    let folder = folder(state);
     let unusable = |error| LogError::Folder { folder: folder.clone(), error };
     std::fs::create_dir_all(&folder).map_err(|error| unusable(error.into()))?;
     let builder = Builder::new().rotation(Rotation::DAILY).max_log_files(DAYS);
-    let builder = builder.filename_prefix("lsp-tools").filename_suffix("log");
+    let builder = builder.filename_prefix(name).filename_suffix(SUFFIX);
     let file = builder.build(&folder).map_err(|error| unusable(error.into()))?;
     let said = std::env::var(VARIABLE).unwrap_or_default();
     let (filter, handle) =
@@ -103,7 +113,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_is_told() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = start(file.path(), 0, false).unwrap_err().to_string();
+        let error = start(file.path(), USUAL_NAME, 0, false).unwrap_err().to_string();
         assert!(
             error.starts_with(&format!("no log is written: {}/log cannot be used: ", file.path().display())),
             "{error}"

@@ -6,23 +6,26 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::args::tools::Tools;
-use super::args::{Cli, Command, Format};
+use super::args::{Cli, Command, Format, Global, Parsed};
 use super::commands::{self, Door, Reply};
 use super::console::Console;
 use super::doors::{self, Start};
 use super::exit::Status;
+use super::input::Input;
 use super::logging::{self, Log};
 use super::panics;
 use super::paths::Paths;
 use super::progress::Progress;
+use super::remote;
+use super::remote::client::Outcome;
 use super::render::{escape, verdict};
 use super::signals::Signals;
 use crate::bridges;
 use crate::config::Folders;
+use crate::hints::Speech;
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::{ErrorCode, ToolError};
 
@@ -33,8 +36,8 @@ const THREADS: Duration = Duration::from_millis(100);
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let parsed = match Cli::parse_words(std::env::args_os()) {
+        Ok(parsed) => parsed,
         Err(error) => {
             let status = if error.use_stderr() { Status::Usage } else { Status::Answered };
             // Where help cannot be written there is nobody left to tell.
@@ -42,27 +45,28 @@ pub fn main() -> ExitCode {
             return status.into();
         }
     };
-    let console = Console::open(cli.global.color);
+    let console = Console::open(parsed.cli.global.color);
     panics::install(console.err);
     // A panic has been told by the hook; nothing of what it left is used again.
-    let status = catch_unwind(AssertUnwindSafe(|| start(cli, &console))).unwrap_or(Status::Failed);
+    let status = catch_unwind(AssertUnwindSafe(|| start(parsed, &console))).unwrap_or(Status::Failed);
     status.into()
 }
 
-fn start(cli: Cli, console: &Console) -> Status {
+fn start(parsed: Parsed, console: &Console) -> Status {
+    let cli = &parsed.cli;
     let format = cli.global.format;
-    let reply = match misused(&cli).or_else(|| commands::without_runtime(&cli.command)) {
+    let reply = match misused(cli).map(Err).or_else(|| commands::without_runtime(&cli.command)) {
         Some(reply) => reply,
-        None => with_runtime(cli, console),
+        None => with_runtime(parsed, console),
     };
     print(reply.unwrap_or_else(|error| commands::failed(&error, format, console)), console)
 }
 
 /// A combination that the words alone allow.
-fn misused(cli: &Cli) -> Option<Result<Reply, ToolError>> {
+pub(super) fn misused(cli: &Cli) -> Option<ToolError> {
     let format = cli.global.format;
     let refused =
-        |error: &str, hint: &str| Some(Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint)));
+        |error: &str, hint: &str| Some(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
     if matches!(format, Format::Sarif | Format::Github) && !matches!(cli.command, Command::Check(_)) {
         let hint = "use them with `check`; else text or json";
         return refused("the formats sarif and github are for diagnostics", hint);
@@ -87,11 +91,19 @@ fn print(reply: Reply, console: &Console) -> Status {
     }
 }
 
-fn with_runtime(cli: Cli, console: &Console) -> Result<Reply, ToolError> {
+fn with_runtime(parsed: Parsed, console: &Console) -> Result<Reply, ToolError> {
     let internal =
         |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
     let cwd =
         std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
+    let input = match remote::client::ask(&parsed, &cwd, console) {
+        Outcome::Went(reply) => return reply,
+        Outcome::Here { input, warning } => {
+            console.tell(warning.map(|warning| escape::words(&warning)).as_slice());
+            input
+        }
+    };
+    let cli = parsed.cli;
     let log = start_log(&cli, console);
     let threads = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -99,10 +111,9 @@ fn with_runtime(cli: Cli, console: &Console) -> Result<Reply, ToolError> {
         .map_err(|error| internal("no threads can be started", error))?;
     let reply = threads.block_on(async {
         if doors::stays_open(&cli.command) {
-            let status = doors::open(cli.command, Start { global: cli.global, cwd, log, console }).await?;
-            return Ok(Reply { out: String::new(), lines: Vec::new(), status });
+            return doors::open(cli.command, Start { global: cli.global, cwd, log, console }).await;
         }
-        ask(cli, cwd, log, console).await
+        ask(cli, cwd, log, console, input).await
     });
     threads.shutdown_timeout(THREADS);
     reply
@@ -112,7 +123,8 @@ fn with_runtime(cli: Cli, console: &Console) -> Result<Reply, ToolError> {
 fn start_log(cli: &Cli, console: &Console) -> Option<Log> {
     let started =
         Folders::find().map_err(|error| format!("no log is written: {error}")).and_then(|folders| {
-            logging::start(&folders.state, cli.global.verbose, console.err.color)
+            let name = doors::log_name(cli, &folders);
+            logging::start(&folders.state, &name, cli.global.verbose, console.err.color)
                 .map_err(|error| error.to_string())
         });
     match started {
@@ -127,19 +139,25 @@ fn start_log(cli: &Cli, console: &Console) -> Option<Log> {
     }
 }
 
-async fn ask(cli: Cli, cwd: PathBuf, log: Option<Log>, console: &Console) -> Result<Reply, ToolError> {
+async fn ask(
+    cli: Cli,
+    cwd: PathBuf,
+    log: Option<Log>,
+    console: &Console,
+    input: Input,
+) -> Result<Reply, ToolError> {
     let mut signals = Signals::listen()?;
     let (sender, receiver) = unbounded_channel();
     // A log on stderr and a line that is redrawn there would garble each other.
     let shown = console.err.terminal && cli.global.verbose == 0;
     let progress = shown.then(|| Progress::start(receiver));
     let options = RuntimeOptions {
-        workspace: cli.global.workspace,
+        workspace: cli.global.workspace.clone(),
         cwd: cwd.clone(),
         supervisor: None,
         timeout: cli.global.timeout,
         install_missing: cli.global.install,
-        trace: cli.global.trace,
+        trace: cli.global.trace.clone(),
         progress: shown.then_some(sender),
     };
     let runtime = bridges::open(options)?;
@@ -151,10 +169,13 @@ async fn ask(cli: Cli, cwd: PathBuf, log: Option<Log>, console: &Console) -> Res
         workspace = %runtime.workspace().root().display(),
         "the workspace is open"
     );
+    let speech = Speech::from_environment();
+    let asked =
+        Asked { command: cli.command, global: &cli.global, cwd: &cwd, console, speech, input: &input };
     let reply = tokio::select! {
         biased;
         () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted },
-        reply = reply(cli.command, cli.global.format, cli.global.install, &runtime, &cwd, console) => reply,
+        reply = reply(&runtime, asked) => reply,
     };
     if let Some(progress) = progress {
         progress.finish().await;
@@ -169,19 +190,25 @@ async fn ask(cli: Cli, cwd: PathBuf, log: Option<Log>, console: &Console) -> Res
     Ok(Reply { out: String::new(), lines: Vec::new(), status })
 }
 
-async fn reply(
-    command: Command,
-    format: Format,
-    installs: bool,
-    runtime: &Runtime,
-    cwd: &Path,
-    console: &Console,
-) -> Reply {
+/// A command, and where it was typed.
+pub(super) struct Asked<'a> {
+    pub command: Command,
+    pub global: &'a Global,
+    pub cwd: &'a Path,
+    pub console: &'a Console,
+    pub speech: Speech,
+    pub input: &'a Input,
+}
+
+/// What a command comes to, in whichever process it runs.
+pub(super) async fn reply(runtime: &Runtime, asked: Asked<'_>) -> Reply {
+    let Asked { command, global, cwd, console, speech, input } = asked;
     // What is about to be installed need not be advised.
-    let advises = commands::asks_about_code(&command) && !installs;
-    let hints = if advises { runtime.startup_hints() } else { Vec::new() };
+    let advises = commands::asks_about_code(&command) && !global.install;
+    let hints = if advises { runtime.startup_hints_in(speech) } else { Vec::new() };
     let paths = Paths::new(runtime.workspace().root(), cwd);
-    let mut reply = commands::run(command, Door { runtime, cwd, paths: &paths, format, console }).await;
+    let door = Door { runtime, cwd, paths: &paths, format: global.format, console, input };
+    let mut reply = commands::run(command, door).await;
     let hints = hints.iter().map(|hint| escape::line(hint).into_owned());
     reply.lines.splice(0..0, hints);
     reply

@@ -24,7 +24,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::error::{ConfigError, Problem};
@@ -95,7 +95,7 @@ pub struct Permissions {
 }
 
 /// A choice of tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// What agents need from day to day: files, edits, commands, the common questions to servers. It is what a list costs

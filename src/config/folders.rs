@@ -56,6 +56,11 @@ impl Folders {
         self.config.join("lsp-tools.toml")
     }
 
+    /// The store of trusted projects.
+    pub fn trust_file(&self) -> PathBuf {
+        self.state.join(super::trust::STORE)
+    }
+
     fn from(variable: impl Fn(&str) -> Option<OsString>, base: Option<Xdg>) -> Result<Self, FoldersError> {
         let folder = |name: &'static str, usual: fn(&Xdg) -> PathBuf| match variable(name) {
             Some(value) if !value.is_empty() => {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::catalogue::Catalogue;
 use super::error::ConfigError;
@@ -43,6 +43,13 @@ pub struct Config {
 }
 
 impl Config {
+    /// The files that [`load`](Self::load) reads for the project at `root`, trust aside; they need not be there.
+    pub fn files(folders: &Folders, root: &Path) -> Vec<PathBuf> {
+        let project = root.join(PROJECT_FOLDER);
+        let files = [SERVERS_FILE, SETTINGS_FILE].map(|name| project.join(name));
+        [folders.servers_file(), folders.settings_file()].into_iter().chain(files).collect()
+    }
+
     /// The configuration of `project` (the root of the workspace), or of no project.
     ///
     /// # Errors

@@ -39,10 +39,12 @@ use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
 mod bash;
+mod daemon;
 mod editor;
 mod web;
 
 pub use bash::{BashSettings, Network, Sandbox};
+pub use daemon::DaemonSettings;
 pub use editor::EditorSettings;
 pub use web::{FetchSettings, LibraryDocsSettings};
 
@@ -56,6 +58,7 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("limits", Record(LIMITS)),
     plain("log", Record(LOG)),
     plain("bash", Record(bash::BASH)),
+    plain("daemon", Record(daemon::DAEMON)),
     plain("fetch", Record(web::FETCH)),
     plain("library-docs", Record(web::LIBRARY_DOCS)),
     launch("disabled", Texts),
@@ -119,6 +122,8 @@ pub struct Settings {
     pub log: LogSettings,
     /// Commands.
     pub bash: BashSettings,
+    /// When the daemon goes.
+    pub daemon: DaemonSettings,
     /// What `fetch_web_page` may ask.
     pub fetch: FetchSettings,
     /// Whom the tools of library documentation ask.

@@ -19,7 +19,7 @@ use super::error::printable;
 use super::folders::Folders;
 use super::launch::{LaunchFields, hash_file, hash_text, text_name};
 
-const STORE: &str = "trust.json";
+pub(super) const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
 const VERSION: u32 = 1;
 

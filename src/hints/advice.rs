@@ -1,5 +1,7 @@
 //! What to tell who lacks a server: the command that installs it, in a sentence.
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::spec::Server;
 
 /// How a missing server can be had.
@@ -52,7 +54,8 @@ fn shell_word(package: &str) -> String {
 }
 
 /// The language people are spoken to in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Speech {
     /// English.
     English,

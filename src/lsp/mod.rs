@@ -21,7 +21,7 @@ pub mod edits;
 pub mod health;
 pub mod hierarchy;
 pub mod install;
-mod latency;
+pub mod latency;
 pub mod locate;
 pub mod manager;
 pub mod model;

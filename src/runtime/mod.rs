@@ -10,18 +10,23 @@ pub mod live;
 pub mod observe;
 pub mod overlays;
 mod record;
+mod reopen;
 mod skills;
+pub mod tally;
 mod typed;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::config::{Catalogue, Config, Flags, Folders, Trust};
 use self::overlays::{Overlays, Shared};
+use self::reopen::{Handles, Stamps};
+use self::tally::Tally;
+use crate::config::{Catalogue, Config, Flags, Folders, Settings, Trust};
+use crate::hints::Speech;
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::model::Severity;
@@ -99,6 +104,10 @@ pub struct Runtime {
     watchers: Watchers,
     /// Unsaved texts that everybody sees.
     shared: Arc<Shared>,
+    tally: Tally,
+    /// The files that the configuration was read from, as they were then.
+    stamps: Arc<Mutex<Stamps>>,
+    handles: Handles,
     /// While this handle lives, whoever it reports to is told of slow servers.
     _watching: Option<Watching>,
 }
@@ -127,12 +136,9 @@ impl Runtime {
 
     /// As [`open`](Self::open), with the user's folders elsewhere.
     pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Self, ToolError> {
-        let workspace = match &options.workspace {
-            Some(root) => Workspace::open(&options.cwd.join(root)),
-            None => Workspace::discover(&options.cwd),
-        };
-        let workspace = workspace.map_err(|error| ToolError::new(ErrorCode::NotFound, error.to_string()))?;
+        let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
         let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
+        let stamps = Stamps::of(&folders, workspace.root());
         let config = Config::load(&folders, Some(workspace.root()), &Flags::default(), &trust);
         let config = Arc::new(config.map_err(|error| invalid(&error))?);
         let trace = match &options.trace {
@@ -191,6 +197,9 @@ impl Runtime {
             spawner,
             watchers,
             shared: Arc::default(),
+            tally: Tally::default(),
+            stamps: Arc::new(Mutex::new(stamps)),
+            handles: Handles::default(),
             _watching: watching,
         })
     }
@@ -283,6 +292,16 @@ impl Runtime {
     /// The workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.context.workspace
+    }
+
+    /// What calls took, and how many run.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.context.config.settings
     }
 
     /// How much the settings want logged: `off`, `error`, `warn`, `info`, `debug` or `trace`.
@@ -403,7 +422,12 @@ impl Runtime {
 
     /// One line for each language here whose server is missing, and for what the project says that does not count.
     pub fn startup_hints(&self) -> Vec<String> {
-        servers::startup_hints(&self.context)
+        self.startup_hints_in(Speech::from_environment())
+    }
+
+    /// As [`startup_hints`](Self::startup_hints), in the language of someone whose environment is not ours.
+    pub fn startup_hints_in(&self, speech: Speech) -> Vec<String> {
+        servers::startup_hints(&self.context, speech)
     }
 
     /// The 0-based `line` of a file, for showing an answer; `path` as answers give it.
@@ -418,6 +442,18 @@ impl Runtime {
         let sources = futures::future::join_all(self.sources.iter().map(|source| source.shutdown()));
         tokio::join!(self.context.manager.shutdown(), self.context.shells.shutdown(), sources);
     }
+}
+
+/// The workspace whose root is `root`, relative to `cwd`; without one, that around `cwd`.
+///
+/// # Errors
+/// `not_found`.
+pub fn find_workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, ToolError> {
+    let workspace = match root {
+        Some(root) => Workspace::open(&cwd.join(root)),
+        None => Workspace::discover(cwd),
+    };
+    workspace.map_err(|error| ToolError::new(ErrorCode::NotFound, error.to_string()))
 }
 
 /// Configuration that cannot be used.

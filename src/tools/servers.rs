@@ -1,14 +1,16 @@
 //! What `lsp_servers` answers: every language of the workspace and the servers that speak it.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::context::{Context, PresentServer, Subject};
 use crate::hints::{self, Speech};
 use crate::lsp::manager::{SlotStatus, Unavailable};
 
 /// What a server is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// It runs, and its index is whole.
@@ -28,7 +30,7 @@ pub enum RunState {
 }
 
 /// One server and, where it runs, one root.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerRow {
     /// The keys, in the catalogue, of the languages here that it speaks, those with the most files first.
     pub languages: Vec<String>,
@@ -50,6 +52,15 @@ pub struct ServerRow {
     /// Median time of its recent answers, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<f64>,
+    /// 99th percentile of the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_p99_ms: Option<f64>,
+    /// How many documents it has open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_documents: Option<usize>,
+    /// How often it was started again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<u32>,
     /// More: progress, an exit status, what was left out for want of trust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -92,6 +103,9 @@ fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {
         pid: None,
         memory_bytes: None,
         latency_ms: None,
+        latency_p99_ms: None,
+        open_documents: None,
+        restarts: None,
         detail: None,
         install: None,
     }
@@ -126,18 +140,22 @@ fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> Se
     let mut row = blank(server, state);
     row.root = Some(status.root.display());
     row.detail = status.failure.clone();
+    row.restarts = Some(status.starts.saturating_sub(1));
     if let Some(session) = &status.session {
         row.pid = session.pid();
         row.memory_bytes = session.resident_bytes();
-        row.latency_ms = session.latency().map(|(median, _)| median.as_secs_f64() * 1_000.0);
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
+        let latency = session.latency();
+        row.latency_ms = latency.map(|(median, _)| milliseconds(median));
+        row.latency_p99_ms = latency.map(|(_, p99)| milliseconds(p99));
+        row.open_documents = Some(session.open_documents());
         row.detail = row.detail.or_else(|| session.working()).or_else(|| session.health());
     }
     row
 }
 
 /// One line for each language here whose leading server is missing, and for what the project says that does not count.
-pub fn startup_hints(context: &Context) -> Vec<String> {
-    let speech = Speech::from_environment();
+pub fn startup_hints(context: &Context, speech: Speech) -> Vec<String> {
     let mut lines = context.config.left_out.clone();
     let mut told = Vec::new();
     for language in context.present_languages() {

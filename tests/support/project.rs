@@ -118,7 +118,8 @@ impl Project {
         fs::read_to_string(self.path(relative)).expect("a file")
     }
 
-    /// Where the product shall keep settings, data, state and cache: nothing of the real user's. With the real servers'
+    /// Where the product shall keep settings, data, state and cache: nothing of the real user's; and that commands do
+    /// everything themselves, so that no test leaves a daemon behind (those of the daemon want one). With the real servers'
     /// prefix instead of this project's own data folder where one is given.
     pub fn environment(&self, servers: Option<&Path>) -> Vec<(String, String)> {
         let data = servers.map_or_else(|| self.beside("data"), Path::to_owned);
@@ -128,10 +129,9 @@ impl Project {
             ("LSP_TOOLS_STATE_DIR", self.beside("state")),
             ("LSP_TOOLS_CACHE_DIR", self.beside("cache")),
         ];
-        folders
-            .into_iter()
-            .map(|(name, path)| (name.to_owned(), path.to_string_lossy().into_owned()))
-            .collect()
+        let folders =
+            folders.into_iter().map(|(name, path)| (name.to_owned(), path.to_string_lossy().into_owned()));
+        folders.chain([("LSP_TOOLS_NO_DAEMON".to_owned(), "1".to_owned())]).collect()
     }
 
     /// The same folders, for the library.

@@ -1,1 +1,30 @@
-//! One runtime per workspace and environment, shared through a socket.
+//! One runtime per workspace and environment, shared through a Unix socket by everyone who works there.
+//!
+//! - [`identity`]: what two commands must have in common to share a daemon
+//! - [`folder`]: where its socket and locks lie: a folder that nobody else can enter, checked on the open folder itself
+//! - [`preamble`]: the first line of a connection, and the daemon's answer to it
+//! - [`connector`]: to a daemon: the one that runs, or one that is started
+//! - [`ancestry`]: who must not come in: what the daemon itself has started
+//! - [`server`]: the daemon: accepting, handing connections to their doors, ending
+//! - [`life`]: why and when it ends; [`current`]: its runtime, opened anew when the settings change
+//! - [`clients`], [`status`]: who is connected, and what is told of all this
+//! - [`passthrough`]: a program's stdin and stdout as a connection, across restarts of the daemon
+//!
+//! How data passes: [`Connector`](connector::Connector) opens a connection and writes a [`Preamble`](preamble::Preamble); the
+//! daemon answers one line, and from then on the bytes are the door's own: lines of MCP, frames of LSP, or a command of the
+//! shell. The doors are handed in ([`Doors`](server::Doors)), so nothing here knows their protocols, but for what a
+//! reconnecting [`passthrough`] has to know of MCP.
+//!
+//! May use: `runtime` and below. Prints nothing.
+
+pub mod ancestry;
+pub mod clients;
+pub mod connector;
+pub mod current;
+pub mod folder;
+pub mod identity;
+pub mod life;
+pub mod passthrough;
+pub mod preamble;
+pub mod server;
+pub mod status;

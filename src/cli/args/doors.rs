@@ -90,8 +90,36 @@ pub struct Lsp {}
 /// `daemon`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Daemon {
+    /// Start it; commands do so by themselves
+    Start,
+    /// End it, with all its servers and commands, when the calls that run are done
+    Stop(AllDaemons),
     /// What runs: clients, servers, memory, latencies
-    Status,
+    Status(AllDaemons),
+    /// What it has logged
+    Logs(Logs),
+    /// Be the daemon, in the foreground
+    #[command(hide = true)]
+    Run,
+}
+
+/// `daemon status`, `daemon stop`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub struct AllDaemons {
+    /// Every daemon of yours, whatever its workspace
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `daemon logs`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Logs {
+    /// Go on with what is logged from now on
+    #[arg(long, short)]
+    pub follow: bool,
+    /// So many of the last lines
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
+    pub lines: usize,
 }
 
 /// `init`

@@ -1,7 +1,6 @@
 //! Commands that are a tool's call: the arguments go in by name, and the answer is shown or handed on as it is.
 
 use std::ffi::OsStr;
-use std::io::Read;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -18,9 +17,6 @@ use crate::runtime::call::CallRequest;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
-
-/// The most that is read from stdin.
-const MOST_BYTES: u64 = 64 << 20;
 
 /// Calls a tool for whoever typed the command.
 pub async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {
@@ -90,22 +86,6 @@ pub fn as_it_is(result: &ToolResult, door: Door<'_>) -> Result<Reply, ToolError>
     });
     let out = if more { render::pretty(&result.value) } else { String::new() };
     Ok(Reply { out, lines, status })
-}
-
-/// What comes from stdin, all of it; `what` it is meant to be is said where it cannot be used.
-pub async fn from_stdin(what: &'static str) -> Result<String, ToolError> {
-    let read = tokio::task::spawn_blocking(|| {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes).map(|_| bytes)
-    });
-    let failed = |error: &dyn std::fmt::Display| {
-        ToolError::new(ErrorCode::InvalidArgs, format!("{what} cannot be read from stdin: {error}"))
-    };
-    let bytes = read.await.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(failed(&format!("it is more than {} MiB", MOST_BYTES >> 20)));
-    }
-    String::from_utf8(bytes).map_err(|error| failed(&error.utf8_error()))
 }
 
 /// A path as an argument of a tool, which is JSON.

@@ -1,10 +1,190 @@
-//! `lsp-tools daemon`: what runs, stopping it, its log.
+//! `lsp-tools daemon`: starting it, ending it, what runs, its log.
 
-use super::{Door, Reply};
-use crate::cli::args::doors::Daemon;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::json;
+use tokio::io::AsyncReadExt;
+use tokio::time::timeout;
+
+use super::Reply;
+use crate::bridges::daemon::connector::{ConnectError, Connection, Connector, connect};
+use crate::bridges::daemon::folder::Folder;
+use crate::bridges::daemon::preamble::{DoorName, Preamble, read_line};
+use crate::bridges::daemon::status::DaemonStatus;
+use crate::cli::args::Format;
+use crate::cli::args::doors::{AllDaemons, Daemon, Logs};
+use crate::cli::doors::Start;
+use crate::cli::exit::Status;
+use crate::cli::render::{daemon as render, json as as_json};
+use crate::config::Folders;
+use crate::runtime::find_workspace;
 use crate::tools::error::{ErrorCode, ToolError};
 
+mod logs;
+
+/// How long a daemon may take to tell what runs.
+const TOLD: Duration = Duration::from_secs(20);
+/// How long it may take to end: calls that run, doors, and servers each have their time.
+const ENDED: Duration = Duration::from_secs(40);
+/// The longest answer, in bytes.
+const LONGEST: usize = 64 << 20;
+
 /// Answers `daemon`.
-pub async fn run(_daemon: Daemon, _door: Door<'_>) -> Result<Reply, ToolError> {
-    Err(ToolError::new(ErrorCode::Unsupported, "not built yet"))
+pub async fn run(arguments: Daemon, start: Start<'_>) -> Result<Reply, ToolError> {
+    match arguments {
+        Daemon::Start => start_one(&start).await,
+        Daemon::Status(all) => status(all, &start).await,
+        Daemon::Stop(all) => stop(all, &start).await,
+        Daemon::Logs(arguments) => logs_of(&arguments, &start).await,
+        Daemon::Run => Err(ToolError::new(ErrorCode::Internal, "being the daemon is no command")),
+    }
+}
+
+fn folders() -> Result<Folders, ToolError> {
+    Folders::find().map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))
+}
+
+fn connector(start: &Start<'_>) -> Result<Connector, ToolError> {
+    let workspace = find_workspace(start.global.workspace.as_deref(), &start.cwd)?;
+    Connector::find(workspace.root(), &folders()?).map_err(told)
+}
+
+/// The ways to all daemons that are asked about: folder and key of each.
+fn chosen(all: AllDaemons, start: &Start<'_>) -> Result<(Folder, Vec<String>), ToolError> {
+    let folder = Folder::find(&folders()?).map_err(|error| told(error.into()))?;
+    let keys = if all.all {
+        folder.keys().map_err(|error| told(error.into()))?
+    } else {
+        vec![connector(start)?.identity().key().to_owned()]
+    };
+    Ok((folder, keys))
+}
+
+fn told(error: ConnectError) -> ToolError {
+    let code = match &error {
+        ConnectError::Folder(_) | ConnectError::Foreign(_) => ErrorCode::Denied,
+        ConnectError::Silent { .. } => ErrorCode::Timeout,
+        _ => ErrorCode::Internal,
+    };
+    ToolError::new(code, error.to_string())
+}
+
+async fn start_one(start: &Start<'_>) -> Result<Reply, ToolError> {
+    let connector = connector(start)?;
+    let preamble = Preamble::new(DoorName::Status);
+    let running = connector.connect(&preamble).await.map_err(told)?;
+    let was_running = running.is_some();
+    let connection = match running {
+        Some(connection) => connection,
+        None => match connector.open(&preamble).await {
+            Err(ConnectError::Settings) => return Err(unusable_settings(start)),
+            opened => opened.map_err(told)?,
+        },
+    };
+    let pid = connection.welcome.pid;
+    let output = json!({"ok": true, "pid": pid, "started": !was_running, "socket": connector.shown_socket()});
+    let done = if was_running { "runs already" } else { "was started" };
+    shown(start, &output, Status::Answered, || format!("the daemon {done} (pid {pid})\n"))
+}
+
+/// What is wrong with the settings, as every command says it.
+fn unusable_settings(start: &Start<'_>) -> ToolError {
+    let options = crate::runtime::RuntimeOptions {
+        workspace: start.global.workspace.clone(),
+        cwd: start.cwd.clone(),
+        ..Default::default()
+    };
+    match crate::runtime::Runtime::open(options) {
+        Err(error) => error,
+        Ok(_) => {
+            ToolError::new(ErrorCode::Internal, "the settings could not be used a moment ago; try again")
+        }
+    }
+}
+
+async fn status(all: AllDaemons, start: &Start<'_>) -> Result<Reply, ToolError> {
+    let (folder, keys) = chosen(all, start)?;
+    let mut found: Vec<DaemonStatus> = Vec::new();
+    let mut lines = Vec::new();
+    for key in keys {
+        match ask(&folder, &key).await {
+            Ok(status) => found.extend(status),
+            Err(error) if all.all => {
+                lines.push(format!("warning: {}: {}", folder.shown_socket(&key).display(), error.error));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let look = &start.console.out;
+    let mut reply = match (found.as_slice(), all.all) {
+        ([], _) => return none(all),
+        ([one], false) => shown(start, one, Status::Answered, || render::status(one, look))?,
+        (several, _) => {
+            let text = || several.iter().map(|one| render::status(one, look)).collect::<Vec<_>>().join("\n");
+            shown(start, &json!({"ok": true, "daemons": several}), Status::Answered, text)?
+        }
+    };
+    reply.lines.extend(lines);
+    Ok(reply)
+}
+
+async fn ask(folder: &Folder, key: &str) -> Result<Option<DaemonStatus>, ToolError> {
+    let asked = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(told)?;
+    let Some(Connection { mut reader, .. }) = asked else { return Ok(None) };
+    let unclear = |why: &dyn std::fmt::Display| {
+        ToolError::new(ErrorCode::Internal, format!("the daemon does not tell what runs: {why}"))
+    };
+    let line = timeout(TOLD, read_line(&mut reader, LONGEST)).await;
+    let line = line.map_err(|_| unclear(&"it takes too long"))?.map_err(|error| unclear(&error))?;
+    serde_json::from_str(&line).map(Some).map_err(|error| unclear(&error))
+}
+
+async fn stop(all: AllDaemons, start: &Start<'_>) -> Result<Reply, ToolError> {
+    let (folder, keys) = chosen(all, start)?;
+    let mut stopped = Vec::new();
+    for key in keys {
+        let asked = connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(told)?;
+        let Some(Connection { mut reader, welcome, .. }) = asked else { continue };
+        // The connection ends when the daemon does.
+        if timeout(ENDED, reader.read(&mut [0])).await.is_err() {
+            let error =
+                format!("the daemon (pid {}) has not ended within {} s", welcome.pid, ENDED.as_secs());
+            return Err(ToolError::new(ErrorCode::Timeout, error)
+                .with_hint(format!("kill {}: its servers end with it", welcome.pid)));
+        }
+        stopped.push(welcome.pid);
+    }
+    if stopped.is_empty() {
+        return none(all);
+    }
+    let text = || stopped.iter().map(|pid| format!("the daemon was stopped (pid {pid})\n")).collect();
+    shown(start, &json!({"ok": true, "stopped": stopped}), Status::Answered, text)
+}
+
+async fn logs_of(arguments: &Logs, start: &Start<'_>) -> Result<Reply, ToolError> {
+    let connector = connector(start)?;
+    logs::run(arguments, &folders()?, connector.identity().key()).await
+}
+
+fn none(all: AllDaemons) -> Result<Reply, ToolError> {
+    let error = if all.all { "no daemon runs" } else { "no daemon runs for this workspace and environment" };
+    Err(ToolError::new(ErrorCode::NotFound, error)
+        .with_hint("commands start it when they need it; `lsp-tools daemon status --all` tells of others"))
+}
+
+fn shown(
+    start: &Start<'_>,
+    output: &impl Serialize,
+    status: Status,
+    text: impl FnOnce() -> String,
+) -> Result<Reply, ToolError> {
+    let out = if start.global.format == Format::Json {
+        as_json::render(output, &start.console.out).map_err(|error| {
+            ToolError::new(ErrorCode::Internal, format!("the answer cannot be written as JSON: {error}"))
+        })?
+    } else {
+        text()
+    };
+    Ok(Reply { out, lines: Vec::new(), status })
 }

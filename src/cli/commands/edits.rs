@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::called::{self, path, reply};
+use super::called::{path, reply};
 use super::{Door, Reply, rewrites};
 use crate::cli::args::edits::{Delete, Edit, Edits, Manner, Move, Patch, Undo, Write};
 use crate::cli::render::edits::{self as render, Asked, Edited, History};
@@ -58,7 +58,7 @@ async fn edit(arguments: Edit, door: Door<'_>) -> Result<Reply, ToolError> {
 async fn write(arguments: Write, door: Door<'_>) -> Result<Reply, ToolError> {
     let content = match arguments.content {
         Some(content) => content,
-        None => called::from_stdin("the text").await?,
+        None => door.input.text("the text").await?,
     };
     let given = json!({"path": path(&arguments.file)?, "content": content});
     edited(door, "write", given, arguments.manner).await
@@ -66,7 +66,7 @@ async fn write(arguments: Write, door: Door<'_>) -> Result<Reply, ToolError> {
 
 async fn patch(arguments: Patch, door: Door<'_>) -> Result<Reply, ToolError> {
     let text = match arguments.file.as_deref().filter(|file| *file != Path::new("-")) {
-        None => called::from_stdin("the patch").await?,
+        None => door.input.text("the patch").await?,
         Some(file) => from_file(door.cwd.join(file)).await?,
     };
     edited(door, "patch", json!({"patch": text}), arguments.manner).await

@@ -8,7 +8,7 @@ mod calls;
 mod check;
 mod completion;
 mod completions;
-mod daemon;
+pub mod daemon;
 mod doctor;
 mod edits;
 mod files;
@@ -39,6 +39,7 @@ use super::args::edits::Edits;
 use super::args::{Command, Format};
 use super::console::Console;
 use super::exit::{self, Outcome, Status};
+use super::input::Input;
 use super::paths::{HasPaths, Paths};
 use super::render::{hierarchy, json, verdict};
 pub use super::reply::Reply;
@@ -60,6 +61,8 @@ pub struct Door<'a> {
     pub format: Format,
     /// What the streams look like.
     pub console: &'a Console,
+    /// What is piped in.
+    pub input: &'a Input,
 }
 
 /// Runs a command that needs no runtime; `None` for those that do.
@@ -95,10 +98,9 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
         Command::Policy(arguments) => policy::run(arguments, door),
         Command::Tools(arguments) => tools::run(arguments, door).await,
         Command::Mcp(Mcp { mounted: Some(mounted), .. }) => mounted::run(mounted, door).await,
-        Command::Daemon(arguments) => daemon::run(arguments, door).await,
         Command::Init(arguments) => init::run(arguments, door).await,
-        Command::Mcp(_) | Command::Lsp(_) => {
-            Err(ToolError::new(ErrorCode::Internal, "a door that stays open is no command"))
+        Command::Mcp(_) | Command::Lsp(_) | Command::Daemon(_) => {
+            Err(ToolError::new(ErrorCode::Internal, "this command is none for a runtime"))
         }
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),

@@ -66,7 +66,7 @@ async fn show(name: &str, door: Door<'_>) -> Result<Reply, ToolError> {
 async fn call(arguments: MountedCall, door: Door<'_>) -> Result<Reply, ToolError> {
     let text = match arguments.arguments.as_deref() {
         None => "{}".to_owned(),
-        Some("-") => called::from_stdin("the arguments").await?,
+        Some("-") => door.input.text("the arguments").await?,
         Some(text) => text.to_owned(),
     };
     let given: Value = serde_json::from_str(&text).map_err(|error| {

@@ -98,7 +98,7 @@ async fn call(arguments: Call, door: Door<'_>) -> Result<Reply, ToolError> {
     let Call { name, arguments } = arguments;
     let text = match arguments.as_deref() {
         None => "{}".to_owned(),
-        Some("-") => called::from_stdin("the arguments").await?,
+        Some("-") => door.input.text("the arguments").await?,
         Some(text) => text.to_owned(),
     };
     let arguments = serde_json::from_str(&text).map_err(|error| {

@@ -1,1 +1,140 @@
-//! `lsp-tools daemon`.
+//! `lsp-tools daemon run`: being the daemon.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::Start;
+use crate::bridges::daemon::connector::Report;
+use crate::bridges::daemon::folder::Folder;
+use crate::bridges::daemon::identity::Identity;
+use crate::bridges::daemon::server::{Daemon, DaemonError, Doors, Place};
+use crate::cli::args::Global;
+use crate::cli::exit::Status;
+use crate::cli::logging;
+use crate::cli::remote;
+use crate::cli::signals::Signals;
+use crate::config::Folders;
+use crate::runtime::{Runtime, RuntimeOptions, find_workspace};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// How the logs of daemons begin.
+const LOGS: &str = "daemon-";
+/// A log that nobody has written to for so long is of a daemon that will not come again.
+const OLD: Duration = Duration::from_secs(14 * 24 * 3_600);
+
+/// Why no daemon came to be.
+enum Failed {
+    Settings(ToolError),
+    Other(String),
+    Running,
+}
+
+/// Is the daemon until there is a reason to end. Whoever started it reads on stdout, once, how its start went.
+pub async fn run(start: Start<'_>) -> Result<Status, ToolError> {
+    // The terminal's Ctrl-C is for whoever started us. One that leads a session already needs no other.
+    let _leads_already = rustix::process::setsid();
+    let mut signals = Signals::listen()?;
+    let listening = match listen(&start) {
+        Ok(daemon) => {
+            report(&Report::Ready)?;
+            daemon
+        }
+        Err(failed) => return failed.report(),
+    };
+    let reason = listening.run(async move { signals.next().await }).await;
+    tracing::info!("the daemon has ended: {reason}");
+    Ok(Status::Answered)
+}
+
+fn listen(start: &Start<'_>) -> Result<Daemon, Failed> {
+    let other = |error: &dyn std::fmt::Display| Failed::Other(error.to_string());
+    let folders = Folders::find().map_err(|error| other(&error))?;
+    let identity = identity(&start.global, &start.cwd, &folders).map_err(|error| other(&error))?;
+    let folder = Folder::find(&folders).map_err(|error| other(&error))?;
+    let place = Place::take(folder, identity.clone()).map_err(|error| match error {
+        DaemonError::Running => Failed::Running,
+        error => other(&error),
+    })?;
+    forget_old_logs(&logging::folder(&folders.state));
+    let options = RuntimeOptions {
+        workspace: Some(identity.root().to_owned()),
+        cwd: identity.root().to_owned(),
+        ..RuntimeOptions::default()
+    };
+    let runtime = Runtime::open_with(options, folders).map_err(Failed::Settings)?;
+    if let Some(log) = &start.log {
+        log.set_level(runtime.log_level());
+    }
+    let doors = Doors { command: remote::serve::door(), mcp: None, lsp: None };
+    let daemon = Daemon::listen(place, runtime, doors).map_err(|error| other(&error))?;
+    let workspace = identity.root().display();
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), %workspace, "the daemon listens");
+    Ok(daemon)
+}
+
+impl Failed {
+    /// Tells whoever started us, and ends.
+    fn report(self) -> Result<Status, ToolError> {
+        match self {
+            Self::Running => report(&Report::Running).map(|()| Status::Answered),
+            Self::Settings(error) => {
+                tracing::warn!("no daemon: {}", error.error);
+                report(&Report::Settings)?;
+                Ok(crate::cli::exit::of_error(&error))
+            }
+            Self::Other(error) => {
+                tracing::error!("no daemon: {error}");
+                report(&Report::Failed { error }).map(|()| Status::Failed)
+            }
+        }
+    }
+}
+
+/// Writes how the start went, and lets go of stdout: who waits for its end need not wait for ours.
+fn report(report: &Report) -> Result<(), ToolError> {
+    let failed = |error: io::Error| {
+        ToolError::new(ErrorCode::Internal, format!("how the start went cannot be told: {error}"))
+    };
+    let line = serde_json::to_string(report).map_err(|error| failed(error.into()))?;
+    let mut out = io::stdout().lock();
+    // Who started us may be gone, which does not make us less of a daemon.
+    let _unread = writeln!(out, "{line}").and_then(|()| out.flush());
+    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").map_err(failed)?;
+    rustix::stdio::dup2_stdout(&null).map_err(|errno| failed(errno.into()))
+}
+
+fn identity(global: &Global, cwd: &Path, folders: &Folders) -> Result<Identity, ToolError> {
+    let workspace = find_workspace(global.workspace.as_deref(), cwd)?;
+    let failed = |error: io::Error| {
+        ToolError::new(ErrorCode::Internal, format!("the program's own file cannot be looked at: {error}"))
+    };
+    let binary = std::env::current_exe().map_err(failed)?;
+    Identity::find(workspace.root(), folders, &binary).map_err(failed)
+}
+
+/// The name of the daemon's log.
+pub fn log_name(global: &Global, folders: &Folders) -> Option<String> {
+    let cwd = std::env::current_dir().ok()?;
+    Some(log_of(identity(global, &cwd, folders).ok()?.key()))
+}
+
+/// The name of the log of the daemon called `key`.
+pub fn log_of(key: &str) -> String {
+    format!("{LOGS}{key}")
+}
+
+/// Every binary and environment has logs of its own; those of former ones are not kept for ever.
+fn forget_old_logs(folder: &Path) {
+    let is_old = |path: &PathBuf| {
+        let name = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(LOGS));
+        let modified = path.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
+        name && age.is_some_and(|age| age > OLD)
+    };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    for file in files.filter(is_old) {
+        // Another daemon may have been quicker.
+        let _gone = std::fs::remove_file(file);
+    }
+}

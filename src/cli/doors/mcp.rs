@@ -48,7 +48,7 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
             cwd: Some(start.cwd.clone()),
             timeout: start.global.timeout,
             install_missing: start.global.install,
-            progress: None,
+            ..Client::default()
         },
     };
     let ended = CancellationToken::new();

@@ -1,5 +1,5 @@
 //! Doors that stay open: `mcp`, `lsp` and the daemon. They speak their protocol on stdin and stdout or a socket until they are
-//! told to stop; nothing else is written to stdout.
+//! told to stop; nothing else is written to stdout. The other words of `daemon` are here too: they need no runtime.
 
 pub mod daemon;
 pub mod lsp;
@@ -7,10 +7,13 @@ pub mod mcp;
 
 use std::path::PathBuf;
 
-use super::args::{Command, Global};
+use super::args::doors::Daemon;
+use super::args::{Cli, Command, Global};
+use super::commands::{self, Reply};
 use super::console::Console;
 use super::exit::Status;
-use super::logging::Log;
+use super::logging::{self, Log};
+use crate::config::Folders;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// What a door starts from.
@@ -29,16 +32,28 @@ pub struct Start<'a> {
 pub fn stays_open(command: &Command) -> bool {
     match command {
         Command::Mcp(mcp) => mcp.mounted.is_none(),
-        Command::Lsp(_) => true,
+        Command::Lsp(_) | Command::Daemon(_) => true,
         _ => false,
     }
 }
 
+/// The name of the log that `cli` writes: the daemon has one of its own.
+pub fn log_name(cli: &Cli, folders: &Folders) -> String {
+    match &cli.command {
+        Command::Daemon(Daemon::Run) => daemon::log_name(&cli.global, folders),
+        _ => None,
+    }
+    .unwrap_or_else(|| logging::USUAL_NAME.to_owned())
+}
+
 /// Opens the door that `command` names, and returns when it is closed.
-pub async fn open(command: Command, start: Start<'_>) -> Result<Status, ToolError> {
+pub async fn open(command: Command, start: Start<'_>) -> Result<Reply, ToolError> {
+    let closed = |status: Status| Reply { out: String::new(), lines: Vec::new(), status };
     match command {
-        Command::Mcp(mcp) => mcp::serve(mcp.serve, start).await,
-        Command::Lsp(lsp) => lsp::serve(lsp, start).await,
+        Command::Mcp(mcp) => mcp::serve(mcp.serve, start).await.map(closed),
+        Command::Lsp(lsp) => lsp::serve(lsp, start).await.map(closed),
+        Command::Daemon(Daemon::Run) => daemon::run(start).await.map(closed),
+        Command::Daemon(arguments) => commands::daemon::run(arguments, start).await,
         _ => Err(ToolError::new(ErrorCode::Internal, "this command opens no door")),
     }
 }

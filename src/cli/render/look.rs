@@ -1,9 +1,10 @@
 //! Where the output goes, and what may be used there.
 
 use anstyle::{AnsiColor, Style};
+use serde::{Deserialize, Serialize};
 
 /// What the output's reader can see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
     /// It is a terminal, made for eyes; otherwise plain lines, made for other programs and agents.
     pub terminal: bool,

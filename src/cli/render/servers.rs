@@ -14,7 +14,20 @@ pub fn render(output: &ServersOutput, look: &Look) -> String {
         return "no file of a known language in this workspace\n".to_owned();
     }
     let rows: Vec<Vec<Cell>> = output.servers.iter().map(row).collect();
-    let header = ["LANGUAGES", "FILES", "SERVER", "STATE", "PID", "MEMORY", "LATENCY", "ROOT", "DETAIL"];
+    let header = [
+        "LANGUAGES",
+        "FILES",
+        "SERVER",
+        "STATE",
+        "PID",
+        "MEMORY",
+        "MEDIAN",
+        "P99",
+        "OPEN",
+        "RESTARTS",
+        "ROOT",
+        "DETAIL",
+    ];
     let mut out = table(&header, &rows, look);
     let advice: Vec<Vec<Cell>> = output
         .servers
@@ -41,7 +54,10 @@ fn row(row: &ServerRow) -> Vec<Cell> {
         Cell::new(state, style),
         Cell::plain(row.pid.map(|pid| pid.to_string()).unwrap_or_default()),
         Cell::plain(row.memory_bytes.map(memory).unwrap_or_default()),
-        Cell::plain(row.latency_ms.map(|ms| format!("{ms:.1} ms")).unwrap_or_default()),
+        Cell::plain(row.latency_ms.map(milliseconds).unwrap_or_default()),
+        Cell::plain(row.latency_p99_ms.map(milliseconds).unwrap_or_default()),
+        Cell::plain(row.open_documents.map(|open| open.to_string()).unwrap_or_default()),
+        Cell::plain(row.restarts.map(|restarts| restarts.to_string()).unwrap_or_default()),
         Cell::plain(root.unwrap_or_default()),
         Cell::new(row.detail.as_deref().map(escape::words).unwrap_or_default(), DIM),
     ]
@@ -59,7 +75,13 @@ fn state(state: RunState) -> (&'static str, Style) {
     }
 }
 
-fn memory(bytes: u64) -> String {
+/// As tables show a time.
+pub fn milliseconds(time: f64) -> String {
+    format!("{time:.1} ms")
+}
+
+/// As tables show an amount of memory.
+pub fn memory(bytes: u64) -> String {
     const MEGABYTE: f64 = 1_000_000.0;
     format!("{:.1} MB", bytes as f64 / MEGABYTE)
 }
@@ -79,6 +101,9 @@ mod tests {
             pid: Some(4242),
             memory_bytes: Some(61_400_000),
             latency_ms: Some(3.21),
+            latency_p99_ms: Some(8.06),
+            open_documents: Some(2),
+            restarts: Some(0),
             detail: None,
             install: None,
         };
@@ -91,14 +116,17 @@ mod tests {
             pid: None,
             memory_bytes: None,
             latency_ms: None,
+            latency_p99_ms: None,
+            open_documents: None,
+            restarts: None,
             detail: Some("not on PATH\x1b[2J".into()),
             install: Some("npm install -g bash-language-server".into()),
         };
         let output = ServersOutput { ok: true, servers: vec![running, missing] };
         let expected = "\
-LANGUAGES  FILES  SERVER                STATE    PID   MEMORY   LATENCY  ROOT  DETAIL
-python     12     pylsp                 ready    4242  61.4 MB  3.2 ms   .
-bash, zsh  1      bash-language-server  missing                                not on PATH\\u{1b}[2J
+LANGUAGES  FILES  SERVER                STATE    PID   MEMORY   MEDIAN  P99     OPEN  RESTARTS  ROOT  DETAIL
+python     12     pylsp                 ready    4242  61.4 MB  3.2 ms  8.1 ms  2     0         .
+bash, zsh  1      bash-language-server  missing                                                       not on PATH\\u{1b}[2J
 
 to install what is missing:
 bash-language-server  npm install -g bash-language-server

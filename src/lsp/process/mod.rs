@@ -12,7 +12,7 @@
 //! Elsewhere than on Linux there is no supervisor: a server is started in a process group of its own, which is killed
 //! when its [`ServerProcess`] is dropped. When we are killed there, servers are left to notice that their input ended.
 
-mod environment;
+pub(crate) mod environment;
 mod exchange;
 mod lines;
 mod oneshot;
@@ -247,4 +247,9 @@ async fn keep_lines(
         lines.push_back(text);
     };
     lines::each_line(pipe, keep).await;
+}
+
+/// Resident memory of this process alone, in bytes; `None` where the system does not tell.
+pub fn own_resident_bytes() -> Option<u64> {
+    tree::resident_bytes_of(i32::try_from(std::process::id()).ok()?)
 }

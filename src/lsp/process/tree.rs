@@ -37,12 +37,14 @@ pub fn signal_below(root: Pid, signal: Signal) {
 
 /// Resident memory of `pid` and all its descendants, in bytes.
 pub fn resident_bytes(pid: i32) -> u64 {
-    let page = rustix::param::page_size() as u64;
-    let pages = |pid: i32| {
-        let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-        statm.split_whitespace().nth(1)?.parse::<u64>().ok()
-    };
-    std::iter::once(pid).chain(descendants_of(pid)).filter_map(pages).sum::<u64>() * page
+    std::iter::once(pid).chain(descendants_of(pid)).filter_map(resident_bytes_of).sum()
+}
+
+/// Resident memory of `pid` alone, in bytes.
+pub fn resident_bytes_of(pid: i32) -> Option<u64> {
+    let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
 }
 
 struct Process {

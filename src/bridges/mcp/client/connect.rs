@@ -14,7 +14,6 @@ use rmcp::service::{
     ServiceError,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 use url::Url;
 
@@ -200,91 +199,7 @@ async fn no_beginning(
     process: Option<ServerProcess>,
     too_long: &AtomicBool,
 ) -> NoConnection {
-    let said = match error {
-        // The name of the transport's type tells nobody anything.
-        ClientInitializeError::TransportError { error, .. } => causes(error.error.as_ref()),
-        error => causes(error),
-    };
-    let Some(process) = process else { return NoConnection::Failed(said) };
-    let closed = matches!(
-        error,
-        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
-    );
-    let words = match closed || too_long.load(Ordering::SeqCst) {
-        true => last_words(Some(&process), too_long).await,
-        false => said,
-    };
-    process.terminate(Duration::ZERO).await;
-    NoConnection::Failed(words)
-}
-
-/// An error with what caused it, fit to be shown.
-pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    let mut next = Some(error);
-    while let Some(cause) = next {
-        next = match cause.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-            // It says the same as what it holds, and does not name that as its source.
-            Some(StreamableHttpError::Client(inner)) => Some(inner),
-            _ => {
-                let said = cause.to_string();
-                if !parts.iter().any(|known| known.contains(&said)) {
-                    parts.push(said);
-                }
-                cause.source()
-            }
-        };
-    }
-    escaped(&parts.join(": ")).chars().take(400).collect()
-}
-
-async fn last_words(&self) -> String {
-        last_words(self.process.as_ref(), &self.too_long).await
-    }
-
-    /// Its tools by its own names, as they can be compared.
-    pub(super) async fn list(&self) -> Result<BTreeMap<String, Value>, ServiceError> {
-        let (mut tools, mut cursor) = (BTreeMap::new(), None);
-        for _ in 0..MOST_PAGES {
-            let params =
-                cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-            let page = self.peer().list_tools(params).await?;
-            for tool in page.tools {
-                if tools.len() == MOST_TOOLS {
-                    tracing::warn!(
-                        "a mounted server lists more than {MOST_TOOLS} tools; the rest is not offered"
-                    );
-                    return Ok(tools);
-                }
-                tools.insert(tool.name.to_string(), comparable(&tool));
-            }
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                break;
-            }
-        }
-        Ok(tools)
-    }
-
-    /// Ends the conversation and the process.
-    pub(super) async fn close(&self) {
-        self.service.cancellation_token().cancel();
-        if let Some(process) = &self.process {
-            process.terminate(LEAVE).await;
-        }
-    }
-}
-
-async fn no_beginning(
-    error: &ClientInitializeError,
-    process: Option<ServerProcess>,
-    too_long: &AtomicBool,
-) -> NoConnection {
-    let said = match error {
-        // The name of the transport's type tells nobody anything.
-        ClientInitializeError::TransportError { error, .. } => causes(error.error.as_ref()),
-        error => causes(error),
-    };
+    let said = causes(error);
     let Some(process) = process else { return NoConnection::Failed(said) };
     let closed = matches!(
         error,

@@ -1,0 +1,162 @@
+//! Who is connected.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::preamble::{DoorName, Preamble};
+
+/// So much of a session's name is shown: enough to tell sessions apart, too little to speak in one.
+const SHOWN: usize = 8;
+
+/// Everyone who is connected. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Clients(Arc<Mutex<Register>>);
+
+#[derive(Debug)]
+struct Register {
+    next: u64,
+    connected: BTreeMap<u64, Entry>,
+    /// Since when nobody has been.
+    alone_since: Instant,
+}
+
+#[derive(Debug)]
+struct Entry {
+    door: DoorName,
+    session: String,
+    client: Option<String>,
+    pid: Option<i32>,
+    since: Instant,
+    calls: Arc<AtomicU64>,
+}
+
+/// A client, while it is connected.
+#[derive(Debug)]
+pub struct Client {
+    clients: Clients,
+    number: u64,
+    calls: Arc<AtomicU64>,
+}
+
+/// What is told of a client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientStatus {
+    /// What it speaks.
+    pub door: DoorName,
+    /// The beginning of its session's name.
+    pub session: String,
+    /// What it says that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Its process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<i32>,
+    /// For how many seconds it has been connected.
+    pub since_s: u64,
+    /// How many calls it has made.
+    pub calls: u64,
+}
+
+impl Default for Clients {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Register {
+            next: 0,
+            connected: BTreeMap::new(),
+            alone_since: Instant::now(),
+        })))
+    }
+}
+
+impl Clients {
+    /// One more, until what is returned is dropped.
+    pub fn enter(&self, preamble: &Preamble, session: &str, pid: Option<i32>) -> Client {
+        let calls = Arc::new(AtomicU64::new(0));
+        let entry = Entry {
+            door: preamble.door,
+            session: session.chars().take(SHOWN).collect(),
+            client: preamble.client.clone(),
+            pid,
+            since: Instant::now(),
+            calls: calls.clone(),
+        };
+        let mut register = self.lock();
+        let number = register.next;
+        register.next += 1;
+        register.connected.insert(number, entry);
+        Client { clients: self.clone(), number, calls }
+    }
+
+    /// For how long nobody has been connected; `None` while somebody is.
+    pub fn alone_for(&self) -> Option<Duration> {
+        let register = self.lock();
+        register.connected.is_empty().then(|| register.alone_since.elapsed())
+    }
+
+    /// How many speak `door`.
+    pub fn count(&self, door: DoorName) -> usize {
+        self.lock().connected.values().filter(|entry| entry.door == door).count()
+    }
+
+    /// All of them, the longest connected first.
+    pub fn status(&self) -> Vec<ClientStatus> {
+        let told = |entry: &Entry| ClientStatus {
+            door: entry.door,
+            session: entry.session.clone(),
+            client: entry.client.clone(),
+            pid: entry.pid,
+            since_s: entry.since.elapsed().as_secs(),
+            calls: entry.calls.load(Ordering::Relaxed),
+        };
+        self.lock().connected.values().map(told).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Register> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Client {
+    /// It makes a call.
+    pub fn called(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The count of its calls, for a door that counts them elsewhere.
+    pub fn calls(&self) -> Arc<AtomicU64> {
+        self.calls.clone()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let mut register = self.clients.lock();
+        register.connected.remove(&self.number);
+        if register.connected.is_empty() {
+            register.alone_since = Instant::now();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_told_while_they_are_connected() {
+        let clients = Clients::default();
+        let preamble = Preamble { client: Some("hover".into()), ..Preamble::new(DoorName::Command) };
+        let one = clients.enter(&preamble, "0123456789abcdef", Some(7));
+        assert_eq!(clients.alone_for(), None);
+        one.called();
+        let status = clients.status();
+        assert_eq!(status.len(), 1);
+        assert_eq!((status[0].session.as_str(), status[0].calls, status[0].pid), ("01234567", 1, Some(7)));
+        assert_eq!((clients.count(DoorName::Command), clients.count(DoorName::Mcp)), (1, 0));
+        drop(one);
+        assert!(clients.alone_for().is_some() && clients.status().is_empty());
+    }
+}

@@ -1,0 +1,316 @@
+//! To the daemon: the one that runs, or one that is started for it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::ancestry;
+use super::folder::{Folder, FolderError, Held};
+use super::identity::{self, Identity};
+use super::preamble::{self, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
+use crate::config::Folders;
+use crate::runtime::find_workspace;
+
+/// How long a daemon may take to answer the first line. One that is stopped or stuck takes longer, and its caller then does
+/// the work itself.
+const WELCOME: Duration = Duration::from_secs(5);
+/// How long a daemon may take from its start until it listens.
+const START: Duration = Duration::from_secs(20);
+/// A daemon may end just when it is connected to; so often another one is looked for.
+const TRIES: usize = 3;
+/// The longest line that a starting daemon writes.
+const LONGEST_REPORT: u64 = 64 << 10;
+
+/// Starts a program without the files that whoever started us left open: a daemon that kept them would hold their locks and
+/// pipes for as long as it lives. Ours are closed by `exec`; these are all that a shell can name.
+const CLOSED: &str = r#"exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec "$0" "$@""#;
+const SHELL: &str = "/bin/sh";
+
+/// There is no daemon to be had.
+#[derive(Debug, Error)]
+pub enum ConnectError {
+    /// The folder of sockets.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The program's own file is gone, so no daemon can be named after it.
+    #[error("the program's own file cannot be looked at: {0}")]
+    Binary(#[source] io::Error),
+    /// The connection.
+    #[error("the daemon cannot be connected to: {0}")]
+    Io(#[from] io::Error),
+    /// The socket is another user's.
+    #[error("the socket is served by user {0}, who is not you")]
+    Foreign(u32),
+    /// It does not answer.
+    #[error("the daemon does not answer; end it with: kill {pid}", pid = pid.map_or_else(|| "its process".to_owned(), |pid| pid.to_string()))]
+    Silent {
+        /// Its process, where that is known.
+        pid: Option<i32>,
+    },
+    /// It answers what cannot be understood.
+    #[error("the daemon's answer cannot be understood: {0}")]
+    Garbled(String),
+    /// It does not want us.
+    #[error("the daemon refused: {}", .0.error)]
+    Refused(Refusal),
+    /// This process was started by a tool or server of ours; no daemon is for it.
+    #[error("what a tool or server of lsp-tools has started uses no daemon")]
+    Inside,
+    /// It did not come up.
+    #[error("the daemon did not start: {0}")]
+    NotStarted(String),
+    /// The settings cannot be used, so there is nothing to be shared.
+    #[error("the settings cannot be used")]
+    Settings,
+}
+
+impl ConnectError {
+    /// Whether it is no news to the user: there is to be no daemon, or the reason will be told anyway.
+    pub fn is_expected(&self) -> bool {
+        match self {
+            Self::Inside | Self::Settings => true,
+            Self::Refused(refusal) => refusal.code == RefusalCode::Inside,
+            _ => false,
+        }
+    }
+}
+
+/// What a starting daemon writes to its standard output, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "daemon")]
+pub enum Report {
+    /// It listens.
+    Ready,
+    /// Another one does.
+    Running,
+    /// The settings cannot be used.
+    Settings,
+    /// Something else is wrong.
+    Failed {
+        /// What.
+        error: String,
+    },
+}
+
+/// A connection whose preamble was answered.
+#[derive(Debug)]
+pub struct Connection {
+    /// What the daemon says.
+    pub reader: BufReader<OwnedReadHalf>,
+    /// What it is told.
+    pub writer: OwnedWriteHalf,
+    /// Its answer to the preamble.
+    pub welcome: Welcome,
+}
+
+/// The way to the daemon of one workspace and environment.
+#[derive(Debug)]
+pub struct Connector {
+    folder: Folder,
+    identity: Identity,
+}
+
+/// A door that stays open serves by itself.
+#[derive(Debug, Error)]
+pub enum ByItself {
+    /// That is wanted, or the reason will be told anyway.
+    #[error("without the daemon, as it should be")]
+    Expected,
+    /// There is no daemon to be had.
+    #[error("without the daemon: {0}")]
+    Because(#[from] ConnectError),
+}
+
+/// A connection for a door that stays open, in the workspace that the command line means (`workspace` as given, relative to
+/// `cwd`), and the way to the next one. Flags that keep a command from the daemon are the caller's to look at.
+///
+/// # Errors
+/// Why the door has to serve by itself.
+pub async fn reach(
+    workspace: Option<&Path>,
+    cwd: &Path,
+    preamble: &Preamble,
+) -> Result<(Connector, Connection), ByItself> {
+    if identity::is_unwanted() {
+        return Err(ByItself::Expected);
+    }
+    let folders = Folders::find().map_err(|_| ByItself::Expected)?;
+    let workspace = find_workspace(workspace, cwd).map_err(|_| ByItself::Expected)?;
+    let reached = async {
+        let connector = Connector::find(workspace.root(), &folders)?;
+        let connection = connector.open(preamble).await?;
+        Ok((connector, connection))
+    };
+    reached.await.map_err(|error: ConnectError| match error.is_expected() {
+        true => ByItself::Expected,
+        false => ByItself::Because(error),
+    })
+}
+
+impl Connector {
+    /// For the workspace at `root` (canonical) and this process's environment and program.
+    ///
+    /// # Errors
+    /// Where there is no folder for sockets, or the program's own file is gone.
+    pub fn find(root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
+        Self::in_folder(Folder::find(folders)?, root, folders)
+    }
+
+    /// As [`find`](Self::find), with the sockets in `folder`.
+    ///
+    /// # Errors
+    /// Where the program's own file is gone.
+    pub fn in_folder(folder: Folder, root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
+        let binary = std::env::current_exe().map_err(ConnectError::Binary)?;
+        let identity = Identity::find(root, folders, &binary).map_err(ConnectError::Binary)?;
+        Ok(Self { folder, identity })
+    }
+
+    /// What the daemon is for.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Its socket, for people.
+    pub fn shown_socket(&self) -> PathBuf {
+        self.folder.shown_socket(self.identity.key())
+    }
+
+    /// Connects to the daemon, and starts it where there is none.
+    ///
+    /// # Errors
+    /// Where none can be had.
+    pub async fn open(&self, preamble: &Preamble) -> Result<Connection, ConnectError> {
+        for _ in 0..TRIES {
+            if let Some(connection) = self.connect(preamble).await? {
+                return Ok(connection);
+            }
+            self.start().await?;
+        }
+        Err(ConnectError::NotStarted("it ended again and again before it was asked anything".to_owned()))
+    }
+
+    /// Connects to the daemon that runs; `None` where there is none.
+    ///
+    /// # Errors
+    /// Where one is there that does not take us.
+    pub async fn connect(&self, preamble: &Preamble) -> Result<Option<Connection>, ConnectError> {
+        connect(&self.folder, self.identity.key(), preamble).await
+    }
+
+    /// Starts a daemon; returns when one listens. Of many who do this at once, one starts it and all others wait.
+    async fn start(&self) -> Result<(), ConnectError> {
+        if ancestry::am_supervised() {
+            return Err(ConnectError::Inside);
+        }
+        let _starting = self.starters_lock().await?;
+        // Somebody else may have started it while the lock was waited for.
+        if self.listens().await? {
+            return Ok(());
+        }
+        let mut command = Command::new(SHELL);
+        command.arg("-c").arg(CLOSED).arg(self.identity.binary().path());
+        command.args(["daemon", "run", "--workspace"]).arg(self.identity.root()).current_dir("/");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let Some(report) = child.stdout.take() else {
+            return Err(ConnectError::NotStarted("it has no standard output".to_owned()));
+        };
+        let mut text = String::new();
+        match timeout(START, report.take(LONGEST_REPORT).read_to_string(&mut text)).await {
+            Ok(read) => read?,
+            Err(_) => {
+                // It may come up later, and the next command finds it then.
+                let error = format!("it was not ready within {} s", START.as_secs());
+                return Err(ConnectError::NotStarted(error));
+            }
+        };
+        match serde_json::from_str(&text) {
+            Ok(Report::Ready | Report::Running) => Ok(()),
+            Ok(Report::Settings) => Err(ConnectError::Settings),
+            Ok(Report::Failed { error }) => Err(ConnectError::NotStarted(error)),
+            Err(_) => Err(ConnectError::NotStarted("it ended without a word".to_owned())),
+        }
+    }
+
+    /// The lock that starters take turns with.
+    async fn starters_lock(&self) -> Result<Held, ConnectError> {
+        let name = format!("{}.start", self.identity.key());
+        if let Some(held) = self.folder.try_lock(&name)? {
+            return Ok(held);
+        }
+        let folder = self.folder.try_clone()?;
+        // The thread outlives its time where the lock does not come free; it ends with the process.
+        let waiting = tokio::task::spawn_blocking(move || folder.lock(&name));
+        match timeout(START, waiting).await {
+            Ok(Ok(held)) => Ok(held?),
+            Ok(Err(error)) => Err(ConnectError::NotStarted(error.to_string())),
+            Err(_) => {
+                let error = format!("others have been starting it for {} s", START.as_secs());
+                Err(ConnectError::NotStarted(error))
+            }
+        }
+    }
+
+    /// Whether somebody accepts connections.
+    async fn listens(&self) -> Result<bool, ConnectError> {
+        Ok(stream(&self.folder, self.identity.key()).await?.is_some())
+    }
+}
+
+/// Connects to the daemon called `key`; `None` where there is none, or it goes away before it has answered.
+///
+/// # Errors
+/// Where one is there that does not take us.
+pub async fn connect(
+    folder: &Folder,
+    key: &str,
+    preamble: &Preamble,
+) -> Result<Option<Connection>, ConnectError> {
+    let Some(stream) = stream(folder, key).await? else { return Ok(None) };
+    let peer = stream.peer_cred()?;
+    if peer.uid() != rustix::process::geteuid().as_raw() {
+        return Err(ConnectError::Foreign(peer.uid()));
+    }
+    let line = preamble::line(preamble).map_err(|error| ConnectError::Garbled(error.to_string()))?;
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::new(reader);
+    let answered = timeout(WELCOME, async {
+        // Where this fails, an answer may have been left all the same.
+        let _gone = writer.write_all(&line).await;
+        preamble::read_line(&mut reader, LONGEST).await
+    });
+    let line = match answered.await {
+        Ok(Ok(line)) => line,
+        Ok(Err(_)) => return Ok(None),
+        Err(_) => return Err(ConnectError::Silent { pid: peer.pid() }),
+    };
+    if let Ok(welcome) = serde_json::from_str::<Welcome>(&line) {
+        return Ok(Some(Connection { reader, writer, welcome }));
+    }
+    match serde_json::from_str::<Refusal>(&line) {
+        Ok(refusal) if refusal.code == RefusalCode::Ending => Ok(None),
+        Ok(refusal) => Err(ConnectError::Refused(refusal)),
+        Err(error) => Err(ConnectError::Garbled(error.to_string())),
+    }
+}
+
+/// A connection to the socket called `key`; `None` where nobody listens.
+async fn stream(folder: &Folder, key: &str) -> Result<Option<UnixStream>, ConnectError> {
+    match UnixStream::connect(folder.socket(key)?).await {
+        Ok(stream) => Ok(Some(stream)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,277 @@
+//! Where the sockets and locks of daemons lie: a folder that only its user can enter.
+//!
+//! What is checked is the open folder (owner, mode, no link), and everything in it is named through that open folder, so
+//! that nothing put in its place in between is ever used.
+
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use thiserror::Error;
+
+use crate::config::Folders;
+
+const NAME: &str = "lsp-tools";
+const BELOW_STATE: &str = "run";
+const SOCKET: &str = ".sock";
+/// What `sun_path` holds, its zero byte counted (unix(7)).
+#[cfg(not(target_os = "linux"))]
+const LONGEST_ADDRESS: usize = 104;
+
+/// There is no folder for sockets.
+#[derive(Debug, Error)]
+pub enum FolderError {
+    /// Somebody else's, or others can enter it.
+    #[error("{} cannot be used for sockets: {why}; {remedy}", folder.display())]
+    Unsafe {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// The system refused.
+    #[error("{} cannot be used for sockets: {source}", folder.display())]
+    Io {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A socket's path has no room for this one.
+    #[error(
+        "{} is too long for the path of a socket; set XDG_RUNTIME_DIR to a folder of yours with a short path",
+        path.display()
+    )]
+    TooLong {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+/// The folder, open.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    open: File,
+}
+
+/// A lock on a name in the folder, held until it is dropped.
+#[derive(Debug)]
+pub struct Held(#[allow(dead_code)] /* dropped, not read */ File);
+
+/// What a file in the folder is, so that ours is told from one put in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl Folder {
+    /// The folder of this user, made where it is not there: `lsp-tools` in `$XDG_RUNTIME_DIR`, else in `/run/user/UID`
+    /// (hosts start programs without that variable), else `run` in the state folder.
+    ///
+    /// # Errors
+    /// Where it is a link, belongs to somebody else, or can be entered by others. It is not mended: who made it so may
+    /// still hold it open.
+    pub fn find(folders: &Folders) -> Result<Self, FolderError> {
+        let own = rustix::process::geteuid().as_raw();
+        let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+        let usual = || Some(PathBuf::from(format!("/run/user/{own}")));
+        let runtime =
+            named.filter(|path| is_own(path, own)).or_else(|| usual().filter(|path| is_own(path, own)));
+        match runtime {
+            Some(runtime) => Self::open(runtime.join(NAME)),
+            None => {
+                let io = |source| FolderError::Io { folder: folders.state.clone(), source };
+                std::fs::create_dir_all(&folders.state).map_err(io)?;
+                Self::open(folders.state.join(BELOW_STATE))
+            }
+        }
+    }
+
+    /// The folder at `path`, made where it is not there.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub fn open(path: PathBuf) -> Result<Self, FolderError> {
+        let failed = |source: io::Error| FolderError::Io { folder: path.clone(), source };
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            _ => {}
+        }
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+        let unsafe_as = |why, remedy: String| FolderError::Unsafe { folder: path.clone(), why, remedy };
+        let open = match rustix::fs::open(&path, flags, Mode::empty()) {
+            Ok(open) => File::from(open),
+            Err(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR) => {
+                let remedy = format!("remove it: rm '{}'", path.display());
+                return Err(unsafe_as("it is a link or a file, not a folder", remedy));
+            }
+            Err(errno) => return Err(failed(errno.into())),
+        };
+        let metadata = open.metadata().map_err(failed)?;
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            let remedy = "set XDG_RUNTIME_DIR to a folder of your own".to_owned();
+            return Err(unsafe_as("it belongs to another user", remedy));
+        }
+        if metadata.mode() & 0o077 != 0 {
+            let remedy = format!("run: chmod 700 '{}'", path.display());
+            return Err(unsafe_as("others can enter it", remedy));
+        }
+        Ok(Self { path, open })
+    }
+
+    /// The same open folder, for another thread.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { path: self.path.clone(), open: self.open.try_clone()? })
+    }
+
+    /// Where it is, for people.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a daemon's socket, for people and for programs that connect by themselves.
+    pub fn shown_socket(&self, key: &str) -> PathBuf {
+        self.path.join(format!("{key}{SOCKET}"))
+    }
+
+    /// The address of a daemon's socket, for this process: through the open folder, which also makes it short.
+    #[cfg(target_os = "linux")]
+    pub fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
+        Ok(PathBuf::from(format!("/proc/self/fd/{}/{key}{SOCKET}", self.open.as_raw_fd())))
+    }
+
+    /// The address of a daemon's socket, for this process.
+    #[cfg(not(target_os = "linux"))]
+    pub fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
+        let path = self.shown_socket(key);
+        if path.as_os_str().len() < LONGEST_ADDRESS { Ok(path) } else { Err(FolderError::TooLong { path }) }
+    }
+
+    /// The socket of a daemon, if there is one.
+    pub fn socket_id(&self, key: &str) -> Option<FileId> {
+        let stat =
+            rustix::fs::statat(&self.open, format!("{key}{SOCKET}"), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(FileId { device: stat.st_dev, inode: stat.st_ino })
+    }
+
+    /// Removes a daemon's socket; that there is none is no error.
+    pub fn remove_socket(&self, key: &str) -> io::Result<()> {
+        match rustix::fs::unlinkat(&self.open, format!("{key}{SOCKET}"), AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// The keys of all daemons that have a socket here, dead or alive.
+    pub fn keys(&self) -> io::Result<Vec<String>> {
+        let names = rustix::fs::Dir::read_from(&self.open)?.flatten();
+        let names = names.filter_map(|entry| entry.file_name().to_str().ok().map(ToOwned::to_owned));
+        let mut keys: Vec<String> =
+            names.filter_map(|name| name.strip_suffix(SOCKET).map(ToOwned::to_owned)).collect();
+        keys.sort();
+        Ok(keys)
+    }
+
+    /// The lock called `name`; `None` where another process holds it.
+    pub fn try_lock(&self, name: &str) -> io::Result<Option<Held>> {
+        let file = self.lock_file(name)?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Held(file))),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// The lock called `name`, waited for as long as it takes: for a thread of its own.
+    pub fn lock(&self, name: &str) -> io::Result<Held> {
+        let file = self.lock_file(name)?;
+        loop {
+            match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
+                Ok(()) => return Ok(Held(file)),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    fn lock_file(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        Ok(File::from(rustix::fs::openat(&self.open, name, flags, Mode::RUSR | Mode::WUSR)?))
+    }
+}
+
+fn is_own(path: &Path, own: u32) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == own)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_made_for_its_user_alone() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = Folder::open(base.path().join("run")).unwrap();
+        let mode = fs::metadata(folder.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        Folder::open(base.path().join("run")).unwrap();
+    }
+
+    #[test]
+    fn a_link_a_file_and_an_open_door_are_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let path = |name: &str| base.path().join(name);
+        fs::create_dir(path("real")).unwrap();
+        symlink(path("real"), path("link")).unwrap();
+        fs::write(path("file"), "").unwrap();
+        fs::create_dir(path("open")).unwrap();
+        fs::set_permissions(path("open"), fs::Permissions::from_mode(0o755)).unwrap();
+        for (name, why) in [
+            ("link", "it is a link or a file, not a folder; remove it: rm '"),
+            ("file", "it is a link or a file, not a folder; remove it: rm '"),
+            ("open", "others can enter it; run: chmod 700 '"),
+        ] {
+            let error = Folder::open(path(name)).unwrap_err().to_string();
+            assert!(error.contains(&format!("cannot be used for sockets: {why}")), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_socket_is_reached_where_its_path_would_be_too_long() {
+        let base = tempfile::tempdir().unwrap();
+        let deep = base.path().join("x".repeat(200));
+        fs::create_dir(&deep).unwrap();
+        let folder = Folder::open(deep.join("run")).unwrap();
+        let address = folder.socket("ab").unwrap();
+        let listener = UnixListener::bind(&address).unwrap();
+        UnixStream::connect(&address).unwrap();
+        drop(listener);
+        assert_eq!(folder.keys().unwrap(), ["ab"]);
+        assert!(folder.socket_id("ab").is_some());
+        folder.remove_socket("ab").unwrap();
+        folder.remove_socket("ab").unwrap();
+        assert_eq!((folder.keys().unwrap().len(), folder.socket_id("ab")), (0, None));
+    }
+
+    #[test]
+    fn a_lock_is_held_by_one() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = Folder::open(base.path().join("run")).unwrap();
+        let held = folder.try_lock("ab.lock").unwrap();
+        assert!(held.is_some());
+        assert!(folder.try_lock("ab.lock").unwrap().is_none());
+        drop(held);
+        folder.lock("ab.lock").unwrap();
+    }
+}

@@ -1,0 +1,226 @@
+//! What two commands must have in common to share a daemon: the workspace, the binary, and the part of the environment that
+//! language servers and our own folders depend on.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::config::Folders;
+use crate::lsp::process::environment;
+
+/// Bytes of the hash that names a daemon's files; with them a socket's name stays far below the 108 bytes it may have.
+const KEY_BYTES: usize = 10;
+
+/// Variables that servers get and that do not change what they answer: whoever differs only in these shares a daemon.
+const IRRELEVANT: &[&str] = &["TERM", "SHELL", "USER", "LOGNAME", "LANG", "LC_*", "XDG_*", "RUST_BACKTRACE"];
+
+/// Of these families some do matter.
+const RELEVANT: &[&str] = &["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"];
+
+/// Ours that say how one command runs, not what is shared.
+const OF_ONE_COMMAND: &[&str] = &[NO_DAEMON, "LSP_TOOLS_LOG"];
+
+/// When this is set and not empty, commands do everything themselves.
+pub const NO_DAEMON: &str = "LSP_TOOLS_NO_DAEMON";
+
+/// Whether the environment says that there is to be no daemon.
+pub fn is_unwanted() -> bool {
+    std::env::var_os(NO_DAEMON).is_some_and(|value| !value.is_empty())
+}
+
+/// What a daemon is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    root: PathBuf,
+    binary: Binary,
+    key: String,
+}
+
+/// A program file, as it was when it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binary {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Identity {
+    /// For the workspace at `root` (canonical), this process's environment, and the program at `binary`.
+    ///
+    /// # Errors
+    /// When the program's file is not there any more.
+    pub fn find(root: &Path, folders: &Folders, binary: &Path) -> io::Result<Self> {
+        Ok(Self::of(root, folders, Binary::of(binary)?, std::env::vars_os()))
+    }
+
+    fn of(
+        root: &Path,
+        folders: &Folders,
+        binary: Binary,
+        variables: impl Iterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        let mut hash = Sha256::new();
+        // Every part with its length, so that no two sets of parts read the same.
+        let mut add = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        add(env!("CARGO_PKG_VERSION").as_bytes());
+        add(root.as_os_str().as_bytes());
+        for folder in [&folders.config, &folders.data, &folders.state, &folders.cache] {
+            add(folder.as_os_str().as_bytes());
+        }
+        add(binary.path.as_os_str().as_bytes());
+        let (seconds, nanoseconds) = binary.modified;
+        for number in [binary.device, binary.inode, binary.size] {
+            add(&number.to_le_bytes());
+        }
+        add(&seconds.to_le_bytes());
+        add(&nanoseconds.to_le_bytes());
+        for (name, value) in relevant(variables) {
+            add(name.as_bytes());
+            add(value.as_bytes());
+        }
+        let digest = hash.finalize();
+        let key = digest.iter().take(KEY_BYTES).map(|byte| format!("{byte:02x}")).collect();
+        Self { root: root.to_owned(), binary, key }
+    }
+
+    /// The root of the workspace.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The program.
+    pub fn binary(&self) -> &Binary {
+        &self.binary
+    }
+
+    /// The name of the daemon's files, without their endings.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+}
+
+/// The variables that decide, in the order of their names.
+fn relevant(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let all: Vec<_> = variables.collect();
+    let own = all.iter().filter(|(name, _)| {
+        name.as_bytes().starts_with(b"LSP_TOOLS_") && !OF_ONE_COMMAND.iter().any(|known| name == known)
+    });
+    let own: Vec<_> = own.cloned().collect();
+    let passed = environment::inherited(all.into_iter()).into_iter();
+    let mut chosen: Vec<_> = passed.filter(|(name, _)| !is_irrelevant(name)).chain(own).collect();
+    // The daemon is started through a shell, and some shells drop what they have no name for.
+    chosen.retain(|(name, _)| is_shell_name(name));
+    chosen.sort();
+    chosen.dedup();
+    chosen
+}
+
+fn is_shell_name(name: &OsStr) -> bool {
+    let bytes = name.as_bytes();
+    bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        && bytes.first().is_some_and(|first| !first.is_ascii_digit())
+}
+
+fn is_irrelevant(name: &OsStr) -> bool {
+    let listed = IRRELEVANT.iter().any(|known| match known.strip_suffix('*') {
+        Some(start) => name.as_bytes().starts_with(start.as_bytes()),
+        None => name == *known,
+    });
+    listed && !RELEVANT.iter().any(|known| name == *known)
+}
+
+impl Binary {
+    /// The file at `path`, as it is now.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let metadata = fs::metadata(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether another file, or none, is there by now.
+    pub fn is_replaced(&self) -> bool {
+        !Self::of(&self.path).is_ok_and(|now| now == *self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(root: &str, variables: &[(&str, &str)]) -> String {
+        let folders =
+            Folders { config: "/c".into(), data: "/d".into(), state: "/s".into(), cache: "/e".into() };
+        let binary = Binary { path: "/bin/x".into(), device: 1, inode: 2, size: 3, modified: (4, 5) };
+        let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
+        Identity::of(Path::new(root), &folders, binary, variables).key
+    }
+
+    #[test]
+    fn what_servers_depend_on_parts_and_the_rest_does_not() {
+        let usual = key("/w", &[("PATH", "/bin"), ("HOME", "/h")]);
+        assert_eq!(usual.len(), 2 * KEY_BYTES);
+        let same = [
+            &[("HOME", "/h"), ("PATH", "/bin")][..],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("TERM", "dumb"), ("LC_ALL", "C"), ("XDG_SESSION_ID", "9")],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("AWS_SECRET_KEY", "x"), ("ANYTHING", "y")],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("CARGO_BIN_EXE_lsp-tools", "x")],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("LSP_TOOLS_LOG", "debug"), (NO_DAEMON, "1")],
+        ];
+        for variables in same {
+            assert_eq!(key("/w", variables), usual, "{variables:?}");
+        }
+        let other = [
+            &[("PATH", "/usr/bin"), ("HOME", "/h")][..],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("VIRTUAL_ENV", "/v")],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("CONDA_PREFIX", "/v")],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("XDG_CONFIG_HOME", "/v")],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("LSP_TOOLS_AGENT", "researcher")],
+        ];
+        for variables in other {
+            assert_ne!(key("/w", variables), usual, "{variables:?}");
+        }
+        assert_ne!(key("/v", &[("PATH", "/bin"), ("HOME", "/h")]), usual);
+    }
+
+    #[test]
+    fn a_name_and_its_value_do_not_run_together() {
+        assert_ne!(key("/w", &[("GOX", "YZ")]), key("/w", &[("GOXY", "Z")]));
+    }
+
+    #[test]
+    fn a_file_put_in_its_place_is_another_binary() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("program"), folder.path().join("other"));
+        fs::write(&path, "one").unwrap();
+        let binary = Binary::of(&path).unwrap();
+        assert!(!binary.is_replaced());
+        fs::write(&other, "one").unwrap();
+        fs::rename(&other, &path).unwrap();
+        assert!(binary.is_replaced());
+        fs::remove_file(&path).unwrap();
+        assert!(binary.is_replaced());
+    }
+}

@@ -1,0 +1,91 @@
+//! Why and when the daemon ends.
+
+use std::fmt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use super::clients::Clients;
+use super::current::Current;
+use super::folder::{FileId, Folder};
+use super::identity::Identity;
+
+/// How often it is looked whether there is a reason: nobody tells of a replaced program or a removed socket.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Why it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// `daemon stop`.
+    Asked,
+    /// A signal.
+    Signalled,
+    /// Nobody was connected for as long as the settings say.
+    Idle,
+    /// Another program lies where it was started from.
+    Replaced,
+    /// The root of the workspace is gone, or another folder.
+    RootGone,
+    /// Its socket is gone, so nobody can reach it.
+    SocketGone,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Asked => "it was told to stop",
+            Self::Signalled => "it got a signal",
+            Self::Idle => "nobody has been connected for as long as `idle-stop-s` under [daemon] says",
+            Self::Replaced => "its program was replaced",
+            Self::RootGone => "the workspace is gone",
+            Self::SocketGone => "its socket was removed",
+        })
+    }
+}
+
+/// What is looked at.
+pub(super) struct Watch<'a> {
+    pub identity: &'a Identity,
+    pub folder: &'a Folder,
+    pub socket: Option<FileId>,
+    pub clients: &'a Clients,
+    pub current: &'a Current,
+}
+
+impl Watch<'_> {
+    /// Waits for a reason to end; meanwhile keeps the runtime in step with the settings for those who stay connected.
+    pub async fn reason(&self) -> Reason {
+        let root = directory(self.identity.root());
+        let mut broken = None;
+        let mut looks = tokio::time::interval(LOOK);
+        looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            looks.tick().await;
+            if root.is_none() || directory(self.identity.root()) != root {
+                return Reason::RootGone;
+            }
+            if self.identity.binary().is_replaced() {
+                return Reason::Replaced;
+            }
+            if self.folder.socket_id(self.identity.key()) != self.socket {
+                return Reason::SocketGone;
+            }
+            let settings = self.current.runtime().await.map(drop).map_err(|error| error.to_string());
+            if settings.as_ref().err() != broken.as_ref() {
+                if let Err(error) = &settings {
+                    tracing::warn!("the settings cannot be used, so the former ones stay in force: {error}");
+                }
+                broken = settings.err();
+            }
+            let idle = self.current.live().current().settings().daemon.idle_stop();
+            if self.clients.alone_for().is_some_and(|alone| alone >= idle) {
+                return Reason::Idle;
+            }
+        }
+    }
+}
+
+fn directory(path: &Path) -> Option<(u64, u64)> {
+    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir)?;
+    Some((metadata.dev(), metadata.ino()))
+}

@@ -1,0 +1,39 @@
+//! Bytes to and from a connection, as they are.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, copy_buf};
+use tokio_util::sync::CancellationToken;
+
+use super::{ENDING, Ended};
+use crate::bridges::daemon::connector::Connection;
+
+/// Passes bytes on in both directions until one side ends. When the input ends, the daemon is told, and what it still says
+/// is passed on for a short time.
+///
+/// # Errors
+/// When a side breaks.
+pub async fn bytes(
+    connection: Connection,
+    mut input: impl AsyncRead + Unpin,
+    mut output: impl AsyncWrite + Unpin,
+    stop: CancellationToken,
+) -> io::Result<Ended> {
+    let Connection { mut reader, mut writer, .. } = connection;
+    let outward = async {
+        copy(&mut input, &mut writer).await?;
+        writer.shutdown().await?;
+        tokio::time::sleep(ENDING).await;
+        Ok(Ended::ByHost)
+    };
+    let inward = async {
+        copy_buf(&mut reader, &mut output).await?;
+        output.flush().await?;
+        Ok(Ended::ByDaemon)
+    };
+    tokio::select! {
+        ended = outward => ended,
+        ended = inward => ended,
+        () = stop.cancelled() => Ok(Ended::Stopped),
+    }
+}

@@ -1,0 +1,280 @@
+//! What has to be known of an MCP conversation so that another daemon can go on with it.
+//!
+//! Requests that only ask are put again to the next daemon. Calls of tools are not: whether they were carried out is not
+//! known, and their caller is told so. What a legacy client has said once and for all (`initialize`, subscriptions, the log
+//! level) is said again, and the answers to that are kept from the client, which has had them.
+//!
+//! The daemon's own requests (elicitation and the like) go to the client under names that no two daemons share: an answer to a
+//! question of the former daemon must never become the answer to a question of the next one.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+/// Requests that may be put twice: they change nothing that the first time has not changed.
+const ASKING: &[&str] = &[
+    "completion/complete",
+    "initialize",
+    "logging/setLevel",
+    "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/directory/read",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "resources/unsubscribe",
+    "server/discover",
+    "skills/get",
+    "skills/list",
+    "subscriptions/listen",
+    "tasks/get",
+    "tools/list",
+];
+
+/// Requests that stand on their own as long as they are open.
+const LISTENING: &str = "subscriptions/listen";
+/// More open requests are passed on without being remembered.
+const MOST: usize = 10_000;
+/// A longer request is not kept to be put again.
+const KEPT: usize = 256 << 10;
+/// JSON-RPC 2.0, section 5.1: internal error.
+const INTERNAL: i32 = -32603;
+
+/// What is known of the conversation.
+#[derive(Debug, Default)]
+pub struct Conversation {
+    /// Which daemon this is.
+    generation: u64,
+    /// What is said first to every daemon, in this order: `initialize`, `notifications/initialized`, the log level.
+    opening: BTreeMap<Opening, Vec<u8>>,
+    /// By the URI subscribed to.
+    subscriptions: BTreeMap<String, Vec<u8>>,
+    /// By id.
+    open: HashMap<String, Open>,
+    /// Ids of what was said again: the client has had the answers.
+    again: HashSet<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Opening {
+    Initialize,
+    Initialized,
+    LogLevel,
+}
+
+#[derive(Debug)]
+struct Open {
+    method: String,
+    /// The request, where it may be put again.
+    line: Option<Vec<u8>>,
+}
+
+/// What becomes of the conversation when the daemon is gone.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// For the client: answers to calls that ran.
+    pub answers: Vec<Vec<u8>>,
+    /// Whether the client waits for something, so that another daemon is needed before it says anything more.
+    pub waits: bool,
+}
+
+#[derive(Deserialize)]
+struct Peek<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Params {
+    params: Named,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Named {
+    uri: Option<String>,
+    request_id: Option<Box<RawValue>>,
+}
+
+impl Conversation {
+    /// A line of the client: what the daemon gets of it.
+    pub fn from_client(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+        // What cannot be read is the daemon's to answer.
+        let Ok(peek) = serde_json::from_slice::<Peek<'_>>(&line) else { return Some(line) };
+        match (peek.method, peek.id) {
+            (Some(method), Some(id)) => {
+                let (method, id) = (method.into_owned(), id.get().to_owned());
+                self.requested(&method, id, &line);
+                Some(line)
+            }
+            (Some(method), None) => {
+                match method.as_ref() {
+                    "notifications/initialized" => {
+                        self.opening.insert(Opening::Initialized, line.clone());
+                    }
+                    "notifications/cancelled" => {
+                        if let Some(id) = named(&line).request_id {
+                            self.open.remove(id.get());
+                        }
+                    }
+                    _ => {}
+                }
+                Some(line)
+            }
+            (None, Some(id)) => {
+                let original = self.original(id.get())?;
+                with(&line, "id", original)
+            }
+            (None, None) => Some(line),
+        }
+    }
+
+    fn requested(&mut self, method: &str, id: String, line: &[u8]) {
+        match method {
+            "initialize" => {
+                self.opening.insert(Opening::Initialize, line.to_owned());
+            }
+            "logging/setLevel" => {
+                self.opening.insert(Opening::LogLevel, line.to_owned());
+            }
+            "resources/subscribe" if self.subscriptions.len() < MOST => {
+                if let Some(uri) = named(line).uri {
+                    self.subscriptions.insert(uri, line.to_owned());
+                }
+            }
+            "resources/unsubscribe" => {
+                if let Some(uri) = named(line).uri {
+                    self.subscriptions.remove(&uri);
+                }
+            }
+            _ => {}
+        }
+        if self.open.len() < MOST {
+            let again = ASKING.contains(&method) && line.len() <= KEPT;
+            let line = again.then(|| line.to_owned());
+            self.open.insert(id, Open { method: method.to_owned(), line });
+        }
+    }
+
+    /// A line of the daemon: what the client gets of it.
+    pub fn from_daemon(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+        let Ok(peek) = serde_json::from_slice::<Peek<'_>>(&line) else { return Some(line) };
+        match (peek.method.as_deref(), peek.id) {
+            (None, Some(id)) => {
+                let id = id.get();
+                self.open.remove(id);
+                (!self.again.remove(id)).then_some(line)
+            }
+            (Some(_), Some(id)) => {
+                let name = self.foreign(id.get());
+                with(&line, "id", name)
+            }
+            (Some("notifications/cancelled"), None) => {
+                let Some(id) = named(&line).request_id else { return Some(line) };
+                let name = self.foreign(id.get());
+                let mut value: Value = serde_json::from_slice(&line).ok()?;
+                value["params"]["requestId"] = name;
+                as_line(&value)
+            }
+            _ => Some(line),
+        }
+    }
+
+    /// The name under which the client sees the daemon's request `id`.
+    fn foreign(&self, id: &str) -> Value {
+        json!(format!("{}:{id}", self.generation))
+    }
+
+    /// The daemon's own id for what the client calls `name`; `None` where it was a former daemon's.
+    fn original(&self, name: &str) -> Option<Value> {
+        let name: String = serde_json::from_str(name).ok()?;
+        let (generation, id) = name.split_once(':')?;
+        (generation.parse() == Ok(self.generation)).then(|| serde_json::from_str(id).ok())?
+    }
+
+    /// The daemon is gone.
+    pub fn lost(&mut self) -> Loss {
+        self.generation += 1;
+        self.again.clear();
+        let gone: Vec<String> =
+            self.open.iter().filter(|(_, open)| open.line.is_none()).map(|(id, _)| id.clone()).collect();
+        let why = "the daemon ended while this ran, and whether it was carried out is not known; look before you try again";
+        let answers = gone.iter().filter_map(|id| self.failed(id, why)).collect();
+        let waits = !self.open.is_empty() || !self.subscriptions.is_empty();
+        Loss { answers, waits }
+    }
+
+    /// What the next daemon is told first.
+    pub fn replay(&mut self) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
+        for line in self.opening.values().chain(self.subscriptions.values()) {
+            match serde_json::from_slice::<Peek<'_>>(line)
+                .ok()
+                .and_then(|peek| Some(peek.id?.get().to_owned()))
+            {
+                // It will be put again below, and its answer is waited for.
+                Some(id) if self.open.contains_key(&id) => {}
+                Some(id) => {
+                    self.again.insert(id);
+                    lines.push(line.clone());
+                }
+                None => lines.push(line.clone()),
+            }
+        }
+        let open = self.open.values().filter_map(|open| Some((open.method.as_str(), open.line.as_ref()?)));
+        // A conversation that has not begun begins with its opening, and listening is no hurry.
+        let mut open: Vec<_> = open.collect();
+        open.sort_by_key(|(method, _)| (*method != "initialize", *method == LISTENING));
+        let (first, rest) =
+            open.split_at(usize::from(open.first().is_some_and(|(method, _)| *method == "initialize")));
+        let line = |(_, line): &(&str, &Vec<u8>)| (*line).clone();
+        first.iter().map(line).chain(lines).chain(rest.iter().map(line)).collect()
+    }
+
+    /// There is no daemon: what everyone who waits is told.
+    pub fn nobody(&mut self, why: &str) -> Vec<Vec<u8>> {
+        let ids: Vec<String> = self.open.keys().cloned().collect();
+        ids.iter().filter_map(|id| self.failed(id, why)).collect()
+    }
+
+    /// The answer to an open request that nobody will answer: a failed call is a result that a model can read.
+    fn failed(&mut self, id: &str, why: &str) -> Option<Vec<u8>> {
+        let open = self.open.remove(id)?;
+        let id: Value = serde_json::from_str(id).ok()?;
+        as_line(&match open.method.as_str() {
+            "tools/call" => json!({
+                "jsonrpc": "2.0", "id": id,
+                "result": {"content": [{"type": "text", "text": why}], "isError": true},
+            }),
+            _ => json!({"jsonrpc": "2.0", "id": id, "error": {"code": INTERNAL, "message": why}}),
+        })
+    }
+}
+
+fn named(line: &[u8]) -> Named {
+    serde_json::from_slice::<Params>(line).unwrap_or_default().params
+}
+
+/// The message with `value` under `key`.
+fn with(line: &[u8], key: &str, value: Value) -> Option<Vec<u8>> {
+    let mut message: Value = serde_json::from_slice(line).ok()?;
+    *message.get_mut(key)? = value;
+    as_line(&message)
+}
+
+fn as_line(value: &Value) -> Option<Vec<u8>> {
+    let mut line = serde_json::to_vec(value).ok()?;
+    line.push(b'\n');
+    Some(line)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! MCP on stdin and stdout, served by a daemon that may come and go.
+
+use std::io;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::conversation::Conversation;
+use super::lines::{Lines, Piece};
+use super::{ENDING, Ended, WAITING};
+use crate::bridges::daemon::connector::{Connection, Connector};
+use crate::bridges::daemon::preamble::Preamble;
+
+/// Passes MCP on between a host and the daemon, and goes on with the next daemon when one ends: at once where the host waits
+/// for something, else with its next message. `connection` was opened with `preamble`.
+///
+/// # Errors
+/// When the host's side breaks.
+pub async fn mcp(
+    connector: &Connector,
+    mut preamble: Preamble,
+    connection: Connection,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+    stop: CancellationToken,
+) -> io::Result<Ended> {
+    // The next daemon goes on with the same session.
+    preamble.session = Some(connection.welcome.session.clone());
+    let mut pass = Pass {
+        connector,
+        preamble,
+        connection: Some(connection),
+        conversation: Conversation::default(),
+        to_daemon: Vec::new(),
+        to_host: Vec::new(),
+        from_host: Lines::default(),
+        from_daemon: Lines::default(),
+    };
+    pass.run(BufReader::new(input), output, stop).await
+}
+
+struct Pass<'a> {
+    connector: &'a Connector,
+    preamble: Preamble,
+    connection: Option<Connection>,
+    conversation: Conversation,
+    /// Bytes that wait to be written; while they are many, nothing more is read for that side.
+    to_daemon: Vec<u8>,
+    to_host: Vec<u8>,
+    from_host: Lines,
+    from_daemon: Lines,
+}
+
+/// What happened.
+enum Event {
+    FromHost(io::Result<Vec<u8>>),
+    FromDaemon(io::Result<Vec<u8>>),
+    ToHost(io::Result<usize>),
+    ToDaemon(io::Result<usize>),
+    Stopped,
+    Late,
+}
+
+impl Pass<'_> {
+    async fn run(
+        &mut self,
+        mut input: BufReader<impl AsyncRead + Unpin>,
+        mut output: impl AsyncWrite + Unpin,
+        stop: CancellationToken,
+    ) -> io::Result<Ended> {
+        // Set when the host has said its last; from then on the daemon has a short time to say its own.
+        let mut end: Option<Instant> = None;
+        let mut told_end = false;
+        loop {
+            if end.is_some() && self.connection.is_none() && self.to_host.is_empty() {
+                return Ok(Ended::ByHost);
+            }
+            if end.is_some() && !told_end && self.to_daemon.is_empty() {
+                told_end = true;
+                if let Some(connection) = &mut self.connection {
+                    // A daemon that is gone is met at the next read.
+                    let _gone = connection.writer.shutdown().await;
+                }
+            }
+            match self.next(&mut input, &mut output, end, &stop).await {
+                Event::FromHost(bytes) => {
+                    let bytes = bytes?;
+                    if bytes.is_empty() {
+                        let rest = self.from_host.rest();
+                        self.to_daemon.extend_from_slice(&rest);
+                        end = Some(Instant::now() + ENDING);
+                    } else if !self.take_from_host(&bytes, &stop).await {
+                        return Ok(Ended::Stopped);
+                    }
+                }
+                Event::FromDaemon(Ok(bytes)) if !bytes.is_empty() => self.take_from_daemon(&bytes),
+                Event::FromDaemon(_) | Event::ToDaemon(Err(_)) => {
+                    if !self.lose(end.is_some(), &stop).await {
+                        return Ok(Ended::Stopped);
+                    }
+                }
+                Event::ToDaemon(Ok(written)) => drop(self.to_daemon.drain(..written)),
+                // A host that has gone reads nothing more.
+                Event::ToHost(Ok(0)) => return Ok(Ended::ByHost),
+                Event::ToHost(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    return Ok(Ended::ByHost);
+                }
+                Event::ToHost(Err(error)) => return Err(error),
+                Event::ToHost(Ok(written)) => {
+                    self.to_host.drain(..written);
+                    if self.to_host.is_empty() {
+                        output.flush().await?;
+                    }
+                }
+                Event::Stopped => return Ok(Ended::Stopped),
+                Event::Late => return Ok(Ended::ByHost),
+            }
+        }
+    }
+
+    /// Both directions at once: neither side can be kept from reading by the other's not reading.
+    async fn next(
+        &mut self,
+        input: &mut BufReader<impl AsyncRead + Unpin>,
+        output: &mut (impl AsyncWrite + Unpin),
+        end: Option<Instant>,
+        stop: &CancellationToken,
+    ) -> Event {
+        let (to_host, to_daemon) = (&self.to_host, &self.to_daemon);
+        let (mut reader, mut writer) = match &mut self.connection {
+            Some(Connection { reader, writer, .. }) => (Some(reader), Some(writer)),
+            None => (None, None),
+        };
+        let from_daemon = async {
+            match &mut reader {
+                Some(reader) => taken(reader).await,
+                None => std::future::pending().await,
+            }
+        };
+        let write_daemon = async {
+            match &mut writer {
+                Some(writer) => writer.write(to_daemon).await,
+                None => std::future::pending().await,
+            }
+        };
+        let late = async {
+            match end {
+                Some(end) => sleep_until(end).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Event::Stopped,
+            written = output.write(to_host), if !to_host.is_empty() => Event::ToHost(written),
+            written = write_daemon, if !to_daemon.is_empty() => Event::ToDaemon(written),
+            bytes = from_daemon, if to_host.len() < WAITING => Event::FromDaemon(bytes),
+            bytes = taken(input), if end.is_none() && to_daemon.len() < WAITING => Event::FromHost(bytes),
+            () = late => Event::Late,
+        }
+    }
+
+    /// Bytes of the host; `false` when it is time to stop.
+    async fn take_from_host(&mut self, bytes: &[u8], stop: &CancellationToken) -> bool {
+        let mut pieces = Vec::new();
+        self.from_host.add(bytes, |piece| pieces.push(piece));
+        if pieces.is_empty() {
+            return true;
+        }
+        if self.connection.is_none() && !self.reconnect(stop).await {
+            return false;
+        }
+        for piece in pieces {
+            match piece {
+                Piece::Part(part) => self.to_daemon.extend_from_slice(&part),
+                Piece::Line(line) => {
+                    if let Some(line) = self.conversation.from_client(line) {
+                        self.to_daemon.extend_from_slice(&line);
+                    }
+                }
+            }
+        }
+        if self.connection.is_none() {
+            self.to_daemon.clear();
+            self.tell_nobody();
+        }
+        true
+    }
+
+    fn take_from_daemon(&mut self, bytes: &[u8]) {
+        let Self { from_daemon, conversation, to_host, .. } = self;
+        from_daemon.add(bytes, |piece| match piece {
+            Piece::Part(part) => to_host.extend_from_slice(&part),
+            Piece::Line(line) => {
+                if let Some(line) = conversation.from_daemon(line) {
+                    to_host.extend_from_slice(&line);
+                }
+            }
+        });
+    }
+
+    /// The daemon is gone; `false` when it is time to stop.
+    async fn lose(&mut self, host_has_ended: bool, stop: &CancellationToken) -> bool {
+        self.connection = None;
+        self.to_daemon.clear();
+        // Half a line of a daemon that is gone is no message.
+        drop(self.from_daemon.rest());
+        self.from_daemon = Lines::default();
+        let loss = self.conversation.lost();
+        for line in loss.answers {
+            self.to_host.extend_from_slice(&line);
+        }
+        if host_has_ended || !loss.waits {
+            return true;
+        }
+        let goes_on = self.reconnect(stop).await;
+        if goes_on && self.connection.is_none() {
+            self.tell_nobody();
+        }
+        goes_on
+    }
+
+    /// Tries to come to a daemon, and tells it what it has to know; `false` when it is time to stop.
+    async fn reconnect(&mut self, stop: &CancellationToken) -> bool {
+        let opened = tokio::select! {
+            opened = self.connector.open(&self.preamble) => opened,
+            () = stop.cancelled() => return false,
+        };
+        match opened {
+            Ok(connection) => {
+                self.connection = Some(connection);
+                for line in self.conversation.replay() {
+                    self.to_daemon.extend_from_slice(&line);
+                }
+            }
+            Err(error) => tracing::warn!("there is no daemon to go on with: {error}"),
+        }
+        true
+    }
+
+    fn tell_nobody(&mut self) {
+        let why = "the daemon of lsp-tools ended, and no other one can be started; `lsp-tools daemon start` says why";
+        for line in self.conversation.nobody(why) {
+            self.to_host.extend_from_slice(&line);
+        }
+    }
+}
+
+/// What has come, all of it; nothing at the end.
+async fn taken(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec<u8>> {
+    let bytes = reader.fill_buf().await?.to_vec();
+    reader.consume(bytes.len());
+    Ok(bytes)
+}

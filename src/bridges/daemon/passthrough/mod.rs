@@ -1,0 +1,33 @@
+//! A program's stdin and stdout as a connection to the daemon.
+//!
+//! - [`mcp`]: survives the daemon. When it ends, another one is connected to, told what it has to know of the conversation
+//!   ([`conversation`]), and calls that ran are answered with an error, since nobody knows whether they were carried out.
+//! - [`bytes`]: ends with the daemon, for protocols whose state cannot be told again.
+//! - [`stdio`]: the process's own streams, without a thread between them and us.
+
+mod bytes;
+mod conversation;
+mod lines;
+mod mcp;
+pub mod stdio;
+
+use std::time::Duration;
+
+pub use bytes::bytes;
+pub use mcp::mcp;
+
+/// How long what is left may take to be passed on when the input has ended.
+const ENDING: Duration = Duration::from_millis(800);
+/// Bytes that wait to be written in one direction before no more is read for it.
+const WAITING: usize = 1 << 20;
+
+/// How a pass-through came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The program that started us has closed our input, or reads our output no more.
+    ByHost,
+    /// It was told to stop.
+    Stopped,
+    /// The daemon went away.
+    ByDaemon,
+}

@@ -1,0 +1,296 @@
+//! The first line of a connection, and the daemon's answer to it: one JSON object each, ended by a line feed. What follows is
+//! the door's own protocol.
+//!
+//! ```text
+//! → {"lsp-tools":1,"door":"mcp"}
+//! ← {"ok":true,"lsp-tools":1,"version":"0.1.0","pid":4242,"session":"6b1f…"}
+//! ```
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+
+use crate::config::Profile;
+use crate::policy::caller::CallerAccess;
+use crate::tools::tool::Caller;
+
+/// The version of the preamble and of the door `command`.
+pub const PROTOCOL: u32 = 1;
+/// The longest preamble, in bytes.
+pub const LONGEST: usize = 16 << 10;
+/// How long a client may take to write it.
+pub const SOON: Duration = Duration::from_secs(10);
+/// A session's name is not to be guessed, so it is not short.
+const SESSION_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
+
+/// What a client says first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preamble {
+    /// The version of the protocol that it speaks: [`PROTOCOL`].
+    #[serde(rename = "lsp-tools")]
+    pub protocol: u32,
+    /// What it wants to speak.
+    pub door: DoorName,
+    /// The session to go on with: 16 to 128 letters, digits, `-`, `_` and `.`; without one it gets a new one, which the answer
+    /// names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The choice of tools, instead of the settings'.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// The agent on whose behalf it calls; the settings must know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What it is, for `daemon status`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+}
+
+/// What is spoken after the preamble.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DoorName {
+    /// MCP, one message a line.
+    Mcp,
+    /// LSP, as an editor speaks it to a server.
+    Lsp,
+    /// One command of the command line.
+    Command,
+    /// Nothing: the answer is followed by one line, what is to be told of the daemon.
+    Status,
+    /// Nothing: the daemon ends, and the connection with it.
+    Stop,
+}
+
+/// The daemon takes the client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// Always true.
+    pub ok: bool,
+    /// The version of the protocol that it speaks.
+    #[serde(rename = "lsp-tools")]
+    pub protocol: u32,
+    /// Its own version.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// The client's session.
+    pub session: String,
+}
+
+/// The daemon does not take the client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Always false.
+    pub ok: bool,
+    /// Why, for programs.
+    pub code: RefusalCode,
+    /// Why, for people.
+    pub error: String,
+}
+
+/// Why a client is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalCode {
+    /// The first line cannot be understood.
+    BadPreamble,
+    /// The client speaks another version of the protocol.
+    Version,
+    /// There are as many clients as there may be.
+    Busy,
+    /// The daemon is about to end.
+    Ending,
+    /// The client was started by a tool or a server of ours.
+    Inside,
+    /// There is no such door here.
+    NoDoor,
+}
+
+/// A line cannot be had.
+#[derive(Debug, Error)]
+pub enum LineError {
+    /// The other side went away first.
+    #[error("the connection ended before a whole line")]
+    Closed,
+    /// It is longer than it may be.
+    #[error("the line is longer than {0} bytes")]
+    TooLong(usize),
+    /// It is no text.
+    #[error("the line is not UTF-8")]
+    NotText,
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Broken(#[from] std::io::Error),
+}
+
+impl Preamble {
+    /// For `door`, with everything else as it usually is.
+    pub fn new(door: DoorName) -> Self {
+        Self { protocol: PROTOCOL, door, session: None, profile: None, agent: None, client: None }
+    }
+
+    /// What `line` says.
+    ///
+    /// # Errors
+    /// What is told to the client.
+    pub fn read(line: &str) -> Result<Self, Refusal> {
+        #[derive(Deserialize)]
+        struct Version {
+            #[serde(rename = "lsp-tools")]
+            protocol: u32,
+        }
+        let unusable = |why: &dyn std::fmt::Display| {
+            let usual = r#"{"lsp-tools":1,"door":"mcp"}"#;
+            Refusal::new(
+                RefusalCode::BadPreamble,
+                format!("the first line cannot be used: {why}; it is one JSON object such as {usual}"),
+            )
+        };
+        // A client of another version may say things that are not known here, so its version is looked at first.
+        let version: Version = serde_json::from_str(line).map_err(|error| unusable(&error))?;
+        if version.protocol != PROTOCOL {
+            let given = version.protocol;
+            return Err(Refusal::new(
+                RefusalCode::Version,
+                format!(
+                    "this daemon speaks version {PROTOCOL} of the protocol, and version {given} was asked for"
+                ),
+            ));
+        }
+        let preamble: Self = serde_json::from_str(line).map_err(|error| unusable(&error))?;
+        if let Some(session) = preamble.session.as_deref().filter(|session| !is_session(session)) {
+            let why = format!(
+                "`session` has {} characters; accepted: {} to {} letters, digits, `-`, `_` and `.`",
+                session.chars().count(),
+                SESSION_CHARS.start(),
+                SESSION_CHARS.end()
+            );
+            return Err(unusable(&why));
+        }
+        Ok(preamble)
+    }
+
+    /// Who calls through the connection, in `session`.
+    pub fn caller(&self, session: String) -> Caller {
+        let access = CallerAccess { profile: self.profile, ..CallerAccess::default() };
+        Caller { session, agent: self.agent.clone(), access }
+    }
+}
+
+fn is_session(name: &str) -> bool {
+    let fits = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    SESSION_CHARS.contains(&name.len()) && name.chars().all(fits)
+}
+
+/// A session that nobody guesses.
+///
+/// # Errors
+/// When the system gives no random numbers.
+pub fn new_session() -> std::io::Result<String> {
+    let mut bytes = [0; 16];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}
+
+impl Refusal {
+    /// With that code and sentence.
+    pub fn new(code: RefusalCode, error: impl Into<String>) -> Self {
+        Self { ok: false, code, error: error.into() }
+    }
+}
+
+/// `value` as one line.
+pub fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Reads one line of at most `most` bytes, without its end; never takes more memory than that. Not cancel safe.
+///
+/// # Errors
+/// Where there is none.
+pub async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), most: usize) -> Result<String, LineError> {
+    let mut line = Vec::new();
+    loop {
+        let bytes = reader.fill_buf().await?;
+        if bytes.is_empty() {
+            return Err(LineError::Closed);
+        }
+        let end = memchr::memchr(b'\n', bytes);
+        let part = &bytes[..end.unwrap_or(bytes.len())];
+        if line.len() + part.len() > most {
+            return Err(LineError::TooLong(most));
+        }
+        line.extend_from_slice(part);
+        let used = part.len() + usize::from(end.is_some());
+        reader.consume(used);
+        if end.is_some() {
+            return String::from_utf8(line).map_err(|_| LineError::NotText);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_usual() {
+        assert_eq!(Preamble::read(r#"{"lsp-tools":1,"door":"mcp"}"#), Ok(Preamble::new(DoorName::Mcp)));
+        let written = line(&Preamble::new(DoorName::Stop)).unwrap();
+        assert_eq!(String::from_utf8(written).unwrap(), "{\"lsp-tools\":1,\"door\":\"stop\"}\n");
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_with_what_can() {
+        for (given, code, said) in [
+            ("", RefusalCode::BadPreamble, "EOF"),
+            ("GET / HTTP/1.1", RefusalCode::BadPreamble, "such as {\"lsp-tools\":1,\"door\":\"mcp\"}"),
+            (r#"{"door":"mcp"}"#, RefusalCode::BadPreamble, "missing field `lsp-tools`"),
+            (r#"{"lsp-tools":2,"door":"mcp","new":1}"#, RefusalCode::Version, "version 2 was asked for"),
+            (r#"{"lsp-tools":1,"door":"window"}"#, RefusalCode::BadPreamble, "unknown variant `window`"),
+            (
+                r#"{"lsp-tools":1,"door":"mcp","sesion":"x"}"#,
+                RefusalCode::BadPreamble,
+                "unknown field `sesion`",
+            ),
+            (
+                r#"{"lsp-tools":1,"door":"mcp","session":"shell"}"#,
+                RefusalCode::BadPreamble,
+                "`session` has 5",
+            ),
+            (
+                r#"{"lsp-tools":1,"door":"mcp","session":"../../../../etc/passwd"}"#,
+                RefusalCode::BadPreamble,
+                "letters",
+            ),
+        ] {
+            let refusal = Preamble::read(given).unwrap_err();
+            assert_eq!(refusal.code, code, "{given}");
+            assert!(refusal.error.contains(said), "{given}: {}", refusal.error);
+        }
+    }
+
+    #[test]
+    fn sessions_are_long_and_differ() {
+        let (one, other) = (new_session().unwrap(), new_session().unwrap());
+        assert!(is_session(&one) && one != other, "{one} {other}");
+    }
+
+    #[tokio::test]
+    async fn a_line_takes_no_more_memory_than_it_may() {
+        let mut bytes: &[u8] = b"one\ntwo\nthree";
+        assert_eq!(read_line(&mut bytes, 3).await.unwrap(), "one");
+        assert_eq!(read_line(&mut bytes, 3).await.unwrap(), "two");
+        assert!(matches!(read_line(&mut bytes, 9).await, Err(LineError::Closed)));
+        let mut bytes: &[u8] = b"four\n";
+        assert!(matches!(read_line(&mut bytes, 3).await, Err(LineError::TooLong(3))));
+        let mut bytes: &[u8] = b"\xff\n";
+        assert!(matches!(read_line(&mut bytes, 3).await, Err(LineError::NotText)));
+    }
+}

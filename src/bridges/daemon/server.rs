@@ -1,0 +1,384 @@
+//! The daemon: one socket, many connections, each handed to its door.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use futures::future::BoxFuture;
+use rustix::fs::Mode;
+use rustix::process::Resource;
+use thiserror::Error;
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::ancestry;
+use super::clients::{Client, Clients};
+use super::current::Current;
+use super::folder::{FileId, Folder, FolderError, Held};
+use super::identity::Identity;
+use super::life::{Reason, Watch};
+use super::preamble::{
+    self, DoorName, LONGEST, LineError, PROTOCOL, Preamble, Refusal, RefusalCode, Welcome,
+};
+use super::status::{self, DaemonStatus};
+use crate::runtime::Runtime;
+use crate::runtime::live::Live;
+use crate::tools::error::ToolError;
+use crate::tools::tool::Caller;
+
+/// More are told to come back later.
+const MOST_CLIENTS: usize = 2_000;
+/// Open files that are not connections: pipes of servers, files being read.
+const OTHER_FILES: u64 = 512;
+/// As many files as may be open, where the system lets us.
+const OPEN_FILES: u64 = 8_192;
+/// How long calls that run may go on when the daemon is to end.
+const DRAIN: Duration = Duration::from_secs(10);
+/// How often it is looked whether they have.
+const DRAINED: Duration = Duration::from_millis(50);
+/// How long doors may take to close.
+const CLOSE: Duration = Duration::from_secs(3);
+/// Servers that do not end within this time are left to their supervisors.
+const SHUTDOWN: Duration = Duration::from_secs(10);
+/// After an `accept` that failed for want of files or memory.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// Serves one connection to its end.
+pub type Serve = Arc<dyn Fn(Visit) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// What is spoken on connections; who opens the daemon hands it in.
+#[derive(Clone)]
+pub struct Doors {
+    /// One command of the command line.
+    pub command: Serve,
+    /// MCP.
+    pub mcp: Option<Serve>,
+    /// LSP, for editors.
+    pub lsp: Option<Serve>,
+}
+
+/// A connection whose preamble was read and answered.
+pub struct Visit {
+    /// The runtime now and in future.
+    pub live: Live,
+    /// The runtime under the settings as they are now, or why they cannot be used.
+    pub runtime: Result<Runtime, ToolError>,
+    /// Who calls.
+    pub caller: Caller,
+    /// Its place in the list of clients; counts its calls.
+    pub client: Client,
+    /// What it says.
+    pub reader: BufReader<OwnedReadHalf>,
+    /// What it is told.
+    pub writer: OwnedWriteHalf,
+    /// Cancelled when the connection is to end.
+    pub closing: CancellationToken,
+}
+
+/// There is no daemon to run.
+#[derive(Debug, Error)]
+pub enum DaemonError {
+    /// Somebody else is it.
+    #[error("a daemon for this workspace and environment runs already")]
+    Running,
+    /// The folder of the socket.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The socket cannot be had.
+    #[error("the socket cannot be had: {0}")]
+    Socket(#[from] io::Error),
+}
+
+/// The daemon, which listens.
+pub struct Daemon {
+    shared: Arc<Shared>,
+    listener: UnixListener,
+    lock: Held,
+}
+
+struct Shared {
+    identity: Identity,
+    folder: Folder,
+    socket: Option<FileId>,
+    current: Current,
+    doors: Doors,
+    clients: Clients,
+    /// A permit for each client that may still come.
+    room: Arc<Semaphore>,
+    started: Instant,
+    started_at: u64,
+    /// Cancelled when nobody new is taken; `daemon stop` does it.
+    ending: CancellationToken,
+    /// Cancelled when connections are to end.
+    closing: CancellationToken,
+    /// Who waits to see the end of the daemon as the end of a connection.
+    waiting: Mutex<Vec<OwnedWriteHalf>>,
+}
+
+/// A place among the daemons of this user, before anything is opened.
+pub struct Place {
+    folder: Folder,
+    identity: Identity,
+    lock: Held,
+}
+
+impl Place {
+    /// The place for `identity`, which nobody else has.
+    ///
+    /// # Errors
+    /// Where another daemon has it.
+    pub fn take(folder: Folder, identity: Identity) -> Result<Self, DaemonError> {
+        let lock = folder.try_lock(&format!("{}.lock", identity.key()))?.ok_or(DaemonError::Running)?;
+        Ok(Self { folder, identity, lock })
+    }
+}
+
+impl Daemon {
+    /// Listens in `place`, for `runtime`. Must be called within a tokio runtime, while nothing else makes files.
+    ///
+    /// # Errors
+    /// Where there is no socket to be had.
+    pub fn listen(place: Place, runtime: Runtime, doors: Doors) -> Result<Self, DaemonError> {
+        let Place { folder, identity, lock } = place;
+        // Who has the lock is the only one: a socket that is there is a dead one's.
+        folder.remove_socket(identity.key())?;
+        let address = folder.socket(identity.key())?;
+        let mask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
+        let bound = UnixListener::bind(address);
+        rustix::process::umask(mask);
+        let shared = Shared {
+            socket: folder.socket_id(identity.key()),
+            folder,
+            current: Current::new(runtime),
+            doors,
+            clients: Clients::default(),
+            room: Arc::new(Semaphore::new(room())),
+            started: Instant::now(),
+            started_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            ending: CancellationToken::new(),
+            closing: CancellationToken::new(),
+            waiting: Mutex::default(),
+            identity,
+        };
+        Ok(Self { shared: Arc::new(shared), listener: bound?, lock })
+    }
+
+    /// Serves until there is a reason to end, of which `signalled` is one; returns when all calls, servers and commands
+    /// have ended or had their time.
+    pub async fn run(self, signalled: impl Future<Output = ()>) -> Reason {
+        let Self { shared, listener, lock } = self;
+        let connections = TaskTracker::new();
+        let watch = Watch {
+            identity: &shared.identity,
+            folder: &shared.folder,
+            socket: shared.socket,
+            clients: &shared.clients,
+            current: &shared.current,
+        };
+        let reason = tokio::select! {
+            () = accept(&shared, &listener, &connections) => Reason::Asked,
+            () = signalled => Reason::Signalled,
+            () = shared.ending.cancelled() => Reason::Asked,
+            reason = watch.reason() => reason,
+        };
+        tracing::info!("the daemon ends: {reason}");
+        shared.ending.cancel();
+        // From here on another daemon may take the place, so its socket must not be removed.
+        if shared.folder.socket_id(shared.identity.key()) == shared.socket
+            && let Err(error) = shared.folder.remove_socket(shared.identity.key())
+        {
+            tracing::warn!("the socket cannot be removed: {error}");
+        }
+        drop(listener);
+        drop(lock);
+        shared.drain(&connections).await;
+        if tokio::time::timeout(SHUTDOWN, shared.current.shutdown()).await.is_err() {
+            tracing::warn!("servers did not end in time");
+        }
+        shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        reason
+    }
+}
+
+/// Takes connections for as long as they are taken at all.
+async fn accept(shared: &Arc<Shared>, listener: &UnixListener, connections: &TaskTracker) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let shared = shared.clone();
+                connections.spawn(async move { shared.serve(stream).await });
+            }
+            Err(error) => {
+                tracing::warn!("a connection cannot be accepted: {error}");
+                tokio::time::sleep(BREATH).await;
+            }
+        }
+    }
+}
+
+impl Shared {
+    async fn serve(self: Arc<Self>, stream: UnixStream) {
+        let pid = match stream.peer_cred() {
+            Ok(peer) if peer.uid() == rustix::process::geteuid().as_raw() => peer.pid(),
+            Ok(peer) => {
+                tracing::warn!("a connection of user {} was refused", peer.uid());
+                return;
+            }
+            Err(error) => {
+                tracing::warn!("a connection of an unknown user was refused: {error}");
+                return;
+            }
+        };
+        let (reader, mut writer) = stream.into_split();
+        let Ok(_place) = self.room.clone().try_acquire_owned() else {
+            let error = "as many clients are connected as there may be; come back later";
+            return refuse(&mut writer, &Refusal::new(RefusalCode::Busy, error)).await;
+        };
+        if !pid.and_then(ancestry::is_supervised).is_some_and(|inside| !inside) {
+            let error = "what a tool or server of lsp-tools has started cannot use its daemon";
+            return refuse(&mut writer, &Refusal::new(RefusalCode::Inside, error)).await;
+        }
+        let mut reader = BufReader::new(reader);
+        match self.first_line(&mut reader).await {
+            Ok(Some(preamble)) => self.admit(reader, writer, preamble, pid).await,
+            Ok(None) => {}
+            Err(refusal) => refuse(&mut writer, &refusal).await,
+        }
+    }
+
+    /// The preamble; `None` where the client went away, or there is no time left to wait for it.
+    async fn first_line(&self, reader: &mut BufReader<OwnedReadHalf>) -> Result<Option<Preamble>, Refusal> {
+        let line = tokio::select! {
+            line = tokio::time::timeout(preamble::SOON, preamble::read_line(reader, LONGEST)) => line,
+            () = self.ending.cancelled() => return Ok(None),
+        };
+        let unusable = |why: String| Refusal::new(RefusalCode::BadPreamble, why);
+        let preamble = match line {
+            Ok(Ok(line)) => Preamble::read(&line)?,
+            Ok(Err(LineError::Closed | LineError::Broken(_))) => return Ok(None),
+            Ok(Err(error)) => return Err(unusable(format!("the first line cannot be used: {error}"))),
+            Err(_) => {
+                return Err(unusable(format!("no first line came within {} s", preamble::SOON.as_secs())));
+            }
+        };
+        self.may_enter(&preamble)?;
+        Ok(Some(preamble))
+    }
+
+    fn may_enter(&self, preamble: &Preamble) -> Result<(), Refusal> {
+        if self.ending.is_cancelled() {
+            return Err(Refusal::new(RefusalCode::Ending, "the daemon is about to end"));
+        }
+        let missing = match preamble.door {
+            DoorName::Mcp => self.doors.mcp.is_none(),
+            DoorName::Lsp => self.doors.lsp.is_none(),
+            DoorName::Command | DoorName::Status | DoorName::Stop => false,
+        };
+        if missing { Err(Refusal::new(RefusalCode::NoDoor, "this daemon has no such door")) } else { Ok(()) }
+    }
+
+    async fn admit(
+        &self,
+        reader: BufReader<OwnedReadHalf>,
+        mut writer: OwnedWriteHalf,
+        preamble: Preamble,
+        pid: Option<i32>,
+    ) {
+        let session = match preamble.session.clone().map_or_else(preamble::new_session, Ok) {
+            Ok(session) => session,
+            Err(error) => {
+                tracing::error!("a client gets no session: {error}");
+                return;
+            }
+        };
+        let welcome = Welcome {
+            ok: true,
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            session: session.clone(),
+        };
+        if say(&mut writer, &welcome).await.is_err() {
+            return;
+        }
+        let serve = match preamble.door {
+            DoorName::Command => Some(&self.doors.command),
+            DoorName::Mcp => self.doors.mcp.as_ref(),
+            DoorName::Lsp => self.doors.lsp.as_ref(),
+            DoorName::Status => {
+                let status = self.status().await;
+                // Who asked may have gone.
+                let _unheard = say(&mut writer, &status).await;
+                None
+            }
+            DoorName::Stop => {
+                // The end of this connection is the end of the daemon.
+                self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(writer);
+                self.ending.cancel();
+                return;
+            }
+        };
+        let Some(serve) = serve else { return };
+        let client = self.clients.enter(&preamble, &session, pid);
+        let runtime = self.current.runtime().await;
+        let live = self.current.live().clone();
+        let caller = preamble.caller(session);
+        let closing = self.closing.child_token();
+        serve(Visit { live, runtime, caller, client, reader, writer, closing }).await;
+    }
+
+    async fn status(&self) -> DaemonStatus {
+        let about = status::About {
+            workspace: self.identity.root(),
+            socket: &self.folder.shown_socket(self.identity.key()),
+            started_at: self.started_at,
+            uptime: self.started.elapsed(),
+        };
+        status::gather(about, &self.clients, &self.current.live().current()).await
+    }
+
+    /// Lets what runs come to its end, then ends what stays.
+    async fn drain(&self, connections: &TaskTracker) {
+        connections.close();
+        let end = Instant::now() + DRAIN;
+        let busy = || {
+            self.clients.count(DoorName::Command) > 0 || self.current.live().current().tally().running() > 0
+        };
+        while busy() && Instant::now() < end {
+            // Calls come in by doors that are not ours to wait for.
+            tokio::time::sleep(DRAINED).await;
+        }
+        self.closing.cancel();
+        if tokio::time::timeout(CLOSE, connections.wait()).await.is_err() {
+            tracing::warn!("{} connections did not end in time", connections.len());
+        }
+    }
+}
+
+async fn refuse(stream: &mut OwnedWriteHalf, refusal: &Refusal) {
+    tracing::debug!("a client was refused: {}", refusal.error);
+    // Who does not read it is told nothing.
+    let _unheard = tokio::time::timeout(CLOSE, say(stream, refusal)).await;
+}
+
+async fn say(stream: &mut OwnedWriteHalf, value: &impl serde::Serialize) -> io::Result<()> {
+    stream.write_all(&preamble::line(value)?).await
+}
+
+/// How many clients there is room for; more files than usual may be open from here on.
+fn room() -> usize {
+    let mut limits = rustix::process::getrlimit(Resource::Nofile);
+    let wanted = limits.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
+    if limits.current.is_some_and(|current| current < wanted) {
+        limits.current = Some(wanted);
+        if let Err(error) = rustix::process::setrlimit(Resource::Nofile, limits) {
+            tracing::debug!("no more files can be open at a time: {error}");
+        }
+    }
+    let files = rustix::process::getrlimit(Resource::Nofile).current.unwrap_or(OPEN_FILES);
+    usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(MOST_CLIENTS).clamp(16, MOST_CLIENTS)
+}

@@ -1,0 +1,71 @@
+//! What is told of a daemon: itself, its clients, its calls, its servers.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::clients::{ClientStatus, Clients};
+use crate::lsp::process;
+use crate::runtime::Runtime;
+use crate::runtime::tally::CallStatistics;
+use crate::tools::servers::{RunState, ServerRow};
+
+/// What is told of a daemon.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DaemonStatus {
+    /// Always true.
+    pub ok: bool,
+    /// Its process.
+    pub pid: u32,
+    /// Its version.
+    pub version: String,
+    /// The root of its workspace.
+    pub workspace: String,
+    /// Its socket.
+    pub socket: String,
+    /// When it was started, in seconds since 1970.
+    pub started_at: u64,
+    /// For how many seconds it has run.
+    pub uptime_s: u64,
+    /// Its own resident memory, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// How many calls run now.
+    pub running: usize,
+    /// Who is connected, but for whoever asks this.
+    pub clients: Vec<ClientStatus>,
+    /// What calls took, by tool or command.
+    pub calls: Vec<CallStatistics>,
+    /// The servers that run, or ran and failed.
+    pub servers: Vec<ServerRow>,
+}
+
+/// What the daemon knows of itself.
+pub(super) struct About<'a> {
+    pub workspace: &'a Path,
+    pub socket: &'a Path,
+    pub started_at: u64,
+    pub uptime: Duration,
+}
+
+/// Everything, as it is now.
+pub(super) async fn gather(about: About<'_>, clients: &Clients, runtime: &Runtime) -> DaemonStatus {
+    let mut servers = runtime.servers().await.servers;
+    servers.retain(|row| {
+        matches!(row.state, RunState::Ready | RunState::Indexing | RunState::Starting | RunState::Crashed)
+    });
+    DaemonStatus {
+        ok: true,
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        workspace: about.workspace.to_string_lossy().into_owned(),
+        socket: about.socket.to_string_lossy().into_owned(),
+        started_at: about.started_at,
+        uptime_s: about.uptime.as_secs(),
+        memory_bytes: process::own_resident_bytes(),
+        running: runtime.tally().running(),
+        clients: clients.status(),
+        calls: runtime.tally().statistics(),
+        servers,
+    }
+}

@@ -1,0 +1,135 @@
+//! `lsp-tools daemon logs`
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Reply;
+use crate::cli::args::doors::Logs;
+use crate::cli::doors::daemon::log_of;
+use crate::cli::exit::Status;
+use crate::cli::logging;
+use crate::cli::render::escape;
+use crate::cli::signals::Signals;
+use crate::config::Folders;
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// How often a followed log is looked at: it may lie where the kernel tells of no changes.
+const LOOK: Duration = Duration::from_millis(200);
+/// The most that is taken of a log in one go.
+const MOST: u64 = 8 << 20;
+
+/// Prints the last lines of the log of the daemon called `key`, and those to come where that is wanted.
+pub async fn run(arguments: &Logs, folders: &Folders, key: &str) -> Result<Reply, ToolError> {
+    let folder = logging::folder(&folders.state);
+    let nothing = || {
+        let error = "the daemon for this workspace and environment has logged nothing";
+        ToolError::new(ErrorCode::NotFound, error).with_hint(format!("all logs are in {}", folder.display()))
+    };
+    let Some(file) = newest(&folder, key) else {
+        return Err(nothing());
+    };
+    let failed = |error: io::Error| {
+        ToolError::new(ErrorCode::Internal, format!("{} cannot be read: {error}", file.display()))
+    };
+    let mut open = File::open(&file).map_err(failed)?;
+    let last = last_lines(&mut open, arguments.lines).map_err(failed)?;
+    if arguments.follow {
+        follow(&folder, key, file.clone(), open, &last).await.map_err(failed)?;
+        return Ok(Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted });
+    }
+    Ok(Reply { out: safe(&last), lines: Vec::new(), status: Status::Answered })
+}
+
+/// The log of the day on which the daemon last wrote; the day is in the name.
+fn newest(folder: &Path, key: &str) -> Option<PathBuf> {
+    let begin = format!("{}.", log_of(key));
+    let files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    files.filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begin))).max()
+}
+
+fn last_lines(file: &mut File, most: usize) -> io::Result<String> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+    let mut kept: VecDeque<String> = VecDeque::new();
+    let mut reader = BufReader::new(&*file);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        if kept.len() == most {
+            kept.pop_front();
+        }
+        if most > 0 {
+            kept.push_back(String::from_utf8_lossy(&line).into_owned());
+        }
+        line.clear();
+    }
+    Ok(kept.into_iter().collect())
+}
+
+/// Prints what is there and what comes, until it is interrupted or nobody reads.
+async fn follow(folder: &Path, key: &str, mut file: PathBuf, mut open: File, last: &str) -> io::Result<()> {
+    let mut signals = Signals::listen().map_err(|error| io::Error::other(error.error))?;
+    let mut text = last.to_owned();
+    loop {
+        let written =
+            io::stdout().lock().write_all(safe(&text).as_bytes()).and_then(|()| io::stdout().flush());
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            written => written?,
+        }
+        tokio::select! {
+            () = signals.next() => return Ok(()),
+            () = tokio::time::sleep(LOOK) => {}
+        }
+        let mut bytes = Vec::new();
+        (&mut open).take(MOST).read_to_end(&mut bytes)?;
+        text = String::from_utf8_lossy(&bytes).into_owned();
+        // A new day has a new file; what was still written to the former one has been read by then.
+        if text.is_empty()
+            && let Some(newer) = newest(folder, key).filter(|newer| *newer != file)
+        {
+            open = File::open(&newer)?;
+            file = newer;
+        }
+    }
+}
+
+/// Lines as a terminal may have them.
+fn safe(text: &str) -> String {
+    text.split_inclusive('\n')
+        .map(|line| {
+            let end = if line.ends_with('\n') { "\n" } else { "" };
+            format!("{}{end}", escape::line(line.trim_end_matches('\n')))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_of_the_newest_day_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("daemon-ab.2026-01-02.log", "one\ntwo\nthree\n");
+        write("daemon-ab.2026-01-01.log", "old\n");
+        write("daemon-abc.2026-01-03.log", "another's\n");
+        write("lsp-tools.2026-01-03.log", "commands'\n");
+        let file = newest(folder.path(), "ab").unwrap();
+        assert!(file.ends_with("daemon-ab.2026-01-02.log"), "{}", file.display());
+        let lines = |most| last_lines(&mut File::open(&file).unwrap(), most).unwrap();
+        assert_eq!(
+            (lines(2).as_str(), lines(9).as_str(), lines(0).as_str()),
+            ("two\nthree\n", "one\ntwo\nthree\n", "")
+        );
+        assert_eq!(newest(folder.path(), "x"), None);
+    }
+
+    #[test]
+    fn nothing_in_a_log_reaches_the_terminal_as_a_command() {
+        assert_eq!(safe("a\x1b[2Jb\nc"), "a\\u{1b}[2Jb\nc");
+    }
+}

@@ -1,0 +1,114 @@
+//! What is piped into a command.
+
+use std::io::Read;
+
+use super::args::Command;
+use super::args::doors::{Mcp, Mounted, MountedCall};
+use super::args::edits::{Edits, Patch, Write};
+use super::args::tools::{Call, Tools};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// The most that is read from stdin.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// What is piped into a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// The process's own stdin, of which nothing was read yet.
+    Stdin,
+    /// All of it, or a little more than may be used of it.
+    Read(Vec<u8>),
+    /// Reading it failed in this way.
+    Failed(String),
+}
+
+impl Input {
+    /// All of the process's stdin that can be used.
+    pub fn read() -> Self {
+        let mut bytes = Vec::new();
+        match std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes) {
+            Ok(_) => Self::Read(bytes),
+            Err(error) => Self::Failed(error.to_string()),
+        }
+    }
+
+    /// All of it as text; `what` it is meant to be is said where it cannot be used.
+    ///
+    /// # Errors
+    /// `invalid_args` where it is too much, no text, or cannot be read.
+    pub async fn text(&self, what: &'static str) -> Result<String, ToolError> {
+        let failed = |error: &dyn std::fmt::Display| {
+            ToolError::new(ErrorCode::InvalidArgs, format!("{what} cannot be read from stdin: {error}"))
+        };
+        let bytes = match self {
+            Self::Stdin => {
+                match tokio::task::spawn_blocking(Self::read).await.map_err(|error| failed(&error))? {
+                    Self::Read(bytes) => bytes,
+                    Self::Failed(error) => return Err(failed(&error)),
+                    Self::Stdin => return Err(failed(&"nothing was read")),
+                }
+            }
+            Self::Read(bytes) => bytes.clone(),
+            Self::Failed(error) => return Err(failed(error)),
+        };
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(failed(&format!("it is more than {} MiB", MOST_BYTES >> 20)));
+        }
+        String::from_utf8(bytes).map_err(|error| failed(&error.utf8_error()))
+    }
+}
+
+/// Whether `command` reads stdin.
+pub fn is_read_by(command: &Command) -> bool {
+    match command {
+        Command::Edits(Edits::Write(Write { content, .. })) => content.is_none(),
+        Command::Edits(Edits::Patch(Patch { file, .. })) => {
+            file.as_deref().is_none_or(|file| file == std::path::Path::new("-"))
+        }
+        Command::Tools(Tools::Call(Call { arguments, .. })) => arguments.as_deref() == Some("-"),
+        Command::Mcp(Mcp { mounted: Some(Mounted::Call(MountedCall { arguments, .. })), .. }) => {
+            arguments.as_deref() == Some("-")
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Cli;
+
+    #[test]
+    fn the_commands_that_read_stdin_are_known() {
+        let reads = |words: &[&str]| {
+            let all = std::iter::once("lsp-tools").chain(words.iter().copied());
+            is_read_by(&Cli::parse_words(all.map(Into::into)).unwrap().cli.command)
+        };
+        for words in [&["write", "a"][..], &["patch"], &["patch", "-"], &["tools", "call", "read", "-"]] {
+            assert!(reads(words), "{words:?}");
+        }
+        for words in [
+            &["write", "a", "--content", "x"][..],
+            &["patch", "a.diff"],
+            &["tools", "call", "read", "{}"],
+            &["tools", "call", "todoread"],
+            &["read", "a"],
+        ] {
+            assert!(!reads(words), "{words:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_used_is_told() {
+        let text = |input: Input| async move { input.text("the patch").await.map_err(|error| error.error) };
+        assert_eq!(text(Input::Read(b"x".to_vec())).await, Ok("x".to_owned()));
+        for (input, said) in [
+            (Input::Read(vec![0xff]), "the patch cannot be read from stdin: invalid utf-8"),
+            (Input::Failed("gone".into()), "the patch cannot be read from stdin: gone"),
+            (Input::Read(vec![b'x'; (MOST_BYTES + 1) as usize]), "it is more than 64 MiB"),
+        ] {
+            let error = text(input).await.unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Commands through the daemon: what goes over the connection once the preamble is answered.
+//!
+//! The client ([`client`]) sends a [`Head`] as one line of JSON, then the [`Request`] (JSON) and what is piped in, as long as the
+//! head says. The daemon ([`serve`]) sends [`Event`]s, one line of JSON each; the last one is the reply, followed by the bytes
+//! for stdout. The words are those of the command line, read on both sides by the same program.
+
+pub mod client;
+pub mod serve;
+
+use std::ffi::OsString;
+
+use serde::{Deserialize, Serialize};
+
+use super::args::doors::Mcp;
+use super::args::tools::Tools;
+use super::args::{Command, Global};
+use super::console::Console;
+use super::exit::Status;
+use crate::bridges::daemon::identity;
+use crate::hints::Speech;
+use crate::lsp::progress::ProgressEvent;
+
+/// How long the parts of a request are, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The request.
+    request: usize,
+    /// What is piped in; `None` where nothing is.
+    input: Option<usize>,
+}
+
+/// A command, as it was typed, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The command line, the program's name first.
+    words: Vec<OsString>,
+    /// The folder that it was typed in.
+    cwd: OsString,
+    /// What its streams look like.
+    console: Console,
+    /// Whether somebody sees how it goes on.
+    progress: bool,
+    /// The language that its user is spoken to in.
+    speech: Speech,
+}
+
+/// What the daemon says while a command runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// It is still there.
+    Alive,
+    /// What is being waited for.
+    Progress(ProgressEvent),
+    /// What the command came to.
+    Reply {
+        /// For stderr.
+        lines: Vec<String>,
+        /// The exit status.
+        status: Status,
+        /// How many bytes for stdout follow this line.
+        out: usize,
+    },
+}
+
+/// Whether a command goes through the daemon at all.
+pub fn goes(global: &Global, command: &Command) -> bool {
+    // A trace and a log on stderr are of one process: this one.
+    !identity::is_unwanted()
+        && !global.no_daemon
+        && global.verbose == 0
+        && global.trace.is_none()
+        && may_go(command)
+}
+
+/// Whether the daemon takes such a command. What grants trust, or asks whoever sits at the terminal, is done where that person
+/// is; so is installing, which needs secrets of the environment (tokens of registries) that a daemon may not have.
+pub fn may_go(command: &Command) -> bool {
+    match command {
+        Command::Trust(_)
+        | Command::Install(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Init(_)
+        | Command::Daemon(_)
+        | Command::Lsp(_) => false,
+        Command::Mcp(Mcp { mounted, .. }) => mounted.is_some(),
+        _ => true,
+    }
+}
+
+/// Whether a command may be given once more where nobody knows whether it was carried out.
+pub fn is_repeatable(command: &Command) -> bool {
+    !matches!(command, Command::Edits(_) | Command::Tools(Tools::Call(_)) | Command::Mcp(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Cli;
+
+    fn command(words: &[&str]) -> Command {
+        let all = std::iter::once("lsp-tools").chain(words.iter().copied());
+        Cli::parse_words(all.map(Into::into)).unwrap().cli.command
+    }
+
+    #[test]
+    fn what_grants_or_asks_stays_with_the_user() {
+        for words in [
+            &["trust"][..],
+            &["trust", "--yes"],
+            &["install", "python"],
+            &["daemon", "stop"],
+            &["mcp"],
+            &["lsp"],
+        ] {
+            assert!(!may_go(&command(words)), "{words:?}");
+        }
+        for words in [
+            &["hover", "a.py:1:1"][..],
+            &["tools", "call", "read"],
+            &["servers"],
+            &["write", "a"],
+            &["mcp", "list"],
+        ] {
+            assert!(may_go(&command(words)), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_changes_nothing_is_done_twice() {
+        for words in [&["edit", "a", "--old", "x", "--new", "y"][..], &["tools", "call", "bash"], &["undo"]] {
+            assert!(!is_repeatable(&command(words)), "{words:?}");
+        }
+        for words in [&["hover", "a.py:1:1"][..], &["check"], &["grep", "x"], &["tools", "list"]] {
+            assert!(is_repeatable(&command(words)), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_no_text_arrive_as_they_are() {
+        use std::os::unix::ffi::OsStringExt;
+        let word = OsString::from_vec(b"caf\xe9.py".to_vec());
+        let json = serde_json::to_string(&vec![word.clone()]).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<OsString>>(&json).unwrap(), [word]);
+    }
+}

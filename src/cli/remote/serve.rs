@@ -1,0 +1,210 @@
+//! The daemon's side: the door `command`.
+
+use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::{interval, timeout};
+
+use super::{Event, Head, Request, may_go};
+use crate::bridges::daemon::preamble::{LineError, line, read_line};
+use crate::bridges::daemon::server::{Serve, Visit};
+use crate::cli::args::{Cli, Parsed};
+use crate::cli::commands;
+use crate::cli::console::Console;
+use crate::cli::exit::Status;
+use crate::cli::input::Input;
+use crate::cli::reply::Reply;
+use crate::cli::run::{self, Asked};
+use crate::lsp::progress::ProgressEvent;
+use crate::runtime::{Client, Runtime};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// The longest head, in bytes.
+const LONGEST_HEAD: usize = 128;
+/// The longest request: a command line is at most 2 MiB (execve(2)), and takes more as JSON.
+const LONGEST_REQUEST: usize = 16 << 20;
+/// The most that is piped in; a little more than is used of it, so that too much is told as everywhere.
+const LONGEST_INPUT: usize = (64 << 20) + 1;
+/// The memory that all requests together may take, in KiB; others wait for their turn.
+const MEMORY: usize = 256 << 10;
+/// How long a client may take to send its request.
+const SOON: Duration = Duration::from_secs(30);
+/// How long a client may take to read what it is told.
+const READ: Duration = Duration::from_secs(60);
+/// How often it is told that its command still runs.
+const ALIVE: Duration = Duration::from_secs(5);
+
+/// The door `command`.
+pub fn door() -> Serve {
+    let memory = Arc::new(Semaphore::new(MEMORY));
+    Arc::new(move |visit| {
+        let memory = memory.clone();
+        Box::pin(async move {
+            if let Err(error) = serve(visit, &memory).await {
+                tracing::debug!("a command ended without its reply: {error}");
+            }
+        })
+    })
+}
+
+async fn serve(mut visit: Visit, memory: &Semaphore) -> Result<(), LineError> {
+    let asked = timeout(SOON, take(&mut visit.reader, memory)).await;
+    let Ok(asked) = asked else { return Err(LineError::Closed) };
+    let Some((request, input, _room)) = asked? else { return Err(LineError::Closed) };
+    visit.client.called();
+    let Visit { runtime, mut reader, mut writer, closing, .. } = visit;
+    let (sender, receiver) = unbounded_channel();
+    let watched = request.progress.then_some(receiver);
+    let work = AssertUnwindSafe(carry_out(runtime, request, input, sender)).catch_unwind();
+    let reply = tokio::select! {
+        reply = work => reply.unwrap_or_else(|_| faulty()),
+        // Dropping the work cancels it, down to the servers and commands that it waits for.
+        () = gone(&mut reader) => return Err(LineError::Closed),
+        () = closing.cancelled() => return Err(LineError::Closed),
+        error = tell(&mut writer, watched) => return Err(error),
+    };
+    let Reply { out, lines, status } = reply;
+    let event = Event::Reply { lines, status, out: out.len() };
+    let told = async {
+        write(&mut writer, &event).await?;
+        writer.write_all(out.as_bytes()).await?;
+        writer.shutdown().await
+    };
+    timeout(READ, told).await.map_err(|_| LineError::Closed)??;
+    Ok(())
+}
+
+/// The request and what is piped in, and the room in memory that they take; `None` where they are no such thing.
+async fn take<'a>(
+    reader: &mut BufReader<OwnedReadHalf>,
+    memory: &'a Semaphore,
+) -> Result<Option<(Request, Input, tokio::sync::SemaphorePermit<'a>)>, LineError> {
+    let head = read_line(reader, LONGEST_HEAD).await?;
+    let Ok(head) = serde_json::from_str::<Head>(&head) else { return Ok(None) };
+    let input = head.input.unwrap_or(0);
+    if head.request > LONGEST_REQUEST || input > LONGEST_INPUT {
+        return Ok(None);
+    }
+    let kib = u32::try_from((head.request + input) / 1024 + 1).unwrap_or(u32::MAX);
+    let Ok(room) = memory.acquire_many(kib).await else { return Ok(None) };
+    let mut request = vec![0; head.request];
+    reader.read_exact(&mut request).await?;
+    let mut bytes = vec![0; input];
+    reader.read_exact(&mut bytes).await?;
+    let Ok(request) = serde_json::from_slice(&request) else { return Ok(None) };
+    // Where nothing was sent, nothing is read: the daemon's own stdin is nobody's.
+    let input = match head.input {
+        Some(_) => Input::Read(bytes),
+        None => Input::Failed("nothing was piped in".to_owned()),
+    };
+    Ok(Some((request, input, room)))
+}
+
+/// Runs the command as it would have run where it was typed.
+async fn carry_out(
+    runtime: Result<Runtime, ToolError>,
+    request: Request,
+    input: Input,
+    sender: tokio::sync::mpsc::UnboundedSender<ProgressEvent>,
+) -> Reply {
+    let Request { words, cwd, console, progress, speech } = request;
+    let parsed = match understood(words, &console) {
+        Ok(parsed) => parsed,
+        Err(reply) => return reply,
+    };
+    let Parsed { cli, name } = parsed;
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return commands::failed(&error, cli.global.format, &console),
+    };
+    let _running = runtime.tally().begin(&format!("lsp-tools {name}"));
+    let cwd = PathBuf::from(cwd);
+    let runtime = runtime.for_client(Client {
+        cwd: Some(cwd.clone()),
+        timeout: cli.global.timeout,
+        install_missing: cli.global.install,
+        progress: progress.then_some(sender),
+        ..Client::default()
+    });
+    let asked = Asked {
+        command: cli.command,
+        global: &cli.global,
+        cwd: &cwd,
+        console: &console,
+        speech,
+        input: &input,
+    };
+    run::reply(&runtime, asked).await
+}
+
+/// The command line, or the reply to one that is none for the daemon.
+fn understood(words: Vec<OsString>, console: &Console) -> Result<Parsed, Reply> {
+    // The client has understood it with the same words; who has not is no client of ours.
+    let parsed = Cli::parse_words(words).map_err(|error| Reply {
+        out: String::new(),
+        lines: vec![error.to_string()],
+        status: Status::Usage,
+    })?;
+    let error = run::misused(&parsed.cli).or_else(|| {
+        let refused =
+            || ToolError::new(ErrorCode::InvalidArgs, format!("the daemon runs no `{}`", parsed.name));
+        (!may_go(&parsed.cli.command)).then(refused)
+    });
+    match error {
+        Some(error) => Err(commands::failed(&error, parsed.cli.global.format, console)),
+        None => Ok(parsed),
+    }
+}
+
+fn faulty() -> Reply {
+    let line = "error: a fault in lsp-tools itself; details are in `lsp-tools daemon logs`";
+    Reply { out: String::new(), lines: vec![line.to_owned()], status: Status::Failed }
+}
+
+/// Waits until the client has gone. It has nothing more to say: what it says all the same ends it as well.
+async fn gone(reader: &mut BufReader<OwnedReadHalf>) {
+    let _ended = reader.read(&mut [0]).await;
+}
+
+/// Tells the client that its command still runs and, where it wants to know, how; returns when it cannot be told.
+async fn tell(
+    writer: &mut OwnedWriteHalf,
+    mut watched: Option<UnboundedReceiver<ProgressEvent>>,
+) -> LineError {
+    let mut alive = interval(ALIVE);
+    loop {
+        let next = async {
+            match &mut watched {
+                Some(events) => events.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        let event = tokio::select! {
+            event = next => match event {
+                Some(event) => Event::Progress(event),
+                None => {
+                    watched = None;
+                    continue;
+                }
+            },
+            _ = alive.tick() => Event::Alive,
+        };
+        match timeout(READ, write(writer, &event)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return error.into(),
+            Err(_) => return LineError::Closed,
+        }
+    }
+}
+
+async fn write(writer: &mut OwnedWriteHalf, event: &Event) -> std::io::Result<()> {
+    writer.write_all(&line(event)?).await
+}

@@ -1,0 +1,136 @@
+//! A daemon, as tables: itself, its clients, its calls, its servers.
+
+use crate::bridges::daemon::preamble::DoorName;
+use crate::bridges::daemon::status::DaemonStatus;
+use crate::tools::servers::ServersOutput;
+
+use super::look::{BOLD, DIM, PLACE};
+use super::servers::{self, memory, milliseconds};
+use super::table::{Cell, table};
+use super::{Look, escape};
+
+/// What is told of one daemon.
+pub fn status(status: &DaemonStatus, look: &Look) -> String {
+    let DaemonStatus { pid, version, workspace, socket, uptime_s, memory_bytes, running, .. } = status;
+    let mut about = vec![
+        format!("pid {pid}"),
+        format!("version {}", escape::words(version)),
+        format!("up {}", span(*uptime_s)),
+    ];
+    about.extend(memory_bytes.map(memory));
+    about.push(format!("{running} running"));
+    let mut out = format!("{} {}\n", look.paint(BOLD, "daemon"), about.join(", "));
+    let place = |path: &str| look.paint(PLACE, &escape::words(path));
+    out.push_str(&format!("workspace {}\nsocket {}\n", place(workspace), place(socket)));
+    if !status.clients.is_empty() {
+        out.push('\n');
+        out.push_str(&clients(status, look));
+    }
+    if !status.calls.is_empty() {
+        out.push('\n');
+        out.push_str(&calls(status, look));
+    }
+    if !status.servers.is_empty() {
+        out.push('\n');
+        out.push_str(&servers::render(&ServersOutput { ok: true, servers: status.servers.clone() }, look));
+    }
+    out
+}
+
+fn clients(status: &DaemonStatus, look: &Look) -> String {
+    let rows: Vec<Vec<Cell>> = status
+        .clients
+        .iter()
+        .map(|client| {
+            vec![
+                Cell::new(door(client.door), BOLD),
+                Cell::plain(escape::words(client.client.as_deref().unwrap_or_default())),
+                Cell::plain(client.pid.map(|pid| pid.to_string()).unwrap_or_default()),
+                Cell::plain(span(client.since_s)),
+                Cell::plain(client.calls.to_string()),
+                Cell::new(escape::words(&client.session), DIM),
+            ]
+        })
+        .collect();
+    table(&["DOOR", "CLIENT", "PID", "SINCE", "CALLS", "SESSION"], &rows, look)
+}
+
+fn calls(status: &DaemonStatus, look: &Look) -> String {
+    let rows: Vec<Vec<Cell>> = status
+        .calls
+        .iter()
+        .map(|call| {
+            vec![
+                Cell::new(escape::words(&call.name), BOLD),
+                Cell::plain(call.calls.to_string()),
+                Cell::plain(milliseconds(call.median_ms)),
+                Cell::plain(milliseconds(call.p99_ms)),
+            ]
+        })
+        .collect();
+    table(&["CALL", "CALLS", "MEDIAN", "P99"], &rows, look)
+}
+
+fn door(door: DoorName) -> &'static str {
+    match door {
+        DoorName::Mcp => "mcp",
+        DoorName::Lsp => "lsp",
+        DoorName::Command => "command",
+        DoorName::Status => "status",
+        DoorName::Stop => "stop",
+    }
+}
+
+/// `42 s`, `3 min`, `5 h`, `2 d`.
+fn span(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bridges::daemon::clients::ClientStatus;
+    use crate::runtime::tally::CallStatistics;
+
+    #[test]
+    fn everything_is_told_and_nothing_unsafe() {
+        let status = DaemonStatus {
+            ok: true,
+            pid: 42,
+            version: "0.1.0".into(),
+            workspace: "/w\x1b[2J".into(),
+            socket: "/run/ab.sock".into(),
+            started_at: 0,
+            uptime_s: 300,
+            memory_bytes: Some(21_000_000),
+            running: 1,
+            clients: vec![ClientStatus {
+                door: DoorName::Mcp,
+                session: "0123abcd".into(),
+                client: None,
+                pid: Some(7),
+                since_s: 9,
+                calls: 3,
+            }],
+            calls: vec![CallStatistics { name: "read".into(), calls: 3, median_ms: 0.84, p99_ms: 12.0 }],
+            servers: Vec::new(),
+        };
+        let expected = "\
+daemon pid 42, version 0.1.0, up 5 min, 21.0 MB, 1 running
+workspace /w\\u{1b}[2J
+socket /run/ab.sock
+
+DOOR  CLIENT  PID  SINCE  CALLS  SESSION
+mcp           7    9 s    3      0123abcd
+
+CALL  CALLS  MEDIAN  P99
+read  3      0.8 ms  12.0 ms
+";
+        assert_eq!(super::status(&status, &Look::PLAIN), expected);
+    }
+}

@@ -1,0 +1,32 @@
+//! `[daemon]`: the process that keeps servers warm.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::config::schema::Shape::Number;
+use crate::config::schema::{Field, plain};
+
+/// The words of `[daemon]`.
+pub(super) const DAEMON: &[Field] = &[plain("idle-stop-s", Number(1, 604_800))];
+
+/// When the daemon goes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct DaemonSettings {
+    /// Seconds without a client after which it ends (1800).
+    pub idle_stop_s: u64,
+}
+
+impl Default for DaemonSettings {
+    fn default() -> Self {
+        Self { idle_stop_s: 1_800 }
+    }
+}
+
+impl DaemonSettings {
+    /// The time without a client after which it ends.
+    pub fn idle_stop(&self) -> Duration {
+        Duration::from_secs(self.idle_stop_s)
+    }
+}

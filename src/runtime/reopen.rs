@@ -1,0 +1,114 @@
+//! A runtime that lives long follows its configuration: when a file of it changes, another runtime takes its place.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use super::{Runtime, RuntimeOptions, invalid};
+use crate::config::{Config, Flags, Folders};
+use crate::tools::error::ToolError;
+
+/// What the file system says of the files that the configuration comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stamps {
+    files: Vec<Option<Stamp>>,
+    /// The store is that of all projects; what it says of this one may be as before.
+    trust: Option<Stamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamps {
+    /// As it is now.
+    pub(super) fn of(folders: &Folders, root: &Path) -> Self {
+        let files = Config::files(folders, root);
+        Self { files: files.iter().map(stamp).collect(), trust: stamp(&folders.trust_file()) }
+    }
+}
+
+fn stamp(path: &PathBuf) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    Some(Stamp {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+        size: metadata.size(),
+        modified: (metadata.mtime(), metadata.mtime_nsec()),
+        changed: (metadata.ctime(), metadata.ctime_nsec()),
+    })
+}
+
+/// Counts the handles of one runtime.
+#[derive(Debug, Clone)]
+pub(super) struct Handles {
+    all: TaskTracker,
+    /// Of the handle that this lies in.
+    _own: TaskTrackerToken,
+}
+
+impl Default for Handles {
+    fn default() -> Self {
+        let all = TaskTracker::new();
+        Self { _own: all.token(), all }
+    }
+}
+
+impl Runtime {
+    /// The same workspace under the configuration as it is now; `None` where that has not changed. Commands in the
+    /// background, the tools of an embedder and the counts of calls go over to it; what was agreed to for a session does
+    /// not, since the rules may be others.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open): the new configuration cannot be used.
+    pub fn reopened(&self) -> Result<Option<Self>, ToolError> {
+        let (folders, root) = (&self.context.folders, self.context.workspace.root());
+        let now = Stamps::of(folders, root);
+        let mut seen = self.stamps.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if *seen == now {
+            return Ok(None);
+        }
+        if seen.files == now.files {
+            let config = Config::load(folders, Some(root), &Flags::default(), &self.context.trust);
+            if config.map_err(|error| invalid(&error))?.trust == self.context.config.trust {
+                *seen = now;
+                return Ok(None);
+            }
+        }
+        let options = RuntimeOptions {
+            workspace: Some(root.to_owned()),
+            cwd: self.context.cwd.clone(),
+            supervisor: self.spawner.supervisor().map(Path::to_owned),
+            timeout: self.context.timeout,
+            install_missing: self.context.install_missing,
+            trace: None,
+            progress: self.context.progress.clone(),
+        };
+        let mut other = Self::open_with(options, folders.clone())?;
+        other.context.shells = self.context.shells.clone();
+        other.tools = self.tools.clone();
+        other.tally = self.tally.clone();
+        Ok(Some(other))
+    }
+
+    /// Ends the servers once nobody holds another handle of this runtime, or after `longest`: for one whose place another
+    /// one has taken. Commands in the background belong to that other one by now.
+    pub async fn retire(self, longest: Duration) {
+        let (manager, handles) = (self.context.manager.clone(), self.handles.all.clone());
+        drop(self);
+        handles.close();
+        if tokio::time::timeout(longest, handles.wait()).await.is_err() {
+            tracing::warn!("calls under former settings are still running after {} s", longest.as_secs());
+        }
+        manager.shutdown().await;
+    }
+}

@@ -1,0 +1,125 @@
+//! What calls took: counts and times by name, and how many run now.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::lsp::latency::Latencies;
+
+/// More names than these are not told apart.
+const MOST: usize = 500;
+/// Where the names beyond are counted.
+const OTHERS: &str = "others";
+
+/// What calls took. Cheap to clone: all clones are the same.
+#[derive(Debug, Clone, Default)]
+pub struct Tally(Arc<Mutex<Counts>>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    running: usize,
+    by_name: BTreeMap<String, Count>,
+}
+
+#[derive(Debug, Default)]
+struct Count {
+    calls: u64,
+    times: Latencies,
+}
+
+/// What the calls of one name took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallStatistics {
+    /// The tool or command.
+    pub name: String,
+    /// How often it was called.
+    pub calls: u64,
+    /// Median time of its recent calls, in milliseconds.
+    pub median_ms: f64,
+    /// 99th percentile of the same.
+    pub p99_ms: f64,
+}
+
+/// A call that runs; its drop is its end.
+#[derive(Debug)]
+pub struct Running {
+    tally: Tally,
+    name: String,
+    started: Instant,
+}
+
+impl Tally {
+    /// A call of `name` begins.
+    pub fn begin(&self, name: &str) -> Running {
+        self.lock().running += 1;
+        Running { tally: self.clone(), name: name.to_owned(), started: Instant::now() }
+    }
+
+    /// How many calls run now.
+    pub fn running(&self) -> usize {
+        self.lock().running
+    }
+
+    /// All names that were called, in alphabetical order.
+    pub fn statistics(&self) -> Vec<CallStatistics> {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
+        let counts = self.lock();
+        let told = counts.by_name.iter().filter_map(|(name, count)| {
+            let (median, p99) = count.times.median_and_p99()?;
+            Some(CallStatistics {
+                name: name.clone(),
+                calls: count.calls,
+                median_ms: milliseconds(median),
+                p99_ms: milliseconds(p99),
+            })
+        });
+        told.collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut counts = self.tally.lock();
+        counts.running -= 1;
+        let known = counts.by_name.len() < MOST || counts.by_name.contains_key(&self.name);
+        let name = if known { std::mem::take(&mut self.name) } else { OTHERS.to_owned() };
+        let count = counts.by_name.entry(name).or_default();
+        count.calls += 1;
+        count.times.add(self.started.elapsed());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_count_from_their_begin_to_their_drop() {
+        let tally = Tally::default();
+        let (first, second) = (tally.begin("read"), tally.begin("grep"));
+        assert_eq!((tally.running(), tally.statistics().len()), (2, 0));
+        drop(first);
+        drop(tally.begin("read"));
+        drop(second);
+        let told: Vec<(String, u64)> =
+            tally.statistics().into_iter().map(|count| (count.name, count.calls)).collect();
+        assert_eq!((tally.running(), told), (0, vec![("grep".to_owned(), 1), ("read".to_owned(), 2)]));
+    }
+
+    #[test]
+    fn made_up_names_take_no_memory_without_end() {
+        let tally = Tally::default();
+        for number in 0..2_000 {
+            drop(tally.begin(&format!("made-up-{number}")));
+        }
+        let told = tally.statistics();
+        assert_eq!(told.len(), MOST + 1);
+        assert_eq!(told.iter().map(|count| count.calls).sum::<u64>(), 2_000);
+    }
+}

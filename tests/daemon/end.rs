@@ -1,0 +1,135 @@
+//! How the daemon goes, and what it leaves behind: nothing.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::house::{House, SOON, ended};
+use crate::support::{Marker, wait_until};
+
+/// How long anything may live on after the daemon was killed.
+const AFTERLIFE: Duration = Duration::from_secs(5);
+
+#[test]
+fn killed_it_leaves_nothing_and_the_next_command_starts_anew() {
+    let marker = Marker::new();
+    let house = House::playing(&json!({"hover_version": false, "fork_child": {
+        "marker": marker.as_str(), "ignores_sigterm": true, "setsid": true, "holds_stdout": true
+    }}));
+    let first = house.run(&["hover", "a.scr:1:5"]);
+    let pid = house.pid();
+    assert!(house.servers() > 0 && marker.living() > 0);
+    house.kill(pid, Signal::KILL);
+    wait_until("nothing is left", AFTERLIFE, || {
+        house.daemons().is_empty() && house.servers() == 0 && marker.living() == 0
+    });
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]), first);
+    assert_ne!(house.pid(), pid);
+}
+
+#[test]
+fn killed_while_commands_run_each_of_them_ends_with_an_answer_or_a_clear_error() {
+    let house = House::playing(&json!({"answers": {"textDocument/hover": {"delay_ms": 1_500}}}));
+    house.run(&["daemon", "start"]);
+    let asks = house.begin(&["hover", "a.scr:1:5"]);
+    let acts = house.begin(&["tools", "call", "bash", r#"{"command": "sleep 30"}"#]);
+    wait_until("both run", SOON, || {
+        house.status().is_some_and(|status| status["running"].as_u64() >= Some(3))
+    });
+    house.kill(house.pid(), Signal::KILL);
+    let (asked, acted) = (ended(asks, "hover"), ended(acts, "bash"));
+    assert_eq!((asked.code, asked.err.as_str()), (Some(0), ""), "a question is put once more");
+    assert_eq!(acted.code, Some(4), "{acted:?}");
+    assert!(acted.err.contains("the daemon ended while the command ran"), "{acted:?}");
+    assert!(acted.err.contains("whether it was carried out is not known"), "{acted:?}");
+    assert_eq!(house.daemons().len(), 1);
+}
+
+#[test]
+fn sigterm_lets_what_runs_come_to_its_end() {
+    let house = House::playing(&json!({"answers": {"textDocument/hover": {"delay_ms": 1_500}}}));
+    house.run(&["daemon", "start"]);
+    let asks = house.begin(&["hover", "a.scr:1:5"]);
+    wait_until("it runs", SOON, || house.project.log().count("textDocument/hover") > 0);
+    let pid = house.pid();
+    house.kill(pid, Signal::TERM);
+    assert_eq!(ended(asks, "hover").code, Some(0));
+    house.wait_until_empty(SOON);
+    assert_eq!(house.project.log().starts(), 1, "it was not asked anew");
+}
+
+#[test]
+fn stopping_ends_its_servers_before_it_says_so() {
+    let house = House::new();
+    house.run(&["hover", "a.scr:1:5"]);
+    assert!(house.servers() > 0);
+    assert_eq!(house.run(&["daemon", "stop"]).code, Some(0));
+    assert_eq!(house.servers(), 0);
+    wait_until("it is gone", AFTERLIFE, || house.daemons().is_empty());
+    assert!(house.project.log().count("shutdown") == 1, "in the polite way");
+}
+
+#[test]
+fn nobody_needs_it_for_a_while() {
+    let house = House::new();
+    fs::write(house.project.beside("config").join("lsp-tools.toml"), "[daemon]\nidle-stop-s = 1\n").unwrap();
+    house.run(&["hover", "a.scr:1:5"]);
+    assert_eq!(house.daemons().len(), 1);
+    house.wait_until_empty(SOON);
+    assert_eq!(house.files(".sock").len(), 0);
+    let logged = house.run(&["daemon", "logs"]);
+    assert!(logged.out.contains("nobody has been connected"), "{logged:?}");
+}
+
+#[test]
+fn another_program_in_its_place_takes_over() {
+    let mut house = House::new();
+    let program = house.project.beside("lsp-tools-copy");
+    let copy = |to: &std::path::Path| fs::copy(env!("CARGO_BIN_EXE_lsp-tools"), to).unwrap();
+    copy(&program);
+    house.program = Some(program.clone());
+    house.run(&["hover", "a.scr:1:5"]);
+    let before = house.pid();
+    let other = house.project.beside("lsp-tools-other");
+    copy(&other);
+    fs::rename(&other, &program).unwrap();
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+    assert_ne!(house.pid(), before);
+    wait_until("the former one goes", SOON, || !house.daemons().contains(&before));
+    assert_eq!(house.daemons().len(), 1);
+}
+
+#[test]
+fn without_a_workspace_or_a_socket_it_has_nothing_to_stay_for() {
+    let house = House::new();
+    house.run(&["hover", "a.scr:1:5"]);
+    fs::remove_file(house.socket()).unwrap();
+    house.wait_until_empty(SOON);
+    house.run(&["hover", "a.scr:1:5"]);
+    fs::rename(house.project.root(), house.project.beside("elsewhere")).unwrap();
+    house.wait_until_empty(SOON);
+}
+
+#[test]
+fn ctrl_c_cancels_the_command_down_to_the_server() {
+    let house = House::playing(&json!({"answers": {"textDocument/hover": {"never": true}}}));
+    house.run(&["daemon", "start"]);
+    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+        let asked = house.project.log().count("textDocument/hover");
+        let cancelled = house.project.log().count("$/cancelRequest");
+        let child = house.begin(&["hover", "a.scr:1:5"]);
+        wait_until("it is asked", SOON, || house.project.log().count("textDocument/hover") > asked);
+        house.kill(i32::try_from(child.id()).unwrap(), signal);
+        let begun = Instant::now();
+        let said = ended(child, "hover");
+        assert!(said.code == Some(130) || signal == Signal::KILL, "{said:?}");
+        wait_until("the server is told", AFTERLIFE, || {
+            house.project.log().count("$/cancelRequest") > cancelled
+        });
+        wait_until("nothing runs", AFTERLIFE, || house.status().unwrap()["running"] == json!(0));
+        assert!(begun.elapsed() < AFTERLIFE, "{signal:?}");
+    }
+    assert_eq!(house.project.log().starts(), 1, "the server stays");
+}

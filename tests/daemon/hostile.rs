@@ -1,0 +1,197 @@
+//! Whoever else connects: garbage, half sentences, giants, crowds, and clients that vanish or never listen.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::house::{House, SOON};
+use crate::support::wait_until;
+
+const WITHIN: Duration = Duration::from_secs(30);
+
+fn connect(house: &House) -> UnixStream {
+    let stream = UnixStream::connect(house.socket()).expect("a connection");
+    stream.set_read_timeout(Some(WITHIN)).expect("a deadline");
+    stream.set_write_timeout(Some(WITHIN)).expect("a deadline");
+    stream
+}
+
+/// All that the daemon says to `bytes`, until it ends the connection.
+fn answer(house: &House, bytes: &[u8]) -> String {
+    let mut stream = connect(house);
+    // It may have heard enough before all was said.
+    let _cut = stream.write_all(bytes);
+    let mut text = Vec::new();
+    let _reset = stream.read_to_end(&mut text);
+    String::from_utf8(text).expect("UTF-8")
+}
+
+/// A connection that is let in through the door `command`.
+fn enter(house: &House) -> BufReader<UnixStream> {
+    let mut stream = BufReader::new(connect(house));
+    stream.get_mut().write_all(b"{\"lsp-tools\":1,\"door\":\"command\"}\n").expect("a preamble");
+    let mut line = String::new();
+    stream.read_line(&mut line).expect("a welcome");
+    let welcome: Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(welcome["ok"], json!(true), "{line}");
+    stream
+}
+
+fn memory(house: &House) -> u64 {
+    house.status().expect("a daemon")["memory_bytes"].as_u64().expect("its memory")
+}
+
+#[test]
+fn what_is_no_preamble_gets_one_sentence_and_the_end() {
+    let house = House::new();
+    house.run(&["daemon", "start"]);
+    for (bytes, code) in [
+        (&b"GET / HTTP/1.1\r\n\r\n"[..], "bad_preamble"),
+        (b"\n", "bad_preamble"),
+        (b"{}\n", "bad_preamble"),
+        (b"[1]\n", "bad_preamble"),
+        (b"\xff\xfe\n", "bad_preamble"),
+        (b"{\"lsp-tools\":99,\"door\":\"mcp\"}\n", "version"),
+        (b"{\"lsp-tools\":1,\"door\":\"window\"}\n", "bad_preamble"),
+        (b"{\"lsp-tools\":1,\"door\":\"command\",\"session\":\"short\"}\n", "bad_preamble"),
+    ] {
+        let said = answer(&house, bytes);
+        let refusal: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+        assert_eq!((refusal["ok"].clone(), refusal["code"].clone()), (json!(false), json!(code)), "{said}");
+        assert!(refusal["error"].as_str().is_some_and(|error| !error.is_empty()), "{said}");
+    }
+    let giant = vec![b'{'; 4 << 20];
+    assert!(answer(&house, &giant).contains("longer than"), "a giant");
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+}
+
+#[test]
+fn half_a_preamble_is_waited_for_only_so_long() {
+    let house = House::new();
+    house.run(&["daemon", "start"]);
+    let begun = Instant::now();
+    assert!(answer(&house, b"{\"lsp-tools\":1,").contains("no first line came within 10 s"));
+    assert!(begun.elapsed() >= Duration::from_secs(9));
+}
+
+#[test]
+fn a_request_that_lies_is_no_request() {
+    let house = House::new();
+    house.run(&["daemon", "start"]);
+    for bytes in [
+        &b"{\"request\":99999999999,\"input\":null}\n"[..],
+        b"{\"request\":10,\"input\":999999999999}\n",
+        b"{\"request\":2,\"input\":null}\n{}",
+        b"{\"request\":-1,\"input\":null}\n",
+        b"nothing of the kind\n",
+    ] {
+        let mut stream = enter(&house);
+        stream.get_mut().write_all(bytes).unwrap();
+        let mut rest = String::new();
+        let _reset = stream.read_to_string(&mut rest);
+        assert_eq!(rest, "", "{:?}", String::from_utf8_lossy(bytes));
+    }
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+}
+
+/// What only its user may do is not done for whoever writes to the socket.
+#[test]
+fn what_does_not_go_through_the_daemon_is_refused_by_it() {
+    let house = House::new();
+    house.run(&["daemon", "start"]);
+    let look = json!({"terminal": false, "color": false, "width": 80});
+    for words in [&["trust", "--yes"][..], &["install", "pylsp"], &["daemon", "run"], &["mcp"]] {
+        let words: Vec<Value> = std::iter::once("lsp-tools")
+            .chain(words.iter().copied())
+            .map(|word| json!({"Unix": word.as_bytes()}))
+            .collect();
+        let request = json!({
+            "words": words, "cwd": {"Unix": house.project.root().to_string_lossy().as_bytes()},
+            "console": {"out": look, "err": look}, "progress": false, "speech": "english",
+        })
+        .to_string();
+        let mut stream = enter(&house);
+        let head = format!("{}\n{request}", json!({"request": request.len(), "input": null}));
+        stream.get_mut().write_all(head.as_bytes()).unwrap();
+        let reply = loop {
+            let mut line = String::new();
+            stream.read_line(&mut line).expect("an event");
+            if !line.contains("alive") {
+                break serde_json::from_str::<Value>(&line).expect("JSON");
+            }
+        };
+        assert_eq!(reply["reply"]["status"], json!("usage"), "{reply}");
+        assert!(reply["reply"]["lines"][0].as_str().unwrap().contains("the daemon runs no"), "{reply}");
+    }
+}
+
+#[test]
+fn a_thousand_at_once_are_borne_and_forgotten() {
+    let house = House::new();
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+    let before = memory(&house);
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    rustix::process::setrlimit(
+        rustix::process::Resource::Nofile,
+        rustix::process::Rlimit { current: limit.maximum, ..limit },
+    )
+    .unwrap();
+    let crowd: Vec<_> = (0..1_000).map(|_| enter(&house)).collect();
+    let status = house.status().expect("a daemon");
+    assert_eq!(status["clients"].as_array().map(Vec::len), Some(1_000));
+    let during = status["memory_bytes"].as_u64().unwrap();
+    assert!(during < before + (64 << 20), "{before} {during}");
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0), "there is room for more");
+    drop(crowd);
+    wait_until("all are forgotten", SOON, || house.status().unwrap()["clients"] == json!([]));
+}
+
+#[test]
+fn who_never_reads_takes_no_memory_without_end() {
+    let house = House::new();
+    let text = "a line that is found\n".repeat(100_000);
+    for number in 0..10 {
+        house.project.write(&format!("large/{number}.txt"), &text);
+    }
+    house.run(&["daemon", "start"]);
+    let look = json!({"terminal": false, "color": false, "width": 80});
+    let words: Vec<Value> =
+        ["lsp-tools", "tools", "call", "bash", r#"{"command": "yes | head -c 300000000"}"#]
+            .iter()
+            .map(|word| json!({"Unix": word.as_bytes()}))
+            .collect();
+    let request = json!({
+        "words": words, "cwd": {"Unix": house.project.root().to_string_lossy().as_bytes()},
+        "console": {"out": look, "err": look}, "progress": true, "speech": "english",
+    })
+    .to_string();
+    let head = format!("{}\n{request}", json!({"request": request.len(), "input": null}));
+    let deaf: Vec<_> = (0..20)
+        .map(|_| {
+            let mut stream = enter(&house);
+            stream.get_mut().write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    wait_until("all have run", SOON, || house.status().unwrap()["running"] == json!(0));
+    assert!(memory(&house) < 200 << 20, "{}", memory(&house));
+    drop(deaf);
+    wait_until("all are forgotten", SOON, || house.status().unwrap()["clients"] == json!([]));
+}
+
+#[test]
+fn the_log_tells_of_nothing_secret() {
+    let house = House::new();
+    let mut command = house.command(&["write", "secret.txt", "--content", "correct horse battery staple"]);
+    command.env("MY_TOKEN", "hunter2-hunter2");
+    assert_eq!(crate::house::said(command, "", "write").code, Some(0));
+    house.run(&["daemon", "stop"]);
+    let logs = house.project.beside("state").join("log");
+    for file in fs::read_dir(logs).unwrap().flatten() {
+        let text = fs::read_to_string(file.path()).unwrap();
+        assert!(!text.contains("hunter2") && !text.contains("correct horse"), "{}", file.path().display());
+    }
+}

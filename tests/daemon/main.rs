@@ -1,0 +1,21 @@
+//! The daemon, through the program as people call it: one for everyone, never in the way, and nothing left when it goes.
+//!
+//! - [`house`]: a project whose commands use a daemon of its own
+//! - [`start`], [`end`]: how it comes and goes
+//! - [`parity`]: commands answer the same with and without it
+//! - [`settings`]: it follows the settings
+//! - [`hostile`]: whoever else connects
+//! - [`passing`]: MCP on stdin and stdout, across daemons
+//! - [`chaos`]: everything killed at random
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod chaos;
+mod end;
+mod hostile;
+mod house;
+mod parity;
+mod passing;
+mod settings;
+mod start;

@@ -1,0 +1,211 @@
+//! Commands say the same, on both streams and with the same status, whether the daemon or the process itself carries them out.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::house::{House, Said, said};
+use crate::support::Project;
+
+fn house() -> House {
+    let files = [
+        ("a.scr", "def foo\nfoo WRONG\n"),
+        ("b.scr", "foo\nbar\n"),
+        ("src/deep.scr", "def bar\nbar foo\n"),
+        ("notes.md", "# Notes\n\nfoo and bar\n"),
+        ("app.py", "def greet(name):\n    return name\n\n\ngreet(1)\n"),
+        ("binary.scr", "x\0y"),
+        (".git/HEAD", "ref: refs/heads/main\n"),
+    ];
+    let house = House::of(Project::scripted(&json!({"hover_version": false}), "", files));
+    // No server of the machine's own answers for Python: what is said then is told from the text.
+    fs::write(house.project.beside("config").join("lsp-tools.toml"), "[limits]\nanswer-items = 50\n")
+        .unwrap();
+    house
+}
+
+/// What differs between any two runs: the temporary folder, and the names of undo steps.
+fn same(house: &House, said: Said) -> Said {
+    let base = house.project.beside("").to_string_lossy().into_owned();
+    let ids = |text: String| {
+        let text = text.replace(base.trim_end_matches('/'), "@");
+        let mut out = String::new();
+        for word in
+            text.split_inclusive(|character: char| !(character.is_ascii_alphanumeric() || character == '-'))
+        {
+            let (name, rest) = word
+                .split_at(word.trim_end_matches(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).len());
+            let digits = name.bytes().filter(u8::is_ascii_digit).count();
+            out.push_str(if name.len() >= 12 && digits >= 4 { "ID" } else { name });
+            out.push_str(rest);
+        }
+        out
+    };
+    let numbers = |text: String| {
+        let mut out = String::new();
+        for line in text.split_inclusive('\n') {
+            // How long something took is never the same.
+            let varies = ["waited_ms", "duration_ms", "\"pid\"", "memory_bytes", "latency"]
+                .iter()
+                .any(|key| line.contains(key));
+            out.push_str(if varies { "…\n" } else { line });
+        }
+        out
+    };
+    Said { code: said.code, out: numbers(ids(said.out)), err: numbers(ids(said.err)) }
+}
+
+/// Each of `commands` in two projects that are the same, in one of them through the daemon.
+fn compare(commands: &[&[&str]]) {
+    let (shared, alone) = (house(), house());
+    for words in commands {
+        let through = same(&shared, shared.run(words));
+        let by_itself = same(&alone, alone.run_alone(words));
+        assert_eq!(through, by_itself, "{words:?}");
+        assert!(!through.err.contains("without the daemon"), "{through:?}");
+    }
+    assert_eq!((shared.daemons().len(), alone.daemons().len()), (1, 0));
+}
+
+#[test]
+fn questions() {
+    compare(&[
+        &["hover", "a.scr:1:5"],
+        &["hover", "a.scr:2:foo", "--format", "json"],
+        &["hover", "a.scr:9:9"],
+        &["hover", "nosuch.scr:1:1"],
+        &["hover", "../outside.scr:1:1"],
+        &["hover", "binary.scr:1:1"],
+        &["hover", "a.scr"],
+        &["definition", "b.scr:1:foo"],
+        &["definition", "b.scr:1:foo", "--color", "always"],
+        &["definition", "b.scr:1:nosuch"],
+        &["declaration", "b.scr:1:foo"],
+        &["type-definition", "b.scr:1:foo"],
+        &["implementation", "b.scr:1:foo"],
+        &["references", "a.scr:1:foo"],
+        &["references", "a.scr:1:foo", "--limit", "1"],
+        &["symbols", "a.scr"],
+        &["symbols", "nosuch"],
+        &["calls", "a.scr:1:foo"],
+        &["types", "a.scr:1:foo"],
+        &["signature", "a.scr:1:5"],
+        &["completion", "a.scr:1:5"],
+        &["check", "a.scr"],
+        &["check"],
+        &["check", "b.scr"],
+        &["check", "a.scr", "--format", "sarif"],
+        &["check", "a.scr", "--format", "github"],
+        &["check", "nosuch"],
+    ]);
+}
+
+#[test]
+fn files_and_tools() {
+    compare(&[
+        &["read", "a.scr"],
+        &["read", "a.scr:2"],
+        &["read", "binary.scr"],
+        &["read", "app.py", "--outline"],
+        &["read", "nosuch"],
+        &["read", "/etc/passwd"],
+        &["list"],
+        &["list", "src", "--format", "json"],
+        &["glob", "**/*.scr"],
+        &["grep", "foo"],
+        &["grep", "foo", "src", "--color", "always"],
+        &["grep", "(", "--format", "json"],
+        &["grep", "nowhere-to-be-found"],
+        &["tools", "list"],
+        &["tools", "schema", "--format", "openai"],
+        &["tools", "show", "read"],
+        &["tools", "call", "read", r#"{"path": "a.scr"}"#],
+        &["tools", "call", "read", r#"{"path": 1}"#],
+        &["tools", "call", "raed", "{}"],
+        &["tools", "call", "read", "no json"],
+        &["tools", "call", "bash", r#"{"command": "echo out; echo err >&2; exit 3"}"#],
+        &[
+            "tools",
+            "call",
+            "todowrite",
+            r#"{"todos": [{"id": "1", "content": "c", "status": "pending", "priority": "low"}]}"#,
+        ],
+        &["tools", "call", "todoread"],
+        &["policy", "check", "--", "rm", "-rf", "."],
+        &["policy", "check", "write", r#"{"path": "a.scr", "content": ""}"#],
+        &["--format", "sarif", "hover", "a.scr:1:1"],
+        &["hover"],
+        &["nosuch"],
+        &["--help"],
+    ]);
+}
+
+/// With `--diagnostics` each time: without it an edit tells what it broke where a server happens to run, as it does here.
+#[test]
+fn edits() {
+    compare(&[
+        &["edit", "a.scr", "--old", "foo WRONG", "--new", "foo", "--dry-run"],
+        &["edit", "a.scr", "--old", "nowhere", "--new", "x"],
+        &["edit", "a.scr", "--old", "foo WRONG", "--new", "foo right", "--diagnostics"],
+        &["write", "new.scr", "--content", "def new\n", "--diagnostics"],
+        &["write", "../outside.scr", "--content", "x"],
+        &["rename", "src/deep.scr:1:bar", "baz", "--dry-run"],
+        &["move", "new.scr", "src", "--format", "json", "--diagnostics"],
+        &["delete", "src/new.scr", "--diagnostics"],
+        &["delete", "src"],
+        &["undo"],
+        &["format", "a.scr", "--check"],
+        &["actions", "a.scr:1"],
+        &["patch", "nosuch.diff"],
+        &["read", "a.scr"],
+    ]);
+}
+
+#[test]
+fn what_is_piped_in_arrives() {
+    let (shared, alone) = (house(), house());
+    let patch = "--- a/a.scr\n+++ b/a.scr\n@@ -1,2 +1,2 @@\n-def foo\n+def other\n foo WRONG\n";
+    let large = "line of text\n".repeat(400_000);
+    for (words, input) in [
+        (&["patch"][..], patch),
+        (&["patch", "-"], "not a patch"),
+        (&["write", "large.txt"], large.as_str()),
+        (&["write", "empty.txt"], ""),
+        (&["tools", "call", "read", "-"], r#"{"path": "b.scr"}"#),
+    ] {
+        let through = same(&shared, said(shared.command(words), input, &words.join(" ")));
+        let mut command = alone.command(words);
+        command.env("LSP_TOOLS_NO_DAEMON", "1");
+        assert_eq!(through, same(&alone, said(command, input, &words.join(" "))), "{words:?}");
+    }
+    assert_eq!(shared.project.read("large.txt"), large);
+    let mut command = shared.command(&["write", "bad.txt"]);
+    command.stdin(Stdio::from(fs::File::open("/bin/sh").unwrap()));
+    assert!(said(command, "", "write").err.contains("the text cannot be read from stdin: invalid utf-8"));
+}
+
+#[test]
+fn the_folder_and_the_language_are_those_of_whoever_types() {
+    let (shared, alone) = (house(), house());
+    let run = |house: &House, by_itself: bool| {
+        let mut command = house.command(&["references", "deep.scr:1:bar"]);
+        command
+            .current_dir(house.project.path("src"))
+            .env("LC_ALL", "zh_CN.UTF-8")
+            .env("PATH", "/usr/bin:/bin");
+        if by_itself {
+            command.env("LSP_TOOLS_NO_DAEMON", "1");
+        }
+        same(house, said(command, "", "references"))
+    };
+    let through = run(&shared, false);
+    assert_eq!(through, run(&alone, true));
+    assert!(through.out.contains("deep.scr") && !through.out.contains("src/deep.scr"), "{through:?}");
+    assert!(through.err.contains("python: pylsp 未安装"), "{through:?}");
+    let mut command = shared.command(&["references", "src/deep.scr:1:bar"]);
+    command.env("LC_ALL", "C").env("PATH", "/usr/bin:/bin");
+    let english = same(&shared, said(command, "", "references"));
+    assert!(english.err.contains("python: pylsp not installed"), "{english:?}");
+    assert_eq!(shared.daemons().len(), 1, "two languages, one daemon");
+}

@@ -1,0 +1,82 @@
+//! The daemon follows the settings.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::house::{House, SOON, ended};
+use crate::support::wait_until;
+
+#[test]
+fn a_change_of_the_settings_counts_from_the_next_command_on() {
+    let house = House::new();
+    let file = house.project.beside("config").join("lsp-tools.toml");
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+    let pid = house.pid();
+    fs::write(&file, "disabled = [\"scripted\"]\n").unwrap();
+    let off = house.run(&["hover", "a.scr:1:5"]);
+    assert_ne!(off.code, Some(0), "{off:?}");
+    assert_eq!(off, house.run_alone(&["hover", "a.scr:1:5"]));
+    wait_until("the server of the former settings ends", SOON, || house.servers() == 0);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+    assert_eq!(house.pid(), pid, "it is the same daemon");
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_told_as_without_it_and_mended() {
+    let house = House::new();
+    let file = house.project.beside("config").join("lsp-tools.toml");
+    let good = house.run(&["hover", "a.scr:1:5"]);
+    fs::write(&file, "no-such-word = 1\n").unwrap();
+    let broken = house.run(&["hover", "a.scr:1:5"]);
+    assert_eq!((broken.code, broken.clone()), (Some(2), house.run_alone(&["hover", "a.scr:1:5"])));
+    fs::remove_file(&file).unwrap();
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]), good);
+    assert_eq!(house.project.log().starts(), 1, "the server has stayed");
+}
+
+#[test]
+fn under_broken_settings_no_daemon_starts_and_no_more_is_said_than_without_it() {
+    let house = House::new();
+    fs::write(house.project.beside("config").join("lsp-tools.toml"), "no-such-word = 1\n").unwrap();
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]), house.run_alone(&["hover", "a.scr:1:5"]));
+    let start = house.run(&["daemon", "start"]);
+    assert!(start.code == Some(2) && start.err.contains("no-such-word"), "{start:?}");
+    assert_eq!(house.daemons().len(), 0);
+}
+
+#[test]
+fn what_runs_comes_to_its_end_under_the_settings_it_began_with() {
+    let house = House::playing(&json!({"answers": {"textDocument/hover": {"delay_ms": 2_000}}}));
+    house.run(&["daemon", "start"]);
+    let slow = house.begin(&["hover", "a.scr:1:5"]);
+    wait_until("it is asked", SOON, || house.project.log().count("textDocument/hover") > 0);
+    fs::write(house.project.beside("config").join("lsp-tools.toml"), "disabled = [\"scripted\"]\n").unwrap();
+    assert_ne!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+    assert_eq!(ended(slow, "hover").code, Some(0));
+    wait_until("then its server ends", SOON, || house.servers() == 0);
+}
+
+#[test]
+fn trust_given_elsewhere_counts_at_once_and_another_projects_does_not_disturb() {
+    let house = House::new();
+    house.run(&["hover", "a.scr:1:5"]);
+    let other = crate::support::Project::new([(
+        ".lsp-tools/servers.toml",
+        "[server.pylsp]\ncommand = [\"nowhere\"]\n",
+    )]);
+    let mut trust = house.command(&["trust", "--yes", "--workspace"]);
+    trust.arg(other.root());
+    assert_eq!(crate::house::said(trust, "", "trust").code, Some(0));
+    house.run(&["hover", "a.scr:1:5"]);
+    assert_eq!(house.project.log().starts(), 1, "another project's trust restarts nothing here");
+
+    house.project.write(".lsp-tools/lsp-tools.toml", "disabled = [\"scripted\"]\n");
+    let untrusted = house.run(&["hover", "a.scr:1:5"]);
+    assert_eq!(untrusted.code, Some(0), "{untrusted:?}");
+    assert_eq!(house.run(&["trust", "--yes"]).code, Some(0));
+    let trusted = house.run(&["hover", "a.scr:1:5"]);
+    assert_eq!(trusted, house.run_alone(&["hover", "a.scr:1:5"]));
+    assert_ne!(trusted.code, Some(0), "{trusted:?}");
+}
