@@ -14,6 +14,9 @@
 //! directories = ["~/skills"]     # beside the usual ones
 //! disabled = ["noisy"]
 //!
+//! [editor]
+//! share-overlays = false         # agents see unsaved text of editors too
+//!
 //! [agents.researcher]            # what `task` can hand work to
 //! description = "Looks things up"
 //! tools = ["read", "lsp_*"]
@@ -36,10 +39,12 @@ use crate::text::{listed, suggestion};
 
 mod bash;
 mod daemon;
+mod editor;
 mod web;
 
 pub use bash::{BashSettings, Network, Sandbox};
 pub use daemon::DaemonSettings;
+pub use editor::EditorSettings;
 pub use web::{FetchSettings, LibraryDocsSettings};
 
 const MOST_MS: u64 = 3_600_000;
@@ -62,6 +67,7 @@ pub(super) const SETTINGS: &[Field] = &[
     launch(ACCESS[1].key, ACCESS[1].shape),
     plain(ACCESS[2].key, ACCESS[2].shape),
     launch("skills", Record(SKILLS)),
+    launch("editor", Record(editor::EDITOR)),
 ];
 
 const SKILLS: &[Field] = &[plain("directories", Texts), plain("disabled", Texts)];
@@ -131,6 +137,8 @@ pub struct Settings {
     pub access: Vec<AccessLayer>,
     /// Which skills there are.
     pub skills: SkillSettings,
+    /// How editors take part.
+    pub editor: EditorSettings,
 }
 
 /// How long each kind of request may take, from the caller's question to the answer.

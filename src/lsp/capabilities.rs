@@ -5,6 +5,7 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Value, json};
 
+use super::relay::{MODIFIERS, TYPES};
 use crate::config::spec;
 use crate::text::Encoding;
 
@@ -65,6 +66,12 @@ pub fn client() -> Value {
                 ] } }
             },
             "formatting": dynamic, "rangeFormatting": dynamic,
+            "documentHighlight": dynamic, "foldingRange": dynamic, "selectionRange": dynamic,
+            "linkedEditingRange": dynamic, "documentLink": dynamic, "codeLens": dynamic, "inlayHint": dynamic,
+            "semanticTokens": {
+                "dynamicRegistration": true, "requests": { "full": true, "range": true }, "formats": ["relative"],
+                "tokenTypes": TYPES, "tokenModifiers": MODIFIERS, "augmentsSyntaxTokens": true
+            },
             "signatureHelp": {
                 "dynamicRegistration": true,
                 "signatureInformation": {
@@ -160,6 +167,35 @@ impl ServerCapabilities {
         self.raw["codeActionProvider"]["resolveProvider"] == true
     }
 
+    /// Whether the server answers `resolve` (`completionItem/resolve`, `codeLens/resolve`, …; LSP 3.17, their *Options*).
+    pub fn resolves(&self, resolve: &str) -> bool {
+        let provider = match resolve {
+            "completionItem/resolve" => "completionProvider",
+            "codeAction/resolve" => "codeActionProvider",
+            "codeLens/resolve" => "codeLensProvider",
+            "documentLink/resolve" => "documentLinkProvider",
+            "inlayHint/resolve" => "inlayHintProvider",
+            "workspaceSymbol/resolve" => "workspaceSymbolProvider",
+            _ => return false,
+        };
+        self.raw[provider]["resolveProvider"] == true
+    }
+
+    /// Whether `character` is one that makes the server answer `method` (LSP 3.17, *CompletionOptions*,
+    /// *SignatureHelpOptions*).
+    pub fn triggers(&self, method: &str, character: &str) -> bool {
+        let Some(options) = provider_of(method).and_then(|field| self.raw.pointer(field)) else {
+            return false;
+        };
+        let lists = ["triggerCharacters", "retriggerCharacters"].map(|list| options[list].as_array());
+        lists.into_iter().flatten().flatten().any(|known| known == character)
+    }
+
+    /// What the numbers in its semantic tokens mean, if it announced that.
+    pub fn semantic_legend(&self) -> Option<Value> {
+        self.raw["semanticTokensProvider"].get("legend").cloned()
+    }
+
     /// Whether the server wants to hear of a file operation (`willRename`, `didRename`) on `path` (LSP 3.17,
     /// *FileOperationRegistrationOptions*).
     pub fn covers_file_operation(&self, operation: &str, path: &Path) -> bool {
@@ -198,6 +234,17 @@ fn provider_of(method: &str) -> Option<&'static str> {
         "textDocument/codeAction" => "/codeActionProvider",
         "textDocument/formatting" => "/documentFormattingProvider",
         "textDocument/rangeFormatting" => "/documentRangeFormattingProvider",
+        "textDocument/prepareRename" => "/renameProvider/prepareProvider",
+        "textDocument/documentHighlight" => "/documentHighlightProvider",
+        "textDocument/foldingRange" => "/foldingRangeProvider",
+        "textDocument/selectionRange" => "/selectionRangeProvider",
+        "textDocument/linkedEditingRange" => "/linkedEditingRangeProvider",
+        "textDocument/documentLink" => "/documentLinkProvider",
+        "textDocument/codeLens" => "/codeLensProvider",
+        "textDocument/inlayHint" => "/inlayHintProvider",
+        "textDocument/semanticTokens" => "/semanticTokensProvider",
+        "textDocument/semanticTokens/full" => "/semanticTokensProvider/full",
+        "textDocument/semanticTokens/range" => "/semanticTokensProvider/range",
         "workspace/symbol" => "/workspaceSymbolProvider",
         "workspace/executeCommand" => "/executeCommandProvider",
         _ => return None,

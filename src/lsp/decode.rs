@@ -58,12 +58,14 @@ impl<'a> Texts<'a> {
         Self { session, own, buffers: HashMap::new(), dropped: 0 }
     }
 
-    fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
+    /// The text of `file`, where it can be read.
+    pub fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
         let session = self.session;
         let load = || match file {
             FileRef::Inside(path) => session
                 .documents
                 .buffer(path)
+                .or_else(|| session.unsaved_text(path).map(|text| Buffer::new(&text)))
                 .or_else(|| session.workspace.read_text(path).ok().map(|file| Buffer::new(&file.text))),
             FileRef::Outside(path) => {
                 Workspace::read_outside(path, MAX_OUTSIDE).ok().map(|text| Buffer::new(&text))

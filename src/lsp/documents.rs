@@ -358,6 +358,8 @@ impl Session {
             }
             if let Ok(document) = slot.try_lock()
                 && let Some(document) = document.as_ref()
+                // Closed, the file would be what is on disk to the server, and the caller whose text it is sees another.
+                && !matches!(document.source, Source::Unsaved(_))
             {
                 ages.push((document.last_used, path));
             }

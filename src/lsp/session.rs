@@ -15,9 +15,10 @@ use super::process::{Exit, ServerProcess};
 use super::readiness::Ready;
 use super::state::{Ears, State, folder_value};
 use super::uri;
-use super::view::View;
+use super::view::{Shown, View};
 use super::wire::Trace;
 use crate::config::Catalogue;
+use crate::text::Encoding;
 use crate::workspace::{ChangeKind, Workspace, WorkspacePath};
 
 pub use super::ask::{AskError, Asked, Scope};
@@ -81,7 +82,7 @@ pub struct Session {
     /// Held while a command of ours runs at the server and may ask for edits.
     pub(super) commands: tokio::sync::Mutex<()>,
     /// Whose texts the server has: held for reading by whoever asks, for writing by whoever changes it.
-    pub(super) view: tokio::sync::RwLock<View>,
+    pub(super) view: tokio::sync::RwLock<Shown>,
     /// The same, for those who bring documents in step.
     pub(super) unsaved: Mutex<View>,
 }
@@ -328,6 +329,27 @@ impl Session {
         self.state.readiness(|readiness| readiness.state(&self.state.spec.readiness))
     }
 
+    /// What the server counts columns in.
+    pub fn encoding(&self) -> Encoding {
+        self.capabilities.encoding
+    }
+
+    /// How often the server has said that its findings are others now.
+    pub fn refreshes(&self) -> u64 {
+        self.state.refreshes()
+    }
+
+    /// Waits until the server has said that more often than `known` times, or has ended.
+    pub async fn wait_refresh(&self, known: u64) {
+        let mut bell = self.state.listen();
+        while self.state.refreshes() <= known {
+            tokio::select! {
+                rung = bell.changed() => if rung.is_err() { return },
+                _ = self.connection.wait_closed() => return,
+            }
+        }
+    }
+
     /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and
     /// brings its open documents in step.
     pub async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
@@ -369,12 +391,17 @@ impl Session {
     }
 
     /// Whether a change of `path` may change what this server says about other files.
-    pub(super) fn concerns(&self, path: &WorkspacePath) -> bool {
+    fn concerns(&self, path: &WorkspacePath) -> bool {
+        self.concerns_text(path, None)
+    }
+
+    /// The same, of a file whose first line is known.
+    pub(super) fn concerns_text(&self, path: &WorkspacePath, first_line: Option<&str>) -> bool {
         let name = path.name_lossy();
         let spec = &self.state.spec;
         let speaks = self
             .catalogue
-            .language_of(&name, None)
+            .language_of(&name, first_line)
             .is_some_and(|key| spec.languages.iter().any(|own| own == key));
         let absolute = self.workspace.absolute(path);
         speaks

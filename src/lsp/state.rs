@@ -67,6 +67,8 @@ struct Inner {
     collected: Option<Vec<Value>>,
     /// Counts what makes earlier diagnostics doubtful: other files' changes, the server's own refresh requests.
     epoch: u64,
+    /// How often the server has asked to be asked for diagnostics again.
+    refreshes: u64,
 }
 
 impl State {
@@ -132,6 +134,11 @@ impl State {
     pub fn advance_epoch(&self) {
         self.inner().epoch += 1;
         self.ring();
+    }
+
+    /// How often the server has said that its findings are others now (LSP 3.17, *Diagnostics Refresh*).
+    pub fn refreshes(&self) -> u64 {
+        self.inner().refreshes
     }
 
     /// The workspace folders the server was told of.
@@ -306,6 +313,7 @@ impl State {
             "window/showDocument" => Ok(json!({ "success": false })),
             "workspace/applyEdit" => Ok(self.apply_edit(params)),
             "workspace/diagnostic/refresh" => {
+                self.inner().refreshes += 1;
                 self.advance_epoch();
                 Ok(Value::Null)
             }

@@ -135,8 +135,9 @@ impl Runtime {
         let cancelled = cancelled.child_token();
         let _ended = cancelled.clone().drop_guard();
         let limits = self.policy_of(planned.caller).limits(&planned.request());
-        let narrowed = (!limits.is_none()).then(|| self.context.within(limits));
-        let context = narrowed.as_ref().unwrap_or(&self.context);
+        let seen = self.context();
+        let narrowed = (!limits.is_none()).then(|| seen.within(limits));
+        let context = narrowed.as_ref().unwrap_or(&seen);
         let call = Call { context, caller: planned.caller, group, cancelled };
         let arguments = planned.arguments.clone();
         let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();

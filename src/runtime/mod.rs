@@ -8,18 +8,21 @@ pub mod call;
 mod hooked;
 pub mod live;
 pub mod observe;
+pub mod overlays;
 mod record;
 mod reopen;
 mod skills;
 pub mod tally;
 mod typed;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use self::overlays::{Overlays, Shared};
 use self::reopen::{Handles, Stamps};
 use self::tally::Tally;
 use crate::config::{Config, Flags, Folders, Settings, Trust};
@@ -30,6 +33,7 @@ use crate::lsp::model::Severity;
 use crate::lsp::operations::Navigation;
 use crate::lsp::process::Spawner;
 use crate::lsp::progress::{ProgressEvent, Watchers, Watching};
+use crate::lsp::view::View;
 use crate::lsp::wire::Trace;
 use crate::policy::audit::Audit;
 use crate::policy::grants::Grants;
@@ -99,6 +103,8 @@ pub struct Runtime {
     /// The files that the configuration was read from, as they were then.
     stamps: Arc<Mutex<Stamps>>,
     handles: Handles,
+    /// Unsaved texts that everybody sees.
+    shared: Arc<Shared>,
     /// While this handle lives, whoever it reports to is told of slow servers.
     _watching: Option<Watching>,
 }
@@ -114,6 +120,8 @@ pub struct Client {
     pub install_missing: bool,
     /// Who is told of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
+    /// What it sees when it asks about code: the disk, and its own unsaved texts over it ([`overlays`] keeps them).
+    pub view: View,
 }
 
 impl Runtime {
@@ -171,6 +179,7 @@ impl Runtime {
             timeout: options.timeout,
             install_missing: options.install_missing,
             progress: options.progress,
+            view: View::disk(),
         };
         let watching = context.progress.clone().map(|progress| watchers.watch(progress));
         Ok(Self {
@@ -186,17 +195,34 @@ impl Runtime {
             tally: Tally::default(),
             stamps: Arc::new(Mutex::new(stamps)),
             handles: Handles::default(),
+            shared: Arc::default(),
             _watching: watching,
         })
     }
 
     /// The same workspace and servers, as one of several clients sees them.
     pub fn for_client(&self, client: Client) -> Self {
-        let Client { cwd, timeout, install_missing, progress } = client;
+        let Client { cwd, timeout, install_missing, progress, view } = client;
         let cwd = cwd.unwrap_or_else(|| self.context.cwd.clone());
         let watching = progress.clone().map(|progress| self.watchers.watch(progress));
-        let context = Context { cwd, timeout, install_missing, progress, ..self.context.clone() };
+        let context = Context { cwd, timeout, install_missing, progress, view, ..self.context.clone() };
         Self { context, _watching: watching, ..self.clone() }
+    }
+
+    /// From now on all clients see `overlays` when they ask about code, where they have no texts of their own; for as long as
+    /// `overlays` live.
+    pub fn share(&self, overlays: &Arc<Overlays>) {
+        self.shared.add(overlays);
+    }
+
+    /// What calls of this client work with. What it sees stays the same to the end of one call.
+    pub(crate) fn context(&self) -> Cow<'_, Context> {
+        let shared = self.shared.view(&self.context.workspace);
+        if shared.is_disk() {
+            return Cow::Borrowed(&self.context);
+        }
+        let view = self.context.view.over(&shared);
+        Cow::Owned(Context { view, ..self.context.clone() })
     }
 
     /// All tools there are now: the built-in ones, the embedder's, and those dropped into a folder.

@@ -46,11 +46,8 @@ impl Runtime {
             return Err(denied(&decision));
         }
         let limits = policy.limits(&request);
-        Ok(if limits.is_none() {
-            Cow::Borrowed(&self.context)
-        } else {
-            Cow::Owned(self.context.within(limits))
-        })
+        let context = self.context();
+        Ok(if limits.is_none() { context } else { Cow::Owned(context.within(limits)) })
     }
 
     pub(super) async fn navigate(

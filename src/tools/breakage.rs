@@ -101,11 +101,11 @@ impl Baseline {
             })
         };
         let existing: Vec<Subject> = subjects.iter().filter(there).cloned().collect();
-        let before = look(context, existing, &View::disk(), wish).await;
+        let before = look(context, existing, &context.view, wish).await;
         Some(Self { subjects, before, wish, cut })
     }
 
-    /// Looks at `subjects` as they are on disk, before something that nobody can foresee.
+    /// Looks at `subjects` as they are on disk, whatever the caller sees, before something that nobody can foresee.
     pub async fn of(context: &Context, subjects: Vec<Subject>) -> Self {
         let before = look(context, subjects.clone(), &View::disk(), Wish::Wanted).await;
         Self { subjects, before, wish: Wish::Wanted, cut: false }
@@ -130,7 +130,7 @@ impl Baseline {
         let left: Vec<Subject> = self.subjects.iter().filter(is_gone).cloned().collect();
         let after = look(context, left, view, self.wish).await;
         let mut delta = self.delta(edits, &after);
-        if view.paths().next().is_some() {
+        if edits.iter().any(|edit| view.unsaved(&edit.path).is_some()) {
             self.say_what_a_trial_cannot_show(context, edits, &mut delta);
         }
         delta
@@ -226,11 +226,18 @@ impl Baseline {
     }
 }
 
-/// The view in which `edits` are made and nothing is on disk. Files that go away stay as they are: no server can be shown that a
-/// file is not there while it is.
-pub fn tried(edits: &[EditedText]) -> View {
+/// What `view` shows once `edits` are made and nothing of them is on disk. Files that go away stay as they are: no server can be
+/// shown that a file is not there while it is.
+pub fn tried(view: &View, edits: &[EditedText]) -> View {
     let texts = edits.iter().filter_map(|edit| Some((edit.path.clone(), Arc::from(edit.after.as_deref()?))));
-    View::disk().with(texts)
+    view.with(texts)
+}
+
+/// What `view` shows once `edits` are on disk: what was unsaved there was the text before them.
+pub fn saved(view: &View, edits: &[EditedText]) -> View {
+    view.only(|path, _| {
+        !edits.iter().any(|edit| edit.path == *path || edit.renamed_from.as_ref() == Some(path))
+    })
 }
 
 /// Whether some server is to be asked about a file. Without one only its syntax can be told, and only where that is wanted.

@@ -18,6 +18,7 @@ use crate::hints;
 use crate::lsp::manager::{Manager, Unavailable};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::Session;
+use crate::lsp::view::View;
 use crate::policy::limits::Limits;
 use crate::text::Buffer;
 use crate::workspace::edit::Edits;
@@ -53,6 +54,9 @@ pub struct Context {
     pub install_missing: bool,
     /// Who is told of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
+    /// What the caller sees of the files when it asks about code: the disk, and over it its own unsaved texts. Tools for
+    /// files and edits work on the disk.
+    pub view: View,
 }
 
 /// A file and the language it is in.
@@ -108,7 +112,30 @@ impl Context {
     pub fn within(&self, limits: Limits) -> Self {
         let seen = limits.clone();
         let workspace = self.workspace.veiled(Arc::new(move |path| seen.hides(path)));
-        Self { workspace, limits, ..self.clone() }
+        let view = self.view.only(|path, _| !workspace.hides(path));
+        Self { workspace, limits, view, ..self.clone() }
+    }
+
+    /// The workspace with the caller's unsaved texts in the place of files, for what reads code without a server.
+    pub fn overlaid_workspace(&self) -> Workspace {
+        match self.view.is_disk() {
+            true => self.workspace.clone(),
+            false => self.workspace.overlaid(self.view.texts()),
+        }
+    }
+
+    /// Refuses to edit a file of which the caller sees an unsaved text that is not what is on disk: the edit would be made to
+    /// a text that the caller does not see, and its answers would go on being about the other.
+    pub fn must_be_saved<'p>(&self, paths: impl Iterator<Item = &'p WorkspacePath>) -> Result<(), ToolError> {
+        for path in paths {
+            let Some(unsaved) = self.view.unsaved(path) else { continue };
+            if self.saved_text(path).ok().is_none_or(|saved| *saved != *unsaved.text) {
+                let error = format!("{} has unsaved text that is not what is on disk", path.display());
+                return Err(ToolError::new(ErrorCode::Conflict, error)
+                    .with_hint("save it, or give the unsaved text up, and then edit the file"));
+            }
+        }
+        Ok(())
     }
 
     /// Fails where a rule is against changing one of `paths`, by its name or by where it leads.
@@ -179,7 +206,7 @@ impl Context {
         if self.workspace.hides(path) {
             return self.workspace.stamp(path).map(drop).map_err(from_read_error);
         }
-        if self.manager.has_open(path) {
+        if self.view.unsaved(path).is_some() || self.manager.has_open(path) {
             return Ok(());
         }
         let limit = self.config.settings.limits.max_file_bytes;
@@ -195,6 +222,9 @@ impl Context {
 
     fn language_of(&self, path: &WorkspacePath) -> Result<Option<&str>, ToolError> {
         let name = path.name_lossy();
+        if let Some(unsaved) = self.view.unsaved(path) {
+            return Ok(self.catalogue().language_of(&name, unsaved.text.lines().next()));
+        }
         if self.catalogue().needs_first_line(&name) {
             let text = self.workspace.read_text(path).map_err(from_read_error)?.text;
             return Ok(self.catalogue().language_of(&name, text.lines().next()));
@@ -203,11 +233,18 @@ impl Context {
         Ok(self.catalogue().language_of(&name, None))
     }
 
-    /// The text of a file as it is on disk now.
+    /// The text of a file as the caller sees it: its own unsaved one, else what is on disk now.
     pub fn text(&self, path: &WorkspacePath) -> Result<Buffer, ToolError> {
+        match self.view.unsaved(path) {
+            Some(unsaved) => Ok(Buffer::new(&unsaved.text)),
+            None => self.saved_text(path).map(|text| Buffer::new(&text)),
+        }
+    }
+
+    /// The text of a file as it is on disk now.
+    pub fn saved_text(&self, path: &WorkspacePath) -> Result<String, ToolError> {
         let limit = self.config.settings.limits.max_file_bytes;
-        let file = self.workspace.read_text_up_to(path, limit).map_err(from_read_error)?;
-        Ok(Buffer::new(&file.text))
+        Ok(self.workspace.read_text_up_to(path, limit).map_err(from_read_error)?.text)
     }
 
     /// The servers that speak `subject`'s language and do what `wanted` says, the first one leads.

@@ -3,13 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::breakage::{Baseline, Wish, tried};
+use super::breakage::{Baseline, Wish, saved, tried};
 use super::context::{Context, from_read_error};
 use super::delta::DiagnosticsDelta;
 use super::error::{ErrorCode, ToolError};
 use super::impact::EditedText;
 use super::tool::Call;
-use crate::lsp::view::View;
 use crate::text::diff::{DiffOptions, unified_diff};
 use crate::workspace::edit::{
     Committed, EditError, Edits, Expected, FileChange, FileKind, FileOperation, LineEnds, Plan,
@@ -68,6 +67,7 @@ pub struct Done {
 pub async fn carry_out(call: &Call<'_>, plan: Plan, manner: Manner) -> Result<Done, ToolError> {
     let context = call.context;
     context.may_change(plan.paths())?;
+    context.must_be_saved(plan.paths())?;
     let plan = plan.in_group(call.group);
     let mut expected = None;
     let mut baseline = None;
@@ -81,7 +81,7 @@ pub async fn carry_out(call: &Call<'_>, plan: Plan, manner: Manner) -> Result<Do
         && let Some((changes, edits)) = expected
     {
         let diagnostics = match baseline {
-            Some(baseline) => Some(baseline.compare(context, &edits, &tried(&edits)).await),
+            Some(baseline) => Some(baseline.compare(context, &edits, &tried(&context.view, &edits)).await),
             None => None,
         };
         return Ok(Done { undo: None, files: file_results(&changes), diagnostics });
@@ -110,7 +110,7 @@ pub async fn finish(
     }
     let edits = edited_texts(&committed.files);
     let diagnostics = match baseline {
-        Some(baseline) => Some(baseline.compare(context, &edits, &View::disk()).await),
+        Some(baseline) => Some(baseline.compare(context, &edits, &saved(&context.view, &edits)).await),
         None => None,
     };
     let undo = committed.id.map(|id| id.to_string());

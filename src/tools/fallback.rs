@@ -169,7 +169,7 @@ pub async fn in_background<T: Send + 'static>(
     + Send
     + 'static,
 ) -> Result<T, ToolError> {
-    let (workspace, config) = (context.workspace.clone(), context.config.clone());
+    let (workspace, config) = (context.overlaid_workspace(), context.config.clone());
     let done = tokio::task::spawn_blocking(move || work(&workspace, &config.catalogue)).await;
     let failed = |error: &dyn std::fmt::Display| {
         ToolError::new(ErrorCode::Internal, format!("the search failed: {error}"))

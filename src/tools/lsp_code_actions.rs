@@ -15,7 +15,6 @@ use super::proposals;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::edits::{Action, CODE_ACTION, EditError};
 use crate::lsp::session::Session;
-use crate::lsp::view::View;
 use crate::policy::request::{Effect, Subjects};
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
@@ -120,7 +119,7 @@ impl Tool for LspCodeActions {
         };
         let chosen = choose(offers.found, title)?;
         let proposal = {
-            let entered = chosen.session.enter(&View::disk(), deadline).await;
+            let entered = chosen.session.enter(&context.view, deadline).await;
             let _viewing = entered.map_err(|error| proposals::from_server(error.into()))?;
             chosen.session.action_edit(&chosen.action, deadline).await.map_err(proposals::from_server)?
         };
@@ -175,7 +174,7 @@ async fn offers(
                 continue;
             }
         };
-        match actions(&session, &subject.path, args, deadline).await {
+        match actions(context, &session, &subject.path, args, deadline).await {
             Ok(None) => {
                 failure.get_or_insert(context.unsupported(server, subject, CODE_ACTION, started));
             }
@@ -207,12 +206,13 @@ async fn offers(
 type Found = Option<(Vec<Action>, Option<String>)>;
 
 async fn actions(
+    context: &Context,
     session: &Session,
     path: &WorkspacePath,
     args: &CodeActionsArgs,
     deadline: Instant,
 ) -> Result<Found, EditError> {
-    let _viewing = session.enter(&View::disk(), deadline).await?;
+    let _viewing = session.enter(&context.view, deadline).await?;
     let (synced, snapshot) = session.sync(path).await?;
     drop(synced);
     if !session.offers(CODE_ACTION, path, &snapshot.language_id)

@@ -140,7 +140,7 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     context.manager.refresh().await;
     let total = subjects.len();
     let until = request.timeout.map(|timeout| Instant::now() + timeout);
-    let look = Look { until, ..Look::default() };
+    let look = Look { view: context.view.clone(), until, running_only: false };
     let mut reports = Vec::with_capacity(total);
     let mut unread = Vec::new();
     let mut running = futures::stream::iter(

@@ -13,7 +13,6 @@ use super::proposals;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::edits::{EditError, FORMAT, FORMAT_RANGE, Proposal};
 use crate::lsp::session::Session;
-use crate::lsp::view::View;
 use crate::policy::request::{Effect, Subjects};
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
@@ -97,7 +96,7 @@ async fn ask(context: &Context, path: &WorkspacePath, range: Option<Range>) -> R
                 continue;
             }
         };
-        match format(&session, path, range, method, deadline).await {
+        match format(context, &session, path, range, method, deadline).await {
             Ok(Some(proposal)) => return Ok(proposal),
             Ok(None) => {
                 status = context.unsupported(server, &subject, method, started);
@@ -113,13 +112,14 @@ async fn ask(context: &Context, path: &WorkspacePath, range: Option<Range>) -> R
 
 /// `None` where the server does not format.
 async fn format(
+    context: &Context,
     session: &Session,
     path: &WorkspacePath,
     range: Option<Range>,
     method: &str,
     deadline: Instant,
 ) -> Result<Option<Proposal>, EditError> {
-    let _viewing = session.enter(&View::disk(), deadline).await?;
+    let _viewing = session.enter(&context.view, deadline).await?;
     let (synced, snapshot) = session.sync(path).await?;
     drop(synced);
     if !session.offers(method, path, &snapshot.language_id)

@@ -13,7 +13,6 @@ use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::{FileRef, Symbol, WorkspaceSymbol};
 use crate::lsp::session::{AskError, Session};
-use crate::lsp::view::View;
 use crate::policy::request::Subjects;
 use crate::text::Position;
 use schemars::JsonSchema;
@@ -109,7 +108,7 @@ async fn outline(
                 continue;
             }
         };
-        let asked = match session.enter(&View::disk(), deadline).await {
+        let asked = match session.enter(&context.view, deadline).await {
             Ok(_viewing) => session.document_symbols(&subject.path, deadline).await,
             Err(error) => Err(error),
         };
@@ -268,7 +267,7 @@ impl Context {
                 status
             }
             Ok(session) => {
-                let viewing = session.enter(&View::disk(), deadline).await;
+                let viewing = session.enter(&self.view, deadline).await;
                 // Many servers only know the workspace once one of its files is open.
                 if let Err(error) = session.sync(&subject.path).await.map(drop) {
                     tracing::debug!("no example file: {error}");

@@ -14,6 +14,7 @@ use super::error::{ErrorCode, ToolError};
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
+use crate::lsp::view::View;
 use crate::text::{Position, identifiers_in, is_identifier_char};
 use crate::workspace::{CaseMode, GrepQuery, LineMatch, LineMatcher, WorkspacePath};
 
@@ -171,7 +172,13 @@ impl Uses {
                     return;
                 }
                 asked += 1;
-                let answer = session.navigate(Navigation::References, &one.path, position, deadline).await;
+                // What is searched is the disk.
+                let answer = match session.enter(&View::disk(), deadline).await {
+                    Ok(_viewing) => {
+                        session.navigate(Navigation::References, &one.path, position, deadline).await
+                    }
+                    Err(error) => Err(error),
+                };
                 match answer {
                     Ok(answer) if answer.working.is_none() => self.note(spot, answer.value),
                     // An answer from an index that moves says nothing of what it leaves out.

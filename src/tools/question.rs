@@ -15,7 +15,6 @@ use super::target::Target;
 use crate::lsp::connection::RequestError;
 use crate::lsp::model::FileRef;
 use crate::lsp::session::{AskError, Asked, Session};
-use crate::lsp::view::View;
 use crate::text::{Buffer, Position, identifier_near};
 use crate::workspace::WorkspacePath;
 
@@ -171,7 +170,7 @@ impl Context {
         deadline: Instant,
         ask: &impl Ask<T>,
     ) -> Result<Result<(Place, Asked<T>), Unasked>, ToolError> {
-        let _viewing = match session.enter(&View::disk(), deadline).await {
+        let _viewing = match session.enter(&self.view, deadline).await {
             Ok(viewing) => viewing,
             Err(error) => return Ok(Err(Unasked::Failed(error))),
         };

@@ -245,6 +245,9 @@ impl Workspace {
     /// # Errors
     /// [`ReadError`]; its variants say what is in the way.
     pub fn read_text_up_to(&self, path: &WorkspacePath, limit: u64) -> Result<TextFile, ReadError> {
+        if let Some(text) = self.unsaved.get(path) {
+            return Ok(TextFile { text: text.to_string(), stamp: self.stamp(path)?, bom: false });
+        }
         let open = || {
             self.stamp(path)?;
             let fd = self.jail().open(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;

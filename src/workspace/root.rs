@@ -1,5 +1,6 @@
 //! The workspace: one root directory, and what is asked about paths beneath it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ pub struct Workspace {
     inner: Arc<Inner>,
     /// What this handle may not see.
     pub(super) veil: Option<Veil>,
+    /// Texts that this handle reads in the place of files.
+    pub(super) unsaved: Arc<BTreeMap<WorkspacePath, Arc<str>>>,
 }
 
 #[derive(Debug)]
@@ -54,6 +57,14 @@ pub enum WorkspaceError {
 }
 
 impl Workspace {
+    /// The same workspace for someone to whom `texts` stand in the place of what is on disk: they are what
+    /// [`read_text`](Self::read_text) reads, of files that are there. Everything else, searching too, is about the disk.
+    pub fn overlaid(&self, texts: BTreeMap<WorkspacePath, Arc<str>>) -> Self {
+        let mut overlaid = self.clone();
+        overlaid.unsaved = Arc::new(texts);
+        overlaid
+    }
+
     /// The workspace whose root is `dir` (absolute, or relative to the current directory).
     ///
     /// # Errors
@@ -89,7 +100,11 @@ impl Workspace {
     fn at(root: PathBuf, spelled: Option<PathBuf>) -> Result<Self, std::io::Error> {
         let in_git = root.ancestors().any(|dir| dir.join(".git").exists());
         let jail = Jail::new(root.clone())?;
-        Ok(Self { inner: Arc::new(Inner { root, spelled, jail, in_git }), veil: None })
+        Ok(Self {
+            inner: Arc::new(Inner { root, spelled, jail, in_git }),
+            veil: None,
+            unsaved: Arc::default(),
+        })
     }
 
     /// The root, canonical.

@@ -1,1 +1,113 @@
-//! An LSP server for editors.
+//! The editor door: one LSP server that an editor starts in the place of each language server.
+//!
+//! - `service` takes the editor's messages in their order (tower-lsp frames them) and answers each in a task of its own
+//! - `client` is the way back: notifications and requests to the editor
+//! - `desk` keeps the documents that the editor has open, which are this client's overlays
+//! - `room` is what all of them work with; `features` says what can be asked and of which servers, `capabilities` announces it
+//! - `ask` asks the servers of a file, `join` makes one answer of theirs, `ticket` leads follow-up requests back to the server
+//! - `diagnose` publishes diagnostics, `commands` runs commands, `progress` tells of slow servers
+//!
+//! Messages stay JSON: what a server says is passed on whole, with positions, URIs and versions in the editor's words
+//! ([`lsp::relay`](crate::lsp::relay)). tower-lsp brings framing, concurrency and the vocabulary of JSON-RPC; its types of LSP are
+//! of an older version than the servers' and are not used.
+//!
+//! A request sees the documents as they were when it was sent. Files outside the workspace have no servers: what is asked about
+//! them is answered with null.
+
+mod ask;
+mod capabilities;
+mod client;
+mod commands;
+mod desk;
+mod diagnose;
+mod features;
+mod join;
+mod progress;
+mod room;
+mod service;
+mod ticket;
+
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_util::sync::CancellationToken;
+use tower_lsp::Server;
+
+use self::client::Editor;
+use self::room::Room;
+use self::service::Door;
+use crate::runtime::live::Live;
+
+/// Requests that are worked on at a time; whoever sends more waits.
+const AT_ONCE: usize = 256;
+
+/// What an editor's connection brings along.
+#[derive(Debug, Clone, Default)]
+pub struct EditorOptions {
+    /// Where relative paths of tool calls begin; by default where the runtime's do.
+    pub cwd: Option<PathBuf>,
+    /// Instead of the settings' deadlines.
+    pub timeout: Option<Duration>,
+    /// Install a missing server before the first question to it.
+    pub install_missing: bool,
+}
+
+/// Serves one editor, which speaks LSP 3.17 (*Base Protocol*) over `read` and `write`; returns when it has said `exit`, when its side
+/// is closed, or when `ended` is cancelled. What was going on for it is ended; the servers stay.
+pub async fn serve<R, W>(live: Live, options: EditorOptions, read: R, write: W, ended: CancellationToken)
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite,
+{
+    let gone = ended.child_token();
+    let (editor, socket) = Editor::new();
+    let room = Arc::new(Room::new(live, options, editor, gone.clone()));
+    let background = [
+        tokio::spawn(diagnose::run(room.clone())),
+        tokio::spawn(progress::run(room.clone())),
+        tokio::spawn(room.clone().follow_settings()),
+    ];
+    let read = Watched { read, gone: gone.clone() };
+    let server = Server::new(read, write, socket).concurrency_level(AT_ONCE);
+    tokio::select! {
+        () = server.serve(Door::new(room.clone())) => {}
+        () = room.exited() => {}
+        () = ended.cancelled() => {}
+    }
+    gone.cancel();
+    for task in background {
+        // Each ends when the editor is gone; one that panicked has been logged.
+        let _ended = task.await;
+    }
+    room.leave().await;
+}
+
+/// Tells when the other side has ended, so that nothing goes on for it.
+struct Watched<R> {
+    read: R,
+    gone: CancellationToken,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.read).poll_read(context, buffer);
+        match &polled {
+            Poll::Ready(Ok(())) if buffer.filled().len() == before && buffer.remaining() > 0 => {
+                self.gone.cancel();
+            }
+            Poll::Ready(Err(_)) => self.gone.cancel(),
+            Poll::Ready(Ok(())) | Poll::Pending => {}
+        }
+        polled
+    }
+}

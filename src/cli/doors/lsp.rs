@@ -1,11 +1,52 @@
 //! `lsp-tools lsp`.
 
-use super::Start;
+use tokio_util::sync::CancellationToken;
+
+use super::{Start, daemon};
+use crate::bridges::daemon::preamble::{DoorName, Preamble};
+use crate::bridges::editor::{self, EditorOptions};
 use crate::cli::args::doors::Lsp;
 use crate::cli::exit::Status;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::cli::render::escape;
+use crate::cli::signals::Signals;
+use crate::runtime::live::Live;
+use crate::runtime::{Runtime, RuntimeOptions};
+use crate::tools::error::ToolError;
 
 /// Serves an editor until it goes away.
-pub async fn serve(_lsp: Lsp, _start: Start<'_>) -> Result<Status, ToolError> {
-    Err(ToolError::new(ErrorCode::Unsupported, "not built yet"))
+pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
+    if let Some(status) = daemon::pass(&start, Preamble::new(DoorName::Lsp)).await? {
+        return Ok(status);
+    }
+    let Start { global, cwd, log, console } = start;
+    let mut signals = Signals::listen()?;
+    let runtime = Runtime::open(RuntimeOptions {
+        workspace: global.workspace,
+        cwd: cwd.clone(),
+        supervisor: None,
+        timeout: global.timeout,
+        install_missing: global.install,
+        trace: global.trace,
+        progress: None,
+    })?;
+    if let Some(log) = log {
+        log.set_level(runtime.log_level());
+    }
+    let hints = runtime.startup_hints();
+    console.tell(&hints.iter().map(|hint| escape::line(hint).into_owned()).collect::<Vec<_>>());
+    let live = Live::new(runtime);
+    let options = EditorOptions { cwd: Some(cwd), timeout: global.timeout, install_missing: global.install };
+    let ended = CancellationToken::new();
+    let serving =
+        editor::serve(live.clone(), options, tokio::io::stdin(), tokio::io::stdout(), ended.clone());
+    let mut serving = std::pin::pin!(serving);
+    tokio::select! {
+        () = &mut serving => {}
+        () = signals.next() => {
+            ended.cancel();
+            serving.await;
+        }
+    }
+    live.current().shutdown().await;
+    Ok(Status::Answered)
 }

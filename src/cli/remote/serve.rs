@@ -132,6 +132,7 @@ async fn carry_out(
         timeout: cli.global.timeout,
         install_missing: cli.global.install,
         progress: progress.then_some(sender),
+        ..Client::default()
     });
     let asked = Asked {
         command: cli.command,

@@ -46,15 +46,15 @@ pub enum Known {
 }
 
 /// Findings as they came, with what is known of them.
-struct Raw {
-    items: Arc<Vec<Value>>,
-    snapshot: Snapshot,
-    known: Known,
+pub(super) struct Raw {
+    pub(super) items: Arc<Vec<Value>>,
+    pub(super) snapshot: Snapshot,
+    pub(super) known: Known,
     notes: Vec<String>,
 }
 
 /// Findings, as the server's way of telling them gives them.
-enum Found {
+pub(super) enum Found {
     Raw(Raw),
     Decoded(Fresh),
 }
@@ -91,7 +91,7 @@ impl Session {
         })
     }
 
-    async fn found(&self, path: &WorkspacePath, deadline: Instant) -> Result<Found, AskError> {
+    pub(super) async fn found(&self, path: &WorkspacePath, deadline: Instant) -> Result<Found, AskError> {
         let _turn = match self.state.spec.diagnostics.one_at_a_time {
             true => Some(self.checking.lock().await),
             false => None,

@@ -25,9 +25,9 @@ impl Before {
         let mut subjects = Vec::new();
         let mut texts = BTreeMap::new();
         for path in context.manager.open_paths().into_iter().take(MOST_FILES) {
-            if let (Ok(subject), Ok(text)) = (context.subject(path.clone()), context.text(&path)) {
+            if let (Ok(subject), Ok(text)) = (context.subject(path.clone()), context.saved_text(&path)) {
                 subjects.push(subject);
-                texts.insert(path, text.to_string());
+                texts.insert(path, text);
             }
         }
         Self { baseline: Baseline::of(context, subjects).await, texts }
@@ -38,7 +38,7 @@ impl Before {
         let mut edits = Vec::new();
         let mut unknown = Vec::new();
         for (path, kind) in changes.changes.iter().take(MOST_FILES) {
-            let after = context.text(path).ok().map(|text| text.to_string());
+            let after = context.saved_text(path).ok();
             let before = self.texts.get(path).cloned();
             let language = language_of(context, path, after.as_deref().or(before.as_deref()));
             let subject = Subject { path: path.clone(), language };

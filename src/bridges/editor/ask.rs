@@ -1,0 +1,285 @@
+//! An editor's request, asked of the servers of its document.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tower_lsp::jsonrpc::{Error, ErrorCode};
+
+use super::features::{Feature, Join};
+use super::join;
+use super::room::{Inquiry, Room, deadline};
+use super::ticket::Ticket;
+use crate::lsp::connection::RequestError;
+use crate::lsp::relay;
+use crate::lsp::session::{AskError, Session};
+use crate::tools::answer::{ServerState, ServerStatus};
+use crate::tools::context::Subject;
+use crate::workspace::WorkspacePath;
+
+/// What became of a question to one server.
+pub enum Said {
+    /// Its answer.
+    Answer(Value),
+    /// It does not offer that.
+    NotOffered,
+    /// There is no server to ask, for now.
+    Absent,
+    /// It could not be asked, or did not answer.
+    Failed(Error),
+}
+
+/// Answers a request about a document from the servers that are good at it.
+pub async fn document(
+    room: &Room,
+    inquiry: &Inquiry,
+    feature: &Feature,
+    params: Value,
+) -> Result<Value, Error> {
+    let Some(subject) = subject(inquiry, &params) else { return Ok(Value::Null) };
+    let servers = inquiry.context.servers_for(&subject, |features| feature.strength.is_of(features));
+    let deadline = deadline(&inquiry.context, feature.method);
+    inquiry.context.manager.refresh().await;
+    let mut answers = Vec::new();
+    let mut failure = None;
+    match feature.join {
+        Join::First | Join::Completions => {
+            for (server, _) in servers {
+                let (said, session) = ask(inquiry, server, &subject, feature.method, &params, deadline).await;
+                match (said, session) {
+                    (Said::Answer(value), Some(session)) if !is_empty(&value) => {
+                        answers.push((session, value));
+                        break;
+                    }
+                    (Said::Failed(error), _) => failure = failure.or(Some(error)),
+                    _ => {}
+                }
+            }
+        }
+        Join::All | Join::Hovers => {
+            let asked = servers
+                .iter()
+                .map(|(server, _)| ask(inquiry, server, &subject, feature.method, &params, deadline));
+            for (said, session) in join_all(asked).await {
+                match (said, session) {
+                    (Said::Answer(value), Some(session)) if !is_empty(&value) => {
+                        answers.push((session, value))
+                    }
+                    (Said::Failed(error), _) => failure = failure.or(Some(error)),
+                    _ => {}
+                }
+            }
+        }
+    }
+    if answers.is_empty() {
+        return failure.map_or_else(|| Ok(join::nothing(feature)), Err);
+    }
+    let answers = answers.into_iter().map(|(session, value)| {
+        let ticket = Ticket::of(&session, &subject.path);
+        join::prepared(feature, value, &ticket, &session)
+    });
+    Ok(join::joined(room, feature, answers.collect()))
+}
+
+/// Asks one server, and once more if it ends meanwhile.
+async fn ask(
+    inquiry: &Inquiry,
+    server: &str,
+    subject: &Subject,
+    method: &str,
+    params: &Value,
+    deadline: Instant,
+) -> (Said, Option<Arc<Session>>) {
+    let mut met_crash = false;
+    loop {
+        let session = match inquiry.context.session(server, subject, deadline).await {
+            Ok(session) => session,
+            Err(status) => return (unavailable(&status), None),
+        };
+        match ask_session(inquiry, &session, &subject.path, method, params, deadline).await {
+            Ok(Some(value)) => return (Said::Answer(value), Some(session)),
+            Ok(None) => return (Said::NotOffered, Some(session)),
+            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) => return (Said::Failed(failed(&error)), Some(session)),
+        }
+    }
+}
+
+async fn ask_session(
+    inquiry: &Inquiry,
+    session: &Session,
+    path: &WorkspacePath,
+    method: &str,
+    params: &Value,
+    deadline: Instant,
+) -> Result<Option<Value>, AskError> {
+    let _viewing = session.enter(&inquiry.context.view, deadline).await?;
+    if !session.serves(method, path, deadline).await? || !is_its_business(session, method, params) {
+        return Ok(None);
+    }
+    session.relay(&inquiry.speaker, path, method, params, deadline).await.map(Some)
+}
+
+/// A request that typing a character has led to is only for servers to which that character means something.
+fn is_its_business(session: &Session, method: &str, params: &Value) -> bool {
+    let context = &params["context"];
+    let typed = context["triggerCharacter"].as_str().filter(|_| context["triggerKind"] == 2);
+    typed.is_none_or(|character| session.is_triggered_by(method, character))
+}
+
+/// Whatever leads back to one server: its items resolved, the next level of a hierarchy.
+pub async fn follow_up(inquiry: &Inquiry, method: &str, mut params: Value) -> Result<Value, Error> {
+    let item = if params["item"].is_object() { &mut params["item"] } else { &mut params };
+    let Some(ticket) = Ticket::detach(item) else {
+        // Nobody has promised more of it than it says.
+        return Ok(if method.ends_with("/resolve") { params } else { Value::Null });
+    };
+    let (subject, session, deadline) = redeem(inquiry, &ticket, method).await?;
+    let _viewing = session.enter(&inquiry.context.view, deadline).await.map_err(|error| failed(&error))?;
+    if method.ends_with("/resolve") && !session.resolves(method) {
+        return Ok(params);
+    }
+    let asked = session.relay(&inquiry.speaker, &subject.path, method, &params, deadline).await;
+    let mut value = asked.map_err(|error| failed(&error))?;
+    join::follow_up(method, &mut value, &ticket, &session);
+    Ok(value)
+}
+
+/// The session that a ticket is for.
+pub async fn redeem(
+    inquiry: &Inquiry,
+    ticket: &Ticket,
+    method: &str,
+) -> Result<(Subject, Arc<Session>, Instant), Error> {
+    let deadline = deadline(&inquiry.context, method);
+    let path = inquiry.context.workspace.path(ticket.path.as_ref());
+    let subject = path.ok().and_then(|path| inquiry.context.listed(path).ok());
+    let subject =
+        subject.ok_or_else(|| Error::invalid_params(format!("{} is not there any more", ticket.path)))?;
+    let session = inquiry.context.session(&ticket.server, &subject, deadline).await;
+    let session = session.map_err(|status| internal(status.detail.unwrap_or_default()))?;
+    Ok((subject, session, deadline))
+}
+
+/// Symbols of the whole workspace, from the navigating server of each language here.
+pub async fn workspace_symbols(inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+    const METHOD: &str = "workspace/symbol";
+    let deadline = deadline(&inquiry.context, METHOD);
+    let context = &inquiry.context;
+    context.manager.refresh().await;
+    let asked = context.present_servers().into_iter().filter(|server| server.spec.features.navigation).map(
+        |server| async move {
+            let subject = server.example();
+            let session = context.session(server.key, &subject, deadline).await.ok()?;
+            let _viewing = session.enter(&context.view, deadline).await.ok()?;
+            // Many servers only know the workspace once one of its files is open.
+            session.serves(METHOD, &subject.path, deadline).await.ok().filter(|serves| *serves)?;
+            let found = session.relay_workspace(&inquiry.speaker, METHOD, params, deadline).await;
+            let mut found = found.inspect_err(|error| tracing::debug!("no symbols: {error}")).ok()?;
+            let ticket = Ticket::of(&session, &subject.path);
+            if session.resolves("workspaceSymbol/resolve") {
+                found.as_array_mut()?.iter_mut().for_each(|item| ticket.attach(item));
+            }
+            Some(found)
+        },
+    );
+    let found = join_all(asked).await.into_iter().flatten();
+    Ok(found.filter_map(|list| list.as_array().cloned()).flatten().collect())
+}
+
+/// A request that we do not know: for the first server that does.
+pub async fn pass_through(
+    room: &Room,
+    inquiry: &Inquiry,
+    method: &str,
+    params: &Value,
+) -> Result<Value, Error> {
+    let deadline = deadline(&inquiry.context, method);
+    for (session, path) in concerned(room, inquiry, params, deadline).await {
+        let asked = async {
+            let _viewing = session.enter(&inquiry.context.view, deadline).await?;
+            match &path {
+                Some(path) => session.relay(&inquiry.speaker, path, method, params, deadline).await,
+                None => session.relay_workspace(&inquiry.speaker, method, params, deadline).await,
+            }
+        };
+        match asked.await {
+            Err(AskError::Request(error)) if error.is_unsupported() => {}
+            answer => return answer.map_err(|error| failed(&error)),
+        }
+    }
+    Err(Error::method_not_found())
+}
+
+/// Passes a notification that we do not know to all whom it may concern.
+pub async fn tell(room: &Room, inquiry: &Inquiry, method: &str, params: &Value) {
+    let deadline = deadline(&inquiry.context, method);
+    for (session, _) in concerned(room, inquiry, params, deadline).await {
+        match session.enter(&inquiry.context.view, deadline).await {
+            Ok(_viewing) => session.relay_notification(&inquiry.speaker, method, params),
+            Err(error) => tracing::debug!(method, "not passed on: {error}"),
+        }
+    }
+}
+
+/// The servers of the document that `params` name, or all that run.
+async fn concerned(
+    room: &Room,
+    inquiry: &Inquiry,
+    params: &Value,
+    deadline: Instant,
+) -> Vec<(Arc<Session>, Option<WorkspacePath>)> {
+    let context = &inquiry.context;
+    context.manager.refresh().await;
+    let Some(subject) = subject(inquiry, params) else {
+        let slots = context.manager.status().into_iter();
+        return slots.filter_map(|slot| Some((slot.session?, None))).collect();
+    };
+    let mut found = Vec::new();
+    for (server, _) in context.servers_for(&subject, |_| true) {
+        if let Ok(session) = context.session(server, &subject, deadline).await {
+            // A document that the editor has not opened may be a mere argument.
+            let path = room.desk.is_open(&subject.path).then(|| subject.path.clone());
+            found.push((session, path));
+        }
+    }
+    found
+}
+
+/// The file that `params` are about, where it lies in the workspace.
+pub fn subject(inquiry: &Inquiry, params: &Value) -> Option<Subject> {
+    inquiry.context.listed(relay::subject_of(params, &inquiry.context.workspace)?).ok()
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+fn unavailable(status: &ServerStatus) -> Said {
+    match status.state {
+        ServerState::Missing | ServerState::Disabled | ServerState::Unsupported => Said::Absent,
+        _ => Said::Failed(internal(status.detail.clone().unwrap_or_else(|| status.server.clone()))),
+    }
+}
+
+fn internal(message: String) -> Error {
+    Error { code: ErrorCode::InternalError, message: message.into(), data: None }
+}
+
+/// What a server says of its own failure is passed on as it said it.
+pub fn failed(error: &AskError) -> Error {
+    match error {
+        AskError::Request(RequestError::Refused { code, message, data, .. }) => Error {
+            code: ErrorCode::from(*code),
+            message: message.clone().into(),
+            data: (!data.is_null()).then(|| json!(data)),
+        },
+        AskError::Moving { .. } => Error { message: error.to_string().into(), ..Error::content_modified() },
+        _ => internal(error.to_string()),
+    }
+}

@@ -1,0 +1,123 @@
+//! LSP 3.17 *Initialize*: what an editor can do, and what it is told that it can ask.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::commands::CALL;
+use super::features::{FEATURES, Feature};
+use super::room::Room;
+use super::ticket::RUN;
+use crate::lsp::relay::Speaker;
+use crate::text::Encoding;
+use crate::tools::context::{Context, Subject};
+use crate::workspace::WorkspacePath;
+
+/// LSP 3.17 *MessageType*.
+pub const WARNING: u8 = 2;
+
+/// The editor's side of `initialize`.
+#[derive(Debug)]
+pub struct Greeting {
+    /// What it counts columns in.
+    pub encoding: Encoding,
+    /// It asks for diagnostics, and is not sent any.
+    pub pulls: bool,
+    /// LSP 3.17 *ClientCapabilities*.
+    capabilities: Value,
+}
+
+impl Greeting {
+    /// Whether the editor can do what stands at `pointer` in its capabilities.
+    pub fn can(&self, pointer: &str) -> bool {
+        self.capabilities.pointer(pointer) == Some(&Value::Bool(true))
+    }
+
+    /// Whether the editor takes `feature` also after its start.
+    fn registers(&self, feature: &Feature) -> bool {
+        self.can(&format!("/textDocument/{}/dynamicRegistration", feature.client))
+    }
+}
+
+/// Takes the editor's `initialize` and answers it.
+pub fn initialize(room: &Room, params: &Value) -> Value {
+    let runtime = room.runtime();
+    let context = runtime.context();
+    let greeting = Greeting {
+        encoding: encoding(&context, &params["capabilities"]),
+        pulls: params["initializationOptions"]["diagnostics"] == "pull",
+        capabilities: params["capabilities"].clone(),
+    };
+    let mut capabilities = json!({
+        "positionEncoding": greeting.encoding.name(),
+        "textDocumentSync": { "openClose": true, "change": 2, "save": true },
+        "executeCommandProvider": { "commands": [CALL, RUN] },
+        "workspaceSymbolProvider": { "resolveProvider": true },
+    });
+    let spoken: Vec<_> = context.present_servers().into_iter().map(|server| server.spec.features).collect();
+    for feature in FEATURES {
+        // Where no server of the files here can serve it, and where the editor can be told later.
+        let served = spoken.is_empty() || spoken.iter().any(|features| feature.strength.is_of(features));
+        if served && !greeting.registers(feature) {
+            capabilities[feature.provider] = feature.options();
+        }
+    }
+    if greeting.pulls {
+        capabilities["diagnosticProvider"] =
+            json!({ "interFileDependencies": true, "workspaceDiagnostics": false });
+    }
+    room.greet(greeting);
+    let info = json!({ "name": "lsp-tools", "version": env!("CARGO_PKG_VERSION") });
+    json!({ "capabilities": capabilities, "serverInfo": info })
+}
+
+/// The encoding that all running servers use, if the editor knows it, so that nothing has to be converted; else UTF-16, which every
+/// editor knows.
+fn encoding(context: &Context, capabilities: &Value) -> Encoding {
+    let known = capabilities["general"]["positionEncodings"].as_array();
+    let running: BTreeSet<&str> = context
+        .manager
+        .status()
+        .iter()
+        .filter_map(|slot| slot.session.as_ref().map(|session| session.encoding().name()))
+        .collect();
+    let mut running = running.into_iter();
+    match (running.next(), running.next()) {
+        (Some(one), None) if known.is_some_and(|known| known.iter().any(|name| name == one)) => {
+            Encoding::from_name(one).unwrap_or(Encoding::Utf16)
+        }
+        _ => Encoding::Utf16,
+    }
+}
+
+/// After `initialized`: tells in the log which servers are missing here.
+pub async fn welcome(room: &Arc<Room>) {
+    let runtime = room.runtime();
+    for hint in runtime.startup_hints() {
+        room.editor.notify("window/logMessage", json!({ "type": WARNING, "message": hint })).await;
+    }
+}
+
+/// Tells the editor what the servers of `path` turn out to offer.
+pub async fn register(room: &Room, context: &Context, speaker: &Speaker, subject: &Subject) {
+    let Some(greeting) = room.greeting() else { return };
+    let open = speaker.documents.contains_key(&subject.path);
+    let mut offers = Vec::new();
+    for feature in FEATURES.iter().filter(|feature| open && greeting.registers(feature)) {
+        if is_offered(context, feature, subject, &subject.path) {
+            offers.push((feature.registered_as(), feature.options()));
+        }
+    }
+    room.register(offers).await;
+}
+
+fn is_offered(context: &Context, feature: &Feature, subject: &Subject, path: &WorkspacePath) -> bool {
+    let language = subject.language.as_deref().unwrap_or_default();
+    let language_id = context.catalogue().language_id(language, path.extension());
+    context
+        .servers_for(subject, |features| feature.strength.is_of(features))
+        .iter()
+        .filter_map(|(server, _)| context.manager.running(server, path))
+        .any(|session| session.offers(feature.method, path, language_id))
+}

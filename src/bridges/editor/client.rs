@@ -1,0 +1,149 @@
+//! The way to the editor: notifications, and requests with their answers.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use futures::Sink;
+use futures::stream::{BoxStream, StreamExt, poll_fn};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tower_lsp::Loopback;
+use tower_lsp::jsonrpc::{Error, Id, Request, Response};
+
+/// Messages that wait for an editor that does not read; whoever has more to say waits as well.
+const WAITING: usize = 64;
+
+type Answered = Result<Value, Error>;
+
+/// The editor.
+#[derive(Debug)]
+pub struct Editor {
+    outgoing: mpsc::Sender<Request>,
+    asked: Mutex<HashMap<i64, oneshot::Sender<Answered>>>,
+    next: AtomicI64,
+}
+
+/// Why the editor did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Unanswered {
+    /// It said no.
+    #[error("the editor refused {method}: {message}")]
+    Refused {
+        /// The request's method.
+        method: &'static str,
+        /// Its words.
+        message: String,
+    },
+    /// It did not answer in time, or is gone.
+    #[error("the editor did not answer {method}")]
+    Silent {
+        /// The request's method.
+        method: &'static str,
+    },
+}
+
+impl Editor {
+    /// The editor, and what tower-lsp connects to it.
+    pub fn new() -> (Arc<Self>, Socket) {
+        let (outgoing, messages) = mpsc::channel(WAITING);
+        let editor = Arc::new(Self { outgoing, asked: Mutex::default(), next: AtomicI64::new(1) });
+        (editor.clone(), Socket { messages, editor })
+    }
+
+    fn asked(&self) -> MutexGuard<'_, HashMap<i64, oneshot::Sender<Answered>>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the editor something; waits while it does not read.
+    pub async fn notify(&self, method: &'static str, params: Value) {
+        // An editor that is gone need not be told.
+        let _gone = self.outgoing.send(Request::build(method).params(params).finish()).await;
+    }
+
+    /// Asks the editor, and waits for its answer until `deadline`.
+    pub async fn request(
+        &self,
+        method: &'static str,
+        params: Value,
+        deadline: Instant,
+    ) -> Result<Value, Unanswered> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        self.asked().insert(id, sender);
+        let _forgotten = Forget { editor: self, id };
+        let request = Request::build(method).params(params).id(id).finish();
+        let answered = tokio::time::timeout_at(deadline, async {
+            self.outgoing.send(request).await.ok()?;
+            receiver.await.ok()
+        });
+        match answered.await.ok().flatten() {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(error)) => Err(Unanswered::Refused { method, message: error.message.into_owned() }),
+            None => Err(Unanswered::Silent { method }),
+        }
+    }
+}
+
+/// An answer that comes later is not waited for any more.
+struct Forget<'a> {
+    editor: &'a Editor,
+    id: i64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.editor.asked().remove(&self.id);
+    }
+}
+
+/// What tower-lsp sends to the editor, and where it puts the editor's answers.
+pub struct Socket {
+    messages: mpsc::Receiver<Request>,
+    editor: Arc<Editor>,
+}
+
+impl Loopback for Socket {
+    type RequestStream = BoxStream<'static, Request>;
+    type ResponseSink = Answers;
+
+    fn split(self) -> (Self::RequestStream, Self::ResponseSink) {
+        let Self { mut messages, editor } = self;
+        (poll_fn(move |context| messages.poll_recv(context)).boxed(), Answers(editor))
+    }
+}
+
+/// Takes the editor's answers.
+pub struct Answers(Arc<Editor>);
+
+impl Sink<Response> for Answers {
+    type Error = std::convert::Infallible;
+
+    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn start_send(self: Pin<&mut Self>, response: Response) -> Result<(), Self::Error> {
+        let (id, answered) = response.into_parts();
+        let known = match id {
+            Id::Number(id) => self.0.asked().remove(&id),
+            Id::String(_) | Id::Null => None,
+        };
+        if let Some(sender) = known {
+            // Whoever asked may have gone.
+            let _gone = sender.send(answered);
+        }
+        Ok(())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+}

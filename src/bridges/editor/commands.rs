@@ -1,0 +1,125 @@
+//! LSP 3.17 *Execute a command*: our own tools, and the commands that servers have offered.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tower_lsp::jsonrpc::Error;
+
+use super::ask::{failed, redeem};
+use super::join::flatten;
+use super::room::{Inquiry, Room, deadline};
+use super::ticket::{RUN, Ticket};
+use crate::lsp::relay::Executed;
+use crate::lsp::session::Session;
+use crate::policy::approval::{Approval, ApprovalRequest, Approver};
+use crate::runtime::call::CallRequest;
+
+/// The command that calls one of our tools: its one argument is `{name, arguments}`, its result the tool's own answer.
+pub const CALL: &str = "lsp-tools.call";
+const METHOD: &str = "workspace/executeCommand";
+
+/// How long the editor may take to apply an edit.
+const APPLYING: Duration = Duration::from_secs(30);
+/// How long a person is waited for.
+const PERSON: Duration = Duration::from_secs(600);
+
+/// Runs what the editor asks for.
+pub async fn execute(room: &Arc<Room>, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+    let arguments = &params["arguments"];
+    match params["command"].as_str() {
+        Some(CALL) => call(room, arguments).await,
+        Some(RUN) => {
+            let unwrapped = Ticket::unwrap_command(arguments);
+            let (ticket, command, arguments) =
+                unwrapped.ok_or_else(|| Error::invalid_params(format!("{RUN} takes what we put into it")))?;
+            let (_, session, _) = redeem(inquiry, &ticket, METHOD).await?;
+            run(room, inquiry, &session, &command, &arguments).await
+        }
+        Some(command) => {
+            let running = inquiry.context.manager.status().into_iter().filter_map(|slot| slot.session);
+            match running.into_iter().find(|session| session.runs_command(command)) {
+                Some(session) => run(room, inquiry, &session, command, arguments).await,
+                None => Err(Error::invalid_params(format!("no server here runs the command `{command}`"))),
+            }
+        }
+        None => Err(Error::invalid_params("`command` is missing")),
+    }
+}
+
+/// Runs a server's command, and has the editor apply what it leads to.
+async fn run(
+    room: &Room,
+    inquiry: &Inquiry,
+    session: &Session,
+    command: &str,
+    arguments: &Value,
+) -> Result<Value, Error> {
+    let deadline = deadline(&inquiry.context, METHOD);
+    let executed = async {
+        let _viewing = session.enter(&inquiry.context.view, deadline).await?;
+        session.relay_command(&inquiry.speaker, command, arguments, deadline).await
+    };
+    let Executed { value, edits } = executed.await.map_err(|error| failed(&error))?;
+    for mut edit in edits {
+        if !room.greeting().is_some_and(|greeting| greeting.can("/workspace/workspaceEdit/documentChanges")) {
+            flatten(&mut edit);
+        }
+        let params = json!({ "label": command, "edit": edit });
+        let applied = room.editor.request("workspace/applyEdit", params, Instant::now() + APPLYING).await;
+        if let Err(error) = applied {
+            return Err(Error { message: error.to_string().into(), ..Error::internal_error() });
+        }
+    }
+    Ok(value)
+}
+
+/// Calls one of our tools, under the same rules as anyone.
+async fn call(room: &Arc<Room>, arguments: &Value) -> Result<Value, Error> {
+    let call = &arguments[0];
+    let Some(name) = call["name"].as_str() else {
+        let expected = format!("{CALL} takes one argument: {{\"name\": TOOL, \"arguments\": {{…}}}}");
+        return Err(Error::invalid_params(expected));
+    };
+    let runtime = room.runtime();
+    let request = CallRequest {
+        name,
+        arguments: call["arguments"].clone(),
+        caller: &room.caller,
+        approver: &Asking(room.clone()),
+        group: None,
+        cancelled: room.gone.child_token(),
+    };
+    let result = runtime.call(request).await;
+    room.changed.notify_one();
+    Ok(result.value)
+}
+
+/// Asks whoever sits before the editor (LSP 3.17, *ShowMessage Request*).
+struct Asking(Arc<Room>);
+
+const ONCE: &str = "Allow once";
+const SESSION: &str = "Allow until the editor closes";
+const REFUSE: &str = "Refuse";
+
+impl Approver for Asking {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        Box::pin(async move {
+            let touched = [&request.commands, &request.paths, &request.urls];
+            let touched: Vec<&str> = touched.into_iter().flatten().map(String::as_str).collect();
+            let message = format!("{}: {} ({})", request.title, touched.join(", "), request.why);
+            let actions = [ONCE, SESSION, REFUSE].map(|title| json!({ "title": title }));
+            let params =
+                json!({ "type": super::capabilities::WARNING, "message": message, "actions": actions });
+            let deadline = Instant::now() + PERSON;
+            match self.0.editor.request("window/showMessageRequest", params, deadline).await {
+                Ok(chosen) if chosen["title"] == ONCE => Approval::Once,
+                Ok(chosen) if chosen["title"] == SESSION => Approval::ForSession,
+                Ok(_) => Approval::Refused { why: None },
+                Err(_) => Approval::Nobody,
+            }
+        })
+    }
+}

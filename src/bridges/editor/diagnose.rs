@@ -1,0 +1,232 @@
+//! Diagnostics: published for every open document once it, another one, or the disk has changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::{join_all, select_all};
+use serde_json::{Value, json};
+use tower_lsp::jsonrpc::Error;
+
+use super::ask;
+use super::capabilities::{self, WARNING};
+use super::room::{Inquiry, Room, deadline};
+use crate::lsp::diagnostics::Known;
+use crate::lsp::session::Session;
+use crate::tools::answer::{ServerState, ServerStatus};
+use crate::tools::context::Subject;
+use crate::workspace::WorkspacePath;
+
+const METHOD: &str = "textDocument/diagnostic";
+/// Whoever types faster than this is not asked about each letter.
+const TYPING: Duration = Duration::from_millis(60);
+/// So many documents are asked about at once.
+const AT_ONCE: usize = 4;
+/// So often servers that had nothing to say in time are asked again, as long as nothing changes.
+const PATIENCE: usize = 4;
+
+/// What was published last.
+#[derive(Default)]
+struct Published {
+    known: BTreeMap<WorkspacePath, (i64, Vec<Value>)>,
+    /// Servers of which it was told that they are missing.
+    missing: BTreeSet<String>,
+}
+
+/// Publishes until the editor is gone.
+pub async fn run(room: Arc<Room>) {
+    let mut published = Published::default();
+    let mut tries = PATIENCE;
+    let mut heard = Vec::new();
+    loop {
+        tokio::select! {
+            biased;
+            () = room.gone.cancelled() => return,
+            () = room.changed.notified() => tries = PATIENCE,
+            () = more(&heard) => tries = PATIENCE,
+            () = std::future::ready(()), if tries < PATIENCE && tries > 0 => {}
+        }
+        // A round that is overtaken by a change is given up, and begun anew once the editor rests.
+        let settled = tokio::select! {
+            biased;
+            () = room.gone.cancelled() => return,
+            () = room.changed.notified() => {
+                room.changed.notify_one();
+                continue;
+            }
+            round = round(&room, &mut published) => {
+                heard = round.heard;
+                round.settled
+            }
+        };
+        tries = if settled { PATIENCE } else { tries.saturating_sub(1) };
+    }
+}
+
+/// What one round has led to.
+struct Round {
+    /// Every server had its say.
+    settled: bool,
+    /// The servers, and how often each had said that its findings are others now.
+    heard: Vec<(Arc<Session>, u64)>,
+}
+
+/// Waits until a server says that its findings are others now.
+async fn more(heard: &[(Arc<Session>, u64)]) {
+    if heard.is_empty() {
+        return std::future::pending().await;
+    }
+    select_all(heard.iter().map(|(session, count)| Box::pin(session.wait_refresh(*count)))).await;
+}
+
+async fn round(room: &Arc<Room>, published: &mut Published) -> Round {
+    tokio::time::sleep(TYPING).await;
+    if room.greeting().is_none() {
+        return Round { settled: true, heard: Vec::new() };
+    }
+    let inquiry = room.inquiry();
+    published.known.retain(|path, _| inquiry.speaker.documents.contains_key(path));
+    inquiry.context.manager.refresh().await;
+    let inquiry = &inquiry;
+    let open: Vec<WorkspacePath> = inquiry.speaker.documents.keys().cloned().collect();
+    let files: Vec<File> = futures::stream::iter(open)
+        .map(|path| check(room, inquiry, path))
+        .buffer_unordered(AT_ONCE)
+        .filter_map(std::future::ready)
+        .collect()
+        .await;
+    let mut round = Round { settled: true, heard: Vec::new() };
+    for file in files {
+        round.settled &= file.settled;
+        round.heard.extend(file.heard.iter().cloned());
+        for status in file.missing.iter().filter(|status| published.missing.insert(status.server.clone())) {
+            tell_missing(room, status).await;
+        }
+        publish(room, inquiry, published, file).await;
+    }
+    round
+}
+
+/// What the servers of one file say.
+struct File {
+    path: WorkspacePath,
+    items: Vec<Value>,
+    /// None of them could say anything.
+    silent: bool,
+    settled: bool,
+    missing: Vec<ServerStatus>,
+    heard: Vec<(Arc<Session>, u64)>,
+}
+
+/// Asks all servers of a document, and tells the editor what else they offer.
+async fn check(room: &Room, inquiry: &Inquiry, path: WorkspacePath) -> Option<File> {
+    let subject = inquiry.context.listed(path).ok()?;
+    if let Err(error) = inquiry.context.prepare_for([&subject].into_iter()).await {
+        tracing::warn!("{}", error.error);
+    }
+    let file = findings(inquiry, subject.clone()).await;
+    capabilities::register(room, &inquiry.context, &inquiry.speaker, &subject).await;
+    let pushes = room.greeting().is_some_and(|greeting| !greeting.pulls);
+    Some(File { silent: file.silent || !pushes, ..file })
+}
+
+async fn findings(inquiry: &Inquiry, subject: Subject) -> File {
+    let servers = inquiry.context.servers_for(&subject, |_| true);
+    let asked = servers.iter().map(|(server, spec)| {
+        let subject = &subject;
+        async move { one(inquiry, server, subject, spec.features.diagnostics).await }
+    });
+    let (path, heard) = (subject.path.clone(), Vec::new());
+    let mut file = File { path, items: Vec::new(), silent: true, settled: true, missing: Vec::new(), heard };
+    for said in join_all(asked).await {
+        match said {
+            One::Found { items, known, session, refreshes } => {
+                file.silent &= matches!(known, Known::NoData(_));
+                file.settled &= known == Known::Complete;
+                file.items.extend(items);
+                file.heard.push((session, refreshes));
+            }
+            One::Absent(status) if status.state == ServerState::Missing => file.missing.push(status),
+            One::Absent(status) => {
+                tracing::debug!(server = status.server, "no diagnostics: {:?}", status.detail);
+                file.settled &= status.state != ServerState::Starting;
+            }
+            One::Nothing => {}
+        }
+    }
+    file.items.sort_by_key(|item| {
+        let start = &item["range"]["start"];
+        (start["line"].as_u64(), start["character"].as_u64(), item["severity"].as_u64())
+    });
+    file
+}
+
+/// What became of one server.
+enum One {
+    Found { items: Vec<Value>, known: Known, session: Arc<Session>, refreshes: u64 },
+    Absent(ServerStatus),
+    Nothing,
+}
+
+/// Starts one server, so that it is warm, and asks it where it gives diagnostics; once more if it ends meanwhile.
+async fn one(inquiry: &Inquiry, server: &str, subject: &Subject, gives: bool) -> One {
+    let deadline = deadline(&inquiry.context, METHOD);
+    let mut met_crash = false;
+    loop {
+        let session = match inquiry.context.session(server, subject, deadline).await {
+            Ok(session) => session,
+            Err(status) => return One::Absent(status),
+        };
+        if !gives {
+            return One::Nothing;
+        }
+        let refreshes = session.refreshes();
+        let asked = async {
+            let _viewing = session.enter(&inquiry.context.view, deadline).await?;
+            session.findings(&inquiry.speaker, &subject.path, deadline).await
+        };
+        match asked.await {
+            Ok(found) => return One::Found { items: found.items, known: found.known, session, refreshes },
+            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) => {
+                tracing::debug!(server, "no diagnostics: {error}");
+                return One::Nothing;
+            }
+        }
+    }
+}
+
+/// Sends what was found, where it is news and still about what the editor has.
+async fn publish(room: &Room, inquiry: &Inquiry, published: &mut Published, file: File) {
+    let Some(spelled) = inquiry.speaker.documents.get(&file.path) else { return };
+    let now = room.desk.speaker(room.encoding());
+    let current = now.documents.get(&file.path).is_some_and(|now| now.version == spelled.version);
+    let news = (spelled.version, file.items);
+    if file.silent || !current || published.known.get(&file.path) == Some(&news) {
+        return;
+    }
+    let params = json!({ "uri": spelled.uri, "version": news.0, "diagnostics": news.1 });
+    published.known.insert(file.path, news);
+    room.editor.notify("textDocument/publishDiagnostics", params).await;
+}
+
+async fn tell_missing(room: &Room, status: &ServerStatus) {
+    let mut message = format!("[LSP] {}: {} not installed", status.language, status.server);
+    if let Some(install) = &status.install {
+        message.push_str(&format!(", run: {install}"));
+    }
+    room.editor.notify("window/showMessage", json!({ "type": WARNING, "message": message })).await;
+}
+
+/// LSP 3.17 *Pull Diagnostics*, for an editor that asks.
+pub async fn pulled(room: &Room, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+    let items = match ask::subject(inquiry, params) {
+        Some(subject) if room.desk.is_open(&subject.path) => {
+            inquiry.context.manager.refresh().await;
+            findings(inquiry, subject).await.items
+        }
+        _ => Vec::new(),
+    };
+    Ok(json!({ "kind": "full", "items": items }))
+}

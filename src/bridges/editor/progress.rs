@@ -1,0 +1,106 @@
+//! Slow servers, told to the editor (LSP 3.17, *Work Done Progress*).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::{BoxFuture, FutureExt};
+use futures::stream::FuturesUnordered;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::time::Instant;
+
+use super::room::Room;
+use crate::lsp::progress::ProgressEvent;
+use crate::lsp::session::Scope;
+use crate::runtime::{Client, Runtime};
+
+/// Work that takes longer is not shown any more.
+const LONGEST: Duration = Duration::from_secs(1_800);
+/// How long the editor may take to agree to a token.
+const PROMPT: Duration = Duration::from_secs(10);
+
+/// Tells until the editor is gone.
+pub async fn run(room: Arc<Room>) {
+    let (sender, mut events) = unbounded_channel();
+    let mut changes = room.live().changes();
+    let watch = |runtime: &Runtime| {
+        runtime.for_client(Client { progress: Some(sender.clone()), ..Client::default() })
+    };
+    let mut watching = watch(&changes.borrow_and_update());
+    let mut shown = BTreeSet::new();
+    let mut ends: FuturesUnordered<BoxFuture<'static, String>> = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            () = room.gone.cancelled() => return,
+            changed = changes.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                watching = watch(&changes.borrow_and_update());
+            }
+            Some(server) = ends.next(), if !ends.is_empty() => {
+                if shown.remove(&server) {
+                    report(&room, &server, json!({ "kind": "end" })).await;
+                }
+            }
+            event = events.recv() => {
+                let Some(event) = event else { return };
+                if !room.greeting().is_some_and(|greeting| greeting.can("/window/workDoneProgress")) {
+                    continue;
+                }
+                match event {
+                    ProgressEvent::ServerStarting { server } => {
+                        begin(&room, &mut shown, &server, "starting").await;
+                    }
+                    ProgressEvent::ServerReady { server } => {
+                        if shown.remove(&server) {
+                            report(&room, &server, json!({ "kind": "end" })).await;
+                        }
+                    }
+                    ProgressEvent::ServerProgress { server, title, message, percentage } => {
+                        if !shown.contains(&server) {
+                            begin(&room, &mut shown, &server, &title).await;
+                            ends.push(rest(watching.clone(), server.clone()).boxed());
+                        }
+                        let text = message.map_or(title.clone(), |message| format!("{title}: {message}"));
+                        let mut value = json!({ "kind": "report", "message": text });
+                        if let Some(percentage) = percentage {
+                            value["percentage"] = percentage.into();
+                        }
+                        report(&room, &server, value).await;
+                    }
+                    ProgressEvent::FilesChecked { .. } | ProgressEvent::Installing { .. } => {}
+                }
+            }
+        }
+    }
+}
+
+/// Waits until `server` is at rest, and names it.
+async fn rest(runtime: Runtime, server: String) -> String {
+    let slots = runtime.context().manager.status();
+    drop(runtime);
+    for session in slots.into_iter().filter(|slot| slot.server == server).filter_map(|slot| slot.session) {
+        session.wait_ready(Scope::Project, Instant::now() + LONGEST).await;
+    }
+    server
+}
+
+async fn begin(room: &Room, shown: &mut BTreeSet<String>, server: &str, title: &str) {
+    let params = json!({ "token": token(server) });
+    let agreed = room.editor.request("window/workDoneProgress/create", params, Instant::now() + PROMPT).await;
+    if agreed.is_ok() && shown.insert(server.to_owned()) {
+        let title = format!("{server}: {title}");
+        report(room, server, json!({ "kind": "begin", "title": title, "cancellable": false })).await;
+    }
+}
+
+async fn report(room: &Room, server: &str, value: Value) {
+    room.editor.notify("$/progress", json!({ "token": token(server), "value": value })).await;
+}
+
+fn token(server: &str) -> String {
+    format!("lsp-tools/{server}")
+}

@@ -1,0 +1,208 @@
+//! What everything that serves one editor works with.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::EditorOptions;
+use super::capabilities::Greeting;
+use super::client::Editor;
+use super::desk::Desk;
+use crate::config::{Deadlines, Settings};
+use crate::lsp::relay::Speaker;
+use crate::runtime::live::Live;
+use crate::runtime::{Client, Runtime};
+use crate::text::Encoding;
+use crate::tools::context::Context;
+use crate::tools::tool::Caller;
+
+static EDITORS: AtomicU64 = AtomicU64::new(1);
+
+/// How long an editor may take to answer what needs no person.
+const PROMPT: Duration = Duration::from_secs(10);
+
+/// What everything that serves one editor works with.
+#[derive(Debug)]
+pub struct Room {
+    live: Live,
+    options: EditorOptions,
+    /// The editor.
+    pub editor: Arc<Editor>,
+    /// What it has open.
+    pub desk: Desk,
+    /// Cancelled when the editor is gone.
+    pub gone: CancellationToken,
+    exited: CancellationToken,
+    greeting: OnceLock<Greeting>,
+    /// Rung when diagnostics may be others than before.
+    pub changed: Notify,
+    /// Who calls our tools.
+    pub caller: Caller,
+    /// Capabilities that the editor was told of after its start.
+    registered: Mutex<BTreeSet<&'static str>>,
+    tasks: TaskTracker,
+}
+
+/// What one request works with: everything as it was when the request came.
+#[derive(Debug, Clone)]
+pub struct Inquiry {
+    /// The runtime's, with what the editor sees.
+    pub context: Context,
+    /// How the editor speaks.
+    pub speaker: Speaker,
+}
+
+impl Room {
+    /// For an editor that has not said anything yet.
+    pub fn new(live: Live, options: EditorOptions, editor: Arc<Editor>, gone: CancellationToken) -> Self {
+        let workspace = live.current().workspace().clone();
+        let number = EDITORS.fetch_add(1, Ordering::Relaxed);
+        Self {
+            live,
+            options,
+            editor,
+            desk: Desk::new(workspace),
+            gone,
+            exited: CancellationToken::new(),
+            greeting: OnceLock::new(),
+            changed: Notify::new(),
+            caller: Caller { session: format!("editor-{number}"), ..Caller::default() },
+            registered: Mutex::default(),
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    /// The runtime as the editor sees it now.
+    pub fn runtime(&self) -> Runtime {
+        let runtime = self.live.current();
+        let view = self.desk.overlays.view(runtime.workspace());
+        runtime.for_client(Client {
+            cwd: self.options.cwd.clone(),
+            timeout: self.options.timeout,
+            install_missing: self.options.install_missing,
+            progress: None,
+            view,
+        })
+    }
+
+    /// The runtime that is open now, and word of its successors.
+    pub fn live(&self) -> &Live {
+        &self.live
+    }
+
+    /// What a request that comes now works with.
+    pub fn inquiry(&self) -> Inquiry {
+        let speaker = self.desk.speaker(self.encoding());
+        Inquiry { context: self.runtime().context().into_owned(), speaker }
+    }
+
+    /// Takes the editor's side of `initialize`; false where it came before.
+    pub fn greet(&self, greeting: Greeting) -> bool {
+        self.greeting.set(greeting).is_ok()
+    }
+
+    /// The editor's side of `initialize`.
+    pub fn greeting(&self) -> Option<&Greeting> {
+        self.greeting.get()
+    }
+
+    /// What the editor counts columns in.
+    pub fn encoding(&self) -> Encoding {
+        self.greeting().map_or(Encoding::Utf16, |greeting| greeting.encoding)
+    }
+
+    /// Does `work` for the editor, beside everything else, until it is gone.
+    pub fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        let gone = self.gone.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = work => {}
+                () = gone.cancelled() => {}
+            }
+        });
+    }
+
+    /// Tells the editor (LSP 3.17, *Register Capability*) what it was not told at its start; each capability once.
+    pub async fn register(&self, offers: Vec<(&'static str, Value)>) {
+        let registrations: Vec<Value> = {
+            let mut known = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = offers.into_iter().filter(|(method, _)| known.insert(method));
+            new.map(|(method, mut options)| {
+                // Without a selector it is for all documents that the editor gives us.
+                options["documentSelector"] = Value::Null;
+                json!({ "id": format!("lsp-tools {method}"), "method": method, "registerOptions": options })
+            })
+            .collect()
+        };
+        if registrations.is_empty() {
+            return;
+        }
+        let params = json!({ "registrations": registrations });
+        let asked = self.editor.request("client/registerCapability", params, Instant::now() + PROMPT);
+        if let Err(error) = asked.await {
+            tracing::warn!("{error}");
+        }
+    }
+
+    /// Shares the editor's texts with everybody where the settings say so, also with runtimes that come later.
+    pub async fn follow_settings(self: Arc<Self>) {
+        let mut changes = self.live.changes();
+        loop {
+            let runtime = changes.borrow_and_update().clone();
+            if runtime.context().config.settings.editor.share_overlays {
+                runtime.share(&self.desk.overlays);
+            }
+            self.changed.notify_one();
+            tokio::select! {
+                changed = changes.changed() => if changed.is_err() { return },
+                () = self.gone.cancelled() => return,
+            }
+        }
+    }
+
+    /// The editor has said `exit`.
+    pub fn exit(&self) {
+        self.exited.cancel();
+    }
+
+    /// Waits for `exit`.
+    pub async fn exited(&self) {
+        self.exited.cancelled().await;
+    }
+
+    /// Waits until everything that was done for the editor has ended, and forgets it.
+    pub async fn leave(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.desk.overlays.clear();
+        self.live.current().end_session(&self.caller.session);
+    }
+}
+
+/// When the answer to `method` must be there.
+pub fn deadline(context: &Context, method: &str) -> Instant {
+    let Settings { deadlines, .. } = &context.config.settings;
+    let Deadlines { hover, definition, references, hierarchy, symbols, .. } = deadlines;
+    let last = method.rsplit('/').next().unwrap_or(method);
+    let usual = match last {
+        "hover" => hover,
+        "definition" | "declaration" | "typeDefinition" | "implementation" => definition,
+        "references" => references,
+        "incomingCalls" | "outgoingCalls" | "supertypes" | "subtypes" => hierarchy,
+        "documentSymbol" => symbols,
+        "symbol" => &deadlines.workspace_symbols,
+        "completion" => &deadlines.completion,
+        "signatureHelp" => &deadlines.signature,
+        "diagnostic" => &deadlines.diagnostics,
+        _ => &deadlines.edit,
+    };
+    context.deadline(*usual)
+}

@@ -1,0 +1,98 @@
+//! What leads a follow-up request (`…/resolve`, calls of a hierarchy, commands) back to the server that it is about: packed into the
+//! `data` that editors hand back as they got it.
+
+use serde_json::{Value, json};
+
+use crate::lsp::session::Session;
+use crate::workspace::WorkspacePath;
+
+/// Ours in `data`.
+const TICKET: &str = "lsp-tools";
+/// The command under which servers' own commands are announced and asked for.
+pub const RUN: &str = "lsp-tools.run";
+
+/// The server, and the file that it was asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticket {
+    /// Its key in the catalogue.
+    pub server: String,
+    /// The file, as URIs name it.
+    pub path: String,
+}
+
+impl Ticket {
+    /// For what `session` says of `path`.
+    pub fn of(session: &Session, path: &WorkspacePath) -> Self {
+        Self { server: session.server().to_owned(), path: path.display() }
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let text = |name: &str| value[name].as_str().map(str::to_owned);
+        Some(Self { server: text("server")?, path: text("path")? })
+    }
+
+    fn written(&self) -> Value {
+        json!({ "server": self.server, "path": self.path })
+    }
+
+    /// Packs it into an item's `data`, around what the server has there.
+    pub fn attach(&self, item: &mut Value) {
+        if let Value::Object(object) = item {
+            let inner = object.remove("data");
+            let mut data = json!({ TICKET: self.written() });
+            if let Some(inner) = inner {
+                data["data"] = inner;
+            }
+            object.insert("data".into(), data);
+        }
+    }
+
+    /// Takes it out again, so that the item is what the server gave.
+    pub fn detach(item: &mut Value) -> Option<Self> {
+        let ticket = Self::read(item.get("data")?.get(TICKET)?)?;
+        if let Value::Object(object) = item {
+            let inner = object.remove("data").and_then(|mut data| data.get_mut("data").map(Value::take));
+            if let Some(inner) = inner {
+                object.insert("data".into(), inner);
+            }
+        }
+        Some(ticket)
+    }
+
+    /// Makes a server's own command (LSP 3.17, *Command*) one of ours. What the server does not run is for the editor.
+    pub fn wrap_command(&self, command: &mut Value, session: &Session) {
+        let Some(name) = command["command"].as_str().map(str::to_owned) else { return };
+        if !session.runs_command(&name) {
+            return;
+        }
+        let arguments = command["arguments"].take();
+        command["arguments"] = json!([{ TICKET: self.written(), "command": name, "arguments": arguments }]);
+        command["command"] = RUN.into();
+    }
+
+    /// The server, its command, and that command's arguments, out of the arguments of ours.
+    pub fn unwrap_command(arguments: &Value) -> Option<(Self, String, Value)> {
+        let packed = arguments.get(0)?;
+        let name = packed["command"].as_str()?.to_owned();
+        Some((Self::read(&packed[TICKET])?, name, packed["arguments"].clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_attached_comes_off_and_leaves_the_servers_own() {
+        let ticket = Ticket { server: "pyright".into(), path: "src/a.py".into() };
+        for given in [json!({"label": "x", "data": {"id": 7}}), json!({"label": "x"}), json!({"data": null})]
+        {
+            let mut item = given.clone();
+            ticket.attach(&mut item);
+            assert_eq!(Ticket::detach(&mut item).as_ref(), Some(&ticket));
+            assert_eq!(item, given);
+        }
+        assert_eq!(Ticket::detach(&mut json!({"data": {"id": 7}})), None);
+        assert_eq!(Ticket::detach(&mut json!("x")), None);
+    }
+}

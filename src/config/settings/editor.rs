@@ -1,0 +1,16 @@
+//! `[editor]`: how editors take part.
+
+use serde::Deserialize;
+
+use super::super::schema::Shape::Flag;
+use super::super::schema::{Field, plain};
+
+pub(super) const EDITOR: &[Field] = &[plain("share-overlays", Flag)];
+
+/// How editors take part.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct EditorSettings {
+    /// Whether agents and shells see an editor's unsaved text too when they ask about code (they do not).
+    pub share_overlays: bool,
+}

@@ -1,0 +1,176 @@
+//! Positions, URIs and versions in JSON whose type is not known: found by the shapes that LSP 3.17 gives them.
+//!
+//! Everything with `line` and `character` is a position, and it is one of the document that the nearest object around it names. What
+//! a server puts into `data` and `arguments` is its own and stays as it is.
+
+use serde_json::{Map, Value};
+
+use super::{Speaker, uri};
+use crate::lsp::decode::Texts;
+use crate::lsp::documents::Snapshot;
+use crate::lsp::model::FileRef;
+use crate::lsp::session::Session;
+use crate::text::{EncodedPosition, Encoding};
+
+/// Which side reads the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    ToServer,
+    ToEditor,
+}
+
+/// Translates between an editor and one server.
+pub struct Converter<'a> {
+    session: &'a Session,
+    speaker: &'a Speaker,
+    texts: Texts<'a>,
+    own: FileRef,
+    way: Way,
+}
+
+impl<'a> Converter<'a> {
+    /// For what is said about `snapshot`.
+    pub fn of(session: &'a Session, speaker: &'a Speaker, snapshot: &Snapshot, way: Way) -> Self {
+        let own = FileRef::Inside(snapshot.path.clone());
+        Self { session, speaker, texts: Texts::new(session, snapshot), own, way }
+    }
+
+    /// For what is about no document in particular.
+    pub fn of_workspace(session: &'a Session, speaker: &'a Speaker, way: Way) -> Self {
+        let own = FileRef::Virtual(String::new());
+        Self { session, speaker, texts: Texts::of_workspace(session), own, way }
+    }
+
+    /// Translates everything in `value`.
+    pub fn convert(&mut self, value: &mut Value) {
+        let own = self.own.clone();
+        self.walk(value, &own);
+    }
+
+    fn walk(&mut self, value: &mut Value, here: &FileRef) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item, here)),
+            Value::Object(object) => self.object(object, here),
+            _ => {}
+        }
+    }
+
+    fn object(&mut self, object: &mut Map<String, Value>, here: &FileRef) {
+        if object.contains_key("line") && object.contains_key("character") {
+            return self.position(object, here);
+        }
+        if object.contains_key("startLine") {
+            self.folding_range(object, here);
+        }
+        let own = self.named(object).unwrap_or_else(|| here.clone());
+        let target = object.get("targetUri").and_then(Value::as_str).map(|uri| self.file(uri));
+        for (name, value) in object.iter_mut() {
+            match name.as_str() {
+                "data" | "arguments" => {}
+                "uri" | "targetUri" | "oldUri" | "newUri" => self.uri(value),
+                "targetRange" | "targetSelectionRange" => self.walk(value, target.as_ref().unwrap_or(&own)),
+                "originSelectionRange" => self.walk(value, here),
+                "changes" | "relatedDocuments" if value.is_object() => self.by_uri(value),
+                "textDocument" => self.document(value, &own),
+                _ => self.walk(value, &own),
+            }
+        }
+    }
+
+    /// The document that an object's ranges are in, where it says so.
+    fn named(&self, object: &Map<String, Value>) -> Option<FileRef> {
+        let uri = |value: Option<&Value>| value?.get("uri")?.as_str().map(str::to_owned);
+        let own = object.get("uri").and_then(Value::as_str).map(str::to_owned);
+        // Of a call, the places are in the file of the caller: `from`, or whoever was asked about.
+        let found = own.or_else(|| uri(object.get("textDocument"))).or_else(|| uri(object.get("from")));
+        found.map(|uri| self.file(&uri))
+    }
+
+    fn file(&self, uri: &str) -> FileRef {
+        uri::file_ref(&self.session.workspace, uri)
+    }
+
+    /// LSP 3.17 *WorkspaceEdit* `changes`, and other maps from documents to what is said of them.
+    fn by_uri(&mut self, value: &mut Value) {
+        let Value::Object(object) = value else { return };
+        for (uri, mut inner) in std::mem::take(object) {
+            let file = self.file(&uri);
+            self.walk(&mut inner, &file);
+            object.insert(self.spelled(&uri, &file), inner);
+        }
+    }
+
+    /// LSP 3.17 *(Optional)VersionedTextDocumentIdentifier*: each side counts versions for itself.
+    fn document(&mut self, value: &mut Value, here: &FileRef) {
+        self.walk(value, here);
+        let Some(uri) = value["uri"].as_str() else { return };
+        let file = self.file(uri);
+        let Value::Object(object) = value else { return };
+        if self.way == Way::ToEditor && object.contains_key("version") {
+            let known = match &file {
+                FileRef::Inside(path) => self.speaker.documents.get(path),
+                FileRef::Outside(_) | FileRef::Virtual(_) => None,
+            };
+            object.insert("version".into(), known.map_or(Value::Null, |spelled| spelled.version.into()));
+        }
+    }
+
+    fn uri(&self, value: &mut Value) {
+        let Some(uri) = value.as_str() else { return };
+        let file = self.file(uri);
+        *value = self.spelled(uri, &file).into();
+    }
+
+    /// A URI as the other side writes it.
+    fn spelled(&self, uri: &str, file: &FileRef) -> String {
+        let FileRef::Inside(path) = file else { return uri.to_owned() };
+        match self.way {
+            Way::ToServer => uri::from_path(&self.session.workspace.absolute(path)),
+            Way::ToEditor => {
+                self.speaker.documents.get(path).map_or_else(|| uri.to_owned(), |known| known.uri.clone())
+            }
+        }
+    }
+
+    fn encodings(&self) -> (Encoding, Encoding) {
+        let (editor, server) = (self.speaker.encoding, self.session.capabilities.encoding);
+        match self.way {
+            Way::ToServer => (editor, server),
+            Way::ToEditor => (server, editor),
+        }
+    }
+
+    /// The column of the other side. Of a text that cannot be read it is taken to be the same.
+    fn column(&mut self, here: &FileRef, line: &Value, column: &Value) -> Option<u32> {
+        let (from, to) = self.encodings();
+        if from == to {
+            return None;
+        }
+        let (line, unit) = (u32::try_from(line.as_u64()?).ok()?, u32::try_from(column.as_u64()?).ok()?);
+        let buffer = self.texts.buffer(here)?;
+        if line >= buffer.line_count() {
+            return None;
+        }
+        let position = buffer.decode(EncodedPosition { line, unit, encoding: from });
+        Some(buffer.encode(position, to).unit)
+    }
+
+    fn position(&mut self, object: &mut Map<String, Value>, here: &FileRef) {
+        let column = self.column(here, &object["line"], &object["character"]);
+        if let Some(column) = column {
+            object["character"] = column.into();
+        }
+    }
+
+    /// LSP 3.17 *FoldingRange*, whose places are spread over its own members.
+    fn folding_range(&mut self, object: &mut Map<String, Value>, here: &FileRef) {
+        for (line, character) in [("startLine", "startCharacter"), ("endLine", "endCharacter")] {
+            let (Some(line), Some(unit)) = (object.get(line).cloned(), object.get(character).cloned()) else {
+                continue;
+            };
+            if let Some(column) = self.column(here, &line, &unit) {
+                object[character] = column.into();
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Questions that are passed through: an editor's own JSON to a server and the answer back, with every position, URI and version in
+//! it put into the other side's words.
+//!
+//! [`Session::relay`] asks in step with the documents, as every question does; `convert` translates, `tokens` does so for semantic
+//! tokens, whose positions are packed, and `findings` gives diagnostics as the editor takes them.
+
+mod convert;
+mod findings;
+mod tokens;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use self::convert::{Converter, Way};
+use super::documents::Snapshot;
+use super::model::FileRef;
+use super::session::{AskError, Asked, Scope, Session};
+use super::uri;
+use crate::text::Encoding;
+use crate::workspace::WorkspacePath;
+
+pub use super::decode::markup as markdown;
+pub use findings::Findings;
+pub use tokens::{MODIFIERS, TYPES};
+
+/// How an editor speaks of texts.
+#[derive(Debug, Clone)]
+pub struct Speaker {
+    /// What it counts columns in.
+    pub encoding: Encoding,
+    /// The documents that it has open.
+    pub documents: BTreeMap<WorkspacePath, Spelled>,
+}
+
+/// A document that an editor has open.
+#[derive(Debug, Clone)]
+pub struct Spelled {
+    /// Its URI as the editor writes it.
+    pub uri: String,
+    /// Its version there.
+    pub version: i64,
+}
+
+/// What a server's command led to.
+#[derive(Debug, Clone)]
+pub struct Executed {
+    /// Its result.
+    pub value: Value,
+    /// LSP 3.17 *WorkspaceEdit*s that the server asked for meanwhile, in the editor's words.
+    pub edits: Vec<Value>,
+}
+
+impl Session {
+    /// Whether the server offers `method` for `path`; the document is opened for it, and what it registers right after its start
+    /// is waited for, at most until `deadline`.
+    pub async fn serves(
+        &self,
+        method: &str,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<bool, AskError> {
+        let (synced, snapshot) = self.sync(path).await?;
+        drop(synced);
+        let language_id = &snapshot.language_id;
+        Ok(self.offers(method, path, language_id)
+            || self.offers_soon(method, path, language_id, deadline).await)
+    }
+
+    /// Asks `method` about `path` with an editor's `params`; the answer is in the editor's words. The caller has entered the
+    /// session with what the editor sees.
+    pub async fn relay(
+        &self,
+        speaker: &Speaker,
+        path: &WorkspacePath,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+    ) -> Result<Value, AskError> {
+        let translated = |snapshot: &Snapshot, _: Encoding| self.to_server(speaker, snapshot, params);
+        let asked = self.ask_twice(path, method, scope(method), deadline, translated).await?;
+        Ok(self.to_editor(speaker, method, asked))
+    }
+
+    /// The same of a request that concerns no document.
+    pub async fn relay_workspace(
+        &self,
+        speaker: &Speaker,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+    ) -> Result<Value, AskError> {
+        let mut value = params.clone();
+        Converter::of_workspace(self, speaker, Way::ToServer).convert(&mut value);
+        let (mut value, _): (Value, _) = self.ask_workspace(method, &value, deadline).await?;
+        Converter::of_workspace(self, speaker, Way::ToEditor).convert(&mut value);
+        Ok(value)
+    }
+
+    /// Passes a notification on.
+    pub fn relay_notification(&self, speaker: &Speaker, method: &str, params: &Value) {
+        let mut value = params.clone();
+        Converter::of_workspace(self, speaker, Way::ToServer).convert(&mut value);
+        self.connection.notify(method, &value);
+    }
+
+    /// Runs a command at the server (LSP 3.17, *Execute a command*), whose arguments are the server's own. One at a time, since
+    /// the server does not say for which of them it asks for edits.
+    pub async fn relay_command(
+        &self,
+        speaker: &Speaker,
+        command: &str,
+        arguments: &Value,
+        deadline: Instant,
+    ) -> Result<Executed, AskError> {
+        let params = json!({ "command": command, "arguments": arguments });
+        let _alone = self.commands.lock().await;
+        let collecting = self.state.collect_edits();
+        let ran = self.ask_workspace::<Value>("workspace/executeCommand", &params, deadline).await;
+        let mut edits = collecting.take();
+        let (mut value, _) = ran?;
+        Converter::of_workspace(self, speaker, Way::ToEditor).convert(&mut value);
+        for edit in &mut edits {
+            Converter::of_workspace(self, speaker, Way::ToEditor).convert(edit);
+        }
+        Ok(Executed { value, edits })
+    }
+
+    /// Whether the server itself runs `command`; any other is for the editor.
+    pub fn runs_command(&self, command: &str) -> bool {
+        self.capabilities.executes(command)
+    }
+
+    /// Whether what `resolve` (`codeAction/resolve`, …) asks for can be had.
+    pub fn resolves(&self, resolve: &str) -> bool {
+        self.capabilities.resolves(resolve)
+    }
+
+    /// Whether typing `character` is a reason for the server to answer `method` (`textDocument/completion`,
+    /// `textDocument/signatureHelp`).
+    pub fn is_triggered_by(&self, method: &str, character: &str) -> bool {
+        self.capabilities.triggers(method, character)
+    }
+
+    fn to_server(&self, speaker: &Speaker, snapshot: &Snapshot, params: &Value) -> Value {
+        let mut value = params.clone();
+        Converter::of(self, speaker, snapshot, Way::ToServer).convert(&mut value);
+        value
+    }
+
+    fn to_editor(&self, speaker: &Speaker, method: &str, asked: Asked<Value>) -> Value {
+        let Asked { mut value, snapshot, .. } = asked;
+        if method.starts_with("textDocument/semanticTokens") {
+            return self.tokens_to_editor(speaker, &snapshot, &value);
+        }
+        Converter::of(self, speaker, &snapshot, Way::ToEditor).convert(&mut value);
+        value
+    }
+}
+
+/// The file of the workspace that a request is about.
+pub fn subject_of(params: &Value, workspace: &crate::workspace::Workspace) -> Option<WorkspacePath> {
+    let uri = [&params["textDocument"]["uri"], &params["item"]["uri"], &params["uri"]];
+    let uri = uri.into_iter().find_map(Value::as_str)?;
+    match uri::file_ref(workspace, uri) {
+        FileRef::Inside(path) => Some(path),
+        FileRef::Outside(_) | FileRef::Virtual(_) => None,
+    }
+}
+
+fn scope(method: &str) -> Scope {
+    let whole = ["references", "implementation", "rename", "incomingCalls", "outgoingCalls", "subtypes"];
+    let last = method.rsplit('/').next().unwrap_or(method);
+    if whole.contains(&last) { Scope::Project } else { Scope::File }
+}

@@ -1,0 +1,118 @@
+//! LSP 3.17 *Semantic Tokens*: packed positions, and numbers that mean another thing for each server.
+
+use serde_json::{Value, json};
+
+use super::Speaker;
+use crate::lsp::documents::Snapshot;
+use crate::lsp::session::Session;
+use crate::text::EncodedPosition;
+
+/// The types of tokens that editors are told of (LSP 3.17, *SemanticTokenTypes*).
+pub const TYPES: [&str; 23] = [
+    "namespace",
+    "type",
+    "class",
+    "enum",
+    "interface",
+    "struct",
+    "typeParameter",
+    "parameter",
+    "variable",
+    "property",
+    "enumMember",
+    "event",
+    "function",
+    "method",
+    "macro",
+    "keyword",
+    "modifier",
+    "comment",
+    "string",
+    "number",
+    "regexp",
+    "operator",
+    "decorator",
+];
+
+/// Their modifiers (LSP 3.17, *SemanticTokenModifiers*).
+pub const MODIFIERS: [&str; 10] = [
+    "declaration",
+    "definition",
+    "readonly",
+    "static",
+    "deprecated",
+    "abstract",
+    "async",
+    "modification",
+    "documentation",
+    "defaultLibrary",
+];
+
+/// One token, in absolute places.
+struct Token {
+    line: u32,
+    unit: u32,
+    length: u32,
+    kind: usize,
+    modifiers: u64,
+}
+
+impl Session {
+    /// A server's tokens in the editor's numbers and columns. Tokens of types that only the server knows are left out.
+    pub(super) fn tokens_to_editor(&self, speaker: &Speaker, snapshot: &Snapshot, value: &Value) -> Value {
+        let Some(packed) = value["data"].as_array() else { return Value::Null };
+        let legend = self.legend(snapshot);
+        let names = |which: &str| -> Vec<String> {
+            let names = legend[which].as_array().into_iter().flatten();
+            names.map(|name| name.as_str().unwrap_or_default().to_owned()).collect()
+        };
+        let (types, modifiers) = (names("tokenTypes"), names("tokenModifiers"));
+        let packed: Vec<u32> =
+            packed.iter().filter_map(|number| u32::try_from(number.as_u64()?).ok()).collect();
+        let (mut line, mut unit) = (0_u32, 0_u32);
+        let mut tokens = Vec::new();
+        for token in packed.chunks_exact(5) {
+            unit = if token[0] == 0 { unit.saturating_add(token[1]) } else { token[1] };
+            line = line.saturating_add(token[0]);
+            let known =
+                types.get(token[3] as usize).and_then(|name| TYPES.iter().position(|own| own == name));
+            let Some(kind) = known else { continue };
+            let set = modifiers.iter().enumerate().take(32).filter(|(bit, _)| token[4] >> bit & 1 == 1);
+            let known = set.filter_map(|(_, name)| MODIFIERS.iter().position(|own| own == name));
+            let modifiers = known.fold(0, |bits, bit| bits | 1 << bit);
+            tokens.push(Token { line, unit, length: token[2], kind, modifiers });
+        }
+        self.pack(speaker, snapshot, &tokens)
+    }
+
+    fn pack(&self, speaker: &Speaker, snapshot: &Snapshot, tokens: &[Token]) -> Value {
+        let encoding = self.capabilities.encoding;
+        let column = |line: u32, unit: u32| {
+            let position = snapshot.buffer.decode(EncodedPosition { line, unit, encoding });
+            snapshot.buffer.encode(position, speaker.encoding).unit
+        };
+        let (mut data, mut before) = (Vec::new(), (0, 0));
+        for token in tokens {
+            let start = column(token.line, token.unit);
+            let end = column(token.line, token.unit.saturating_add(token.length));
+            let delta = token.line - before.0;
+            let along = if delta == 0 { start.saturating_sub(before.1) } else { start };
+            data.extend([delta.into(), along.into(), end.saturating_sub(start).into()]);
+            data.extend([Value::from(token.kind), token.modifiers.into()]);
+            before = (token.line, start);
+        }
+        json!({ "data": data })
+    }
+
+    fn legend(&self, snapshot: &Snapshot) -> Value {
+        let announced = self.capabilities.semantic_legend();
+        announced.unwrap_or_else(|| {
+            let absolute = self.workspace.absolute(&snapshot.path);
+            let method = "textDocument/semanticTokens";
+            self.state.registrations(|known| {
+                let mut options = known.all_options(method, &snapshot.language_id, &absolute);
+                options.next().map(|options| options["legend"].clone()).unwrap_or_default()
+            })
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! The unsaved texts of one client, and those that clients share with all others.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::SystemTime;
+
+use crate::lsp::view::{Unsaved, View};
+use crate::workspace::{Stamp, Workspace, WorkspacePath};
+
+/// The texts that one client has of files, saved or not. Shared by whoever works for that client.
+#[derive(Debug, Default)]
+pub struct Overlays(Mutex<BTreeMap<WorkspacePath, Open>>);
+
+/// A file as the client has it.
+#[derive(Debug)]
+struct Open {
+    unsaved: Unsaved,
+    /// Whether the file is the same, and how it looked when that was found out.
+    compared: Option<(Stamp, bool)>,
+}
+
+impl Overlays {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<WorkspacePath, Open>> {
+        // Nothing is left half done under this lock, so a panicking holder has not broken it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on the client has `text` at `path`.
+    pub fn set(&self, path: WorkspacePath, text: Arc<str>) {
+        self.open().insert(path, Open { unsaved: Unsaved::new(text), compared: None });
+    }
+
+    /// From now on the client has at `path` what is on disk.
+    pub fn remove(&self, path: &WorkspacePath) {
+        self.open().remove(path);
+    }
+
+    /// The client sees the disk and nothing else.
+    pub fn clear(&self) {
+        self.open().clear();
+    }
+
+    /// What the client sees at this moment: its texts, as far as they are not what is on disk.
+    pub fn view(&self, workspace: &Workspace) -> View {
+        let mut open = self.open();
+        View::disk().covered(open.iter_mut().filter_map(|(path, open)| {
+            (!open.is_saved(workspace, path)).then(|| (path.clone(), open.unsaved.clone()))
+        }))
+    }
+}
+
+impl Open {
+    fn is_saved(&mut self, workspace: &Workspace, path: &WorkspacePath) -> bool {
+        let stamp = workspace.stamp(path).ok();
+        if let Some((compared, same)) = self.compared
+            && Some(compared) == stamp
+        {
+            return same;
+        }
+        let Ok(file) = workspace.read_text(path) else { return false };
+        let same = *file.text == *self.unsaved.text;
+        // A file that changed a moment ago may change again and look the same.
+        self.compared = file.stamp.is_settled(SystemTime::now()).then_some((file.stamp, same));
+        same
+    }
+}
+
+/// What clients share with all others.
+#[derive(Debug, Default)]
+pub(super) struct Shared(Mutex<Vec<Weak<Overlays>>>);
+
+impl Shared {
+    /// From now on everybody sees `overlays`, for as long as their client keeps them.
+    pub(super) fn add(&self, overlays: &Arc<Overlays>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(overlays));
+    }
+
+    /// What everybody sees; of two texts of one file the one that was shared later.
+    pub(super) fn view(&self, workspace: &Workspace) -> View {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.retain(|overlays| overlays.strong_count() > 0);
+        let views = shared.iter().filter_map(Weak::upgrade).map(|overlays| overlays.view(workspace));
+        views.fold(View::disk(), |below, view| view.over(&below))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn only_texts_that_are_not_on_disk_hide_it_and_they_stop_when_they_are_saved() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("a.py"), "x = 1\n").unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let path = |name: &str| workspace.path(Path::new(name)).unwrap();
+        let overlays = Arc::new(Overlays::default());
+        let hidden = || overlays.view(&workspace).paths().map(WorkspacePath::display).collect::<Vec<_>>();
+        overlays.set(path("a.py"), "x = 1\n".into());
+        assert_eq!(hidden(), [""; 0]);
+        overlays.set(path("a.py"), "x = 2\n".into());
+        overlays.set(path("new.py"), "".into());
+        assert_eq!(hidden(), ["a.py", "new.py"]);
+        std::fs::write(temp.path().join("a.py"), "x = 2\n").unwrap();
+        assert_eq!(hidden(), ["new.py"]);
+        std::fs::write(temp.path().join("a.py"), "x = 3\n").unwrap();
+        assert_eq!(hidden(), ["a.py", "new.py"]);
+        overlays.remove(&path("a.py"));
+        let shared = Shared::default();
+        shared.add(&overlays);
+        assert_eq!(shared.view(&workspace).paths().count(), 1);
+        drop(overlays);
+        assert!(shared.view(&workspace).is_disk());
+    }
+}

@@ -1,0 +1,7 @@
+//! The editor door, as editors use it: a real headless Neovim, and a client of our own that asks for everything an editor can
+//! ask for.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod nvim;

@@ -1,0 +1,69 @@
+//! A runtime, and clients of it that see different texts.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lsp_tools::lsp::model::Severity;
+use lsp_tools::lsp::view::View;
+use lsp_tools::runtime::{Client, Runtime, RuntimeOptions};
+use lsp_tools::text::Position;
+use lsp_tools::tools::target::Target;
+
+use crate::support::Project;
+
+/// The upper bound of everything that is expected soon, on a slow machine that does many other things as well.
+pub const SOON: Duration = Duration::from_secs(120);
+
+/// Waits for `future`, which must be done soon.
+pub async fn in_time<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(SOON, future).await.expect("an end within bounds")
+}
+
+/// A runtime on `project`.
+pub fn open(project: &Project, servers: Option<&Path>) -> Runtime {
+    let options = RuntimeOptions {
+        workspace: Some(project.root()),
+        cwd: project.root(),
+        supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
+        ..RuntimeOptions::default()
+    };
+    Runtime::open_with(options, project.folders(servers)).expect("a runtime")
+}
+
+/// A view with these texts over the disk.
+pub fn view(runtime: &Runtime, texts: &[(&str, &str)]) -> View {
+    let path = |name: &str| runtime.workspace().path(Path::new(name)).expect("a path");
+    View::disk().with(texts.iter().map(|(name, text)| (path(name), Arc::from(*text))))
+}
+
+/// A client that sees these texts over the disk.
+pub fn client(runtime: &Runtime, texts: &[(&str, &str)]) -> Runtime {
+    seeing(runtime, view(runtime, texts))
+}
+
+/// A client with this view.
+pub fn seeing(runtime: &Runtime, view: View) -> Runtime {
+    runtime.for_client(Client { view, ..Client::default() })
+}
+
+/// A position, 0-based.
+pub fn at(path: &str, line: u32, character: u32) -> Target {
+    Target::Position { path: path.into(), position: Position::new(line, character) }
+}
+
+/// What the scripted server said of the text it has, without name and version.
+pub async fn fingerprint_seen(runtime: &Runtime, path: &str) -> String {
+    let answer = in_time(runtime.hover(at(path, 0, 4))).await.expect("a hover");
+    let contents = answer.output.contents;
+    contents.find("len=").map_or(contents.clone(), |begin| contents[begin..].to_owned())
+}
+
+/// The messages of what is wrong in `path`.
+pub async fn findings(runtime: &Runtime, path: &str) -> Vec<String> {
+    let answer =
+        in_time(runtime.check(vec![path.into()], Some(Severity::Hint), 1_000)).await.expect("a check");
+    assert_eq!(answer.verdict, lsp_tools::Verdict::Complete, "{answer:?}");
+    answer.output.diagnostics.into_iter().map(|item| item.message).collect()
+}
