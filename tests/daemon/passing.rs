@@ -106,7 +106,7 @@ impl Stage {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let task = tokio::spawn(async move {
-            mcp(&connector, preamble, connection, ours_in, ours_out, stopped).await.expect("no error")
+            mcp(connector, preamble, connection, ours_in, ours_out, stopped).await.expect("no error")
         });
         Host { reader: BufReader::new(reader), writer, task, stop, session }
     }

@@ -16,8 +16,9 @@ use tokio::time::timeout;
 use super::ancestry;
 use super::folder::{Folder, FolderError, Held};
 use super::identity::{self, Identity};
-use super::preamble::{self, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
+use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
+use crate::hints::Speech;
 use crate::runtime::find_workspace;
 
 /// How long a daemon may take to answer the first line. One that is stopped or stuck takes longer, and its caller then does
@@ -27,6 +28,10 @@ const WELCOME: Duration = Duration::from_secs(5);
 const START: Duration = Duration::from_secs(20);
 /// A daemon may end just when it is connected to; so often another one is looked for.
 const TRIES: usize = 3;
+/// How long the daemon may look at the workspace for what its users are to be told.
+const HINTS: Duration = Duration::from_secs(10);
+/// The longest list of that.
+const LONGEST_HINTS: usize = 1 << 20;
 /// The longest line that a starting daemon writes.
 const LONGEST_REPORT: u64 = 64 << 10;
 
@@ -116,6 +121,7 @@ pub struct Connection {
 #[derive(Debug)]
 pub struct Connector {
     folder: Folder,
+    folders: Folders,
     identity: Identity,
 }
 
@@ -172,7 +178,24 @@ impl Connector {
     pub fn in_folder(folder: Folder, root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
         let binary = std::env::current_exe().map_err(ConnectError::Binary)?;
         let identity = Identity::find(root, folders, &binary).map_err(ConnectError::Binary)?;
-        Ok(Self { folder, identity })
+        Ok(Self { folder, folders: folders.clone(), identity })
+    }
+
+    /// From now on to the daemon of the program that lies by now where ours lay: it may have been replaced.
+    pub fn renew(&mut self) {
+        let (root, binary) = (self.identity.root(), self.identity.binary().path());
+        if let Ok(identity) = Identity::find(root, &self.folders, binary) {
+            self.identity = identity;
+        }
+    }
+
+    /// What users of the workspace are told at the start, by the daemon that runs; one line each.
+    pub fn hints(&self, speech: Speech) -> impl Future<Output = Vec<String>> + use<> {
+        let (folder, key) = (self.folder.try_clone(), self.identity.key().to_owned());
+        async move {
+            let Ok(folder) = folder else { return Vec::new() };
+            hints(&folder, &key, speech).await
+        }
     }
 
     /// What the daemon is for.
@@ -301,6 +324,18 @@ pub async fn connect(
         Ok(refusal) if refusal.code == RefusalCode::Ending => Ok(None),
         Ok(refusal) => Err(ConnectError::Refused(refusal)),
         Err(error) => Err(ConnectError::Garbled(error.to_string())),
+    }
+}
+
+/// What users of the workspace are told at the start, by the daemon called `key`.
+async fn hints(folder: &Folder, key: &str, speech: Speech) -> Vec<String> {
+    let preamble = Preamble { speech: Some(speech), ..Preamble::new(DoorName::Hints) };
+    let Ok(Some(Connection { mut reader, .. })) = connect(folder, key, &preamble).await else {
+        return Vec::new();
+    };
+    match timeout(HINTS, preamble::read_line(&mut reader, LONGEST_HINTS)).await {
+        Ok(Ok(line)) => serde_json::from_str(&line).unwrap_or_default(),
+        _ => Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@
 //! ← {"ok":true,"lsp-tools":1,"version":"0.1.0","pid":4242,"session":"6b1f…"}
 //! ```
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,9 @@ use thiserror::Error;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 use crate::config::Profile;
+use crate::hints::Speech;
 use crate::policy::caller::CallerAccess;
+use crate::runtime::Client;
 use crate::tools::tool::Caller;
 
 /// The version of the preamble and of the door `command`.
@@ -47,6 +50,18 @@ pub struct Preamble {
     /// What it is, for `daemon status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// Where its relative paths begin; by default in the root of the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
+    /// Milliseconds, instead of the settings' deadlines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Install a missing server before the first question to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub install: bool,
+    /// The language that its user is spoken to in; English by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speech: Option<Speech>,
 }
 
 /// What is spoken after the preamble.
@@ -61,6 +76,8 @@ pub enum DoorName {
     Command,
     /// Nothing: the answer is followed by one line, what is to be told of the daemon.
     Status,
+    /// Nothing: the answer is followed by one line, a list of what users of the workspace are told at the start.
+    Hints,
     /// Nothing: the daemon ends, and the connection with it.
     Stop,
 }
@@ -130,7 +147,18 @@ pub enum LineError {
 impl Preamble {
     /// For `door`, with everything else as it usually is.
     pub fn new(door: DoorName) -> Self {
-        Self { protocol: PROTOCOL, door, session: None, profile: None, agent: None, client: None }
+        Self {
+            protocol: PROTOCOL,
+            door,
+            session: None,
+            profile: None,
+            agent: None,
+            client: None,
+            cwd: None,
+            timeout_ms: None,
+            install: false,
+            speech: None,
+        }
     }
 
     /// What `line` says.
@@ -172,6 +200,16 @@ impl Preamble {
             return Err(unusable(&why));
         }
         Ok(preamble)
+    }
+
+    /// What its calls bring along.
+    pub fn client(&self) -> Client {
+        Client {
+            cwd: self.cwd.clone(),
+            timeout: self.timeout_ms.map(Duration::from_millis),
+            install_missing: self.install,
+            ..Client::default()
+        }
     }
 
     /// Who calls through the connection, in `session`.

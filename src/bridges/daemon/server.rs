@@ -25,6 +25,7 @@ use super::preamble::{
     self, DoorName, LONGEST, LineError, PROTOCOL, Preamble, Refusal, RefusalCode, Welcome,
 };
 use super::status::{self, DaemonStatus};
+use crate::hints::Speech;
 use crate::runtime::Runtime;
 use crate::runtime::live::Live;
 use crate::tools::error::ToolError;
@@ -67,6 +68,8 @@ pub struct Visit {
     pub live: Live,
     /// The runtime under the settings as they are now, or why they cannot be used.
     pub runtime: Result<Runtime, ToolError>,
+    /// What it said first.
+    pub preamble: Preamble,
     /// Who calls.
     pub caller: Caller,
     /// Its place in the list of clients; counts its calls.
@@ -276,7 +279,7 @@ impl Shared {
         let missing = match preamble.door {
             DoorName::Mcp => self.doors.mcp.is_none(),
             DoorName::Lsp => self.doors.lsp.is_none(),
-            DoorName::Command | DoorName::Status | DoorName::Stop => false,
+            DoorName::Command | DoorName::Status | DoorName::Hints | DoorName::Stop => false,
         };
         if missing { Err(Refusal::new(RefusalCode::NoDoor, "this daemon has no such door")) } else { Ok(()) }
     }
@@ -315,6 +318,14 @@ impl Shared {
                 let _unheard = say(&mut writer, &status).await;
                 None
             }
+            DoorName::Hints => {
+                let speech = preamble.speech.unwrap_or(Speech::English);
+                let runtime = self.current.live().current();
+                let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(speech)).await;
+                // Who asked may have gone.
+                let _unheard = say(&mut writer, &hints.unwrap_or_default()).await;
+                None
+            }
             DoorName::Stop => {
                 // The end of this connection is the end of the daemon.
                 self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(writer);
@@ -328,7 +339,7 @@ impl Shared {
         let live = self.current.live().clone();
         let caller = preamble.caller(session);
         let closing = self.closing.child_token();
-        serve(Visit { live, runtime, caller, client, reader, writer, closing }).await;
+        serve(Visit { live, runtime, preamble, caller, client, reader, writer, closing }).await;
     }
 
     async fn status(&self) -> DaemonStatus {

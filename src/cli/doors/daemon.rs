@@ -1,21 +1,33 @@
-//! `lsp-tools daemon run`: being the daemon.
+//! `lsp-tools daemon run`: being the daemon; and how the doors on stdin and stdout go through it.
 
+use std::convert::Infallible;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use tokio_util::sync::CancellationToken;
+
 use super::Start;
-use crate::bridges::daemon::connector::Report;
+use crate::bridges::daemon::connector::{ByItself, Report, reach};
 use crate::bridges::daemon::folder::Folder;
 use crate::bridges::daemon::identity::Identity;
-use crate::bridges::daemon::server::{Daemon, DaemonError, Doors, Place};
+use crate::bridges::daemon::passthrough::{self, Ended, stdio};
+use crate::bridges::daemon::preamble::{DoorName, Preamble};
+use crate::bridges::daemon::server::{Daemon, DaemonError, Doors, Place, Serve, Visit};
+use crate::bridges::editor::{self, EditorOptions};
+use crate::bridges::mcp;
+use crate::bridges::mcp::server::ServerOptions;
 use crate::cli::args::Global;
+use crate::cli::console::Console;
 use crate::cli::exit::Status;
 use crate::cli::logging;
 use crate::cli::remote;
+use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
-use crate::runtime::{Runtime, RuntimeOptions, find_workspace};
+use crate::hints::Speech;
+use crate::runtime::{Client, Runtime, RuntimeOptions, find_workspace};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// How the logs of daemons begin.
@@ -66,11 +78,96 @@ fn listen(start: &Start<'_>) -> Result<Daemon, Failed> {
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }
-    let doors = Doors { command: remote::serve::door(), mcp: None, lsp: None };
+    let doors = Doors { command: remote::serve::door(), mcp: Some(mcp_door()), lsp: Some(lsp_door()) };
     let daemon = Daemon::listen(place, runtime, doors).map_err(|error| other(&error))?;
     let workspace = identity.root().display();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), %workspace, "the daemon listens");
     Ok(daemon)
+}
+
+fn mcp_door() -> Serve {
+    Arc::new(|visit| {
+        Box::pin(async move {
+            // The client counts as connected for as long as this is kept.
+            let Visit { live, preamble, caller, client: _connected, reader, writer, closing, .. } = visit;
+            let options = ServerOptions { live, caller, client: preamble.client() };
+            if let Err(error) = mcp::server::serve(options, reader, writer, closing).await {
+                tracing::warn!("{error}");
+            }
+        })
+    })
+}
+
+fn lsp_door() -> Serve {
+    Arc::new(|visit| {
+        Box::pin(async move {
+            let Visit { live, preamble, client: _connected, reader, writer, closing, .. } = visit;
+            let Client { cwd, timeout, install_missing, .. } = preamble.client();
+            let options = EditorOptions { cwd, timeout, install_missing };
+            editor::serve(live, options, reader, writer, closing).await;
+        })
+    })
+}
+
+/// Serves a door on stdin and stdout through the daemon, until one of them ends; `None` where it has to serve by itself, which
+/// has been told where it is news.
+///
+/// # Errors
+/// Where the daemon went away under a protocol that cannot go on with another one, or stdin and stdout cannot be had.
+pub async fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option<Status>, ToolError> {
+    let Start { global, cwd, console, .. } = start;
+    if global.no_daemon || global.verbose > 0 || global.trace.is_some() {
+        return Ok(None);
+    }
+    let preamble = Preamble {
+        // A path that is no text cannot be said; relative paths then begin in the root.
+        cwd: cwd.to_str().map(PathBuf::from),
+        timeout_ms: global.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        install: global.install,
+        ..preamble
+    };
+    let (connector, connection) = match reach(global.workspace.as_deref(), cwd, &preamble).await {
+        Ok(reached) => reached,
+        Err(ByItself::Expected) => return Ok(None),
+        Err(error) => {
+            console.tell(&[format!("warning: {}", escape::words(&error.to_string()))]);
+            return Ok(None);
+        }
+    };
+    let broken =
+        |error: io::Error| ToolError::new(ErrorCode::Internal, format!("stdin or stdout broke: {error}"));
+    let (input, output) = (stdio::input().map_err(broken)?, stdio::output().map_err(broken)?);
+    let stop = CancellationToken::new();
+    let mut signals = Signals::listen()?;
+    let hints = connector.hints(Speech::from_environment());
+    let passing = async {
+        match preamble.door {
+            DoorName::Mcp => {
+                passthrough::mcp(connector, preamble, connection, input, output, stop.clone()).await
+            }
+            _ => passthrough::bytes(connection, input, output, stop.clone()).await,
+        }
+    };
+    let ended = tokio::select! {
+        ended = passing => ended.map_err(broken)?,
+        never = tell(hints, console) => match never {},
+        () = signals.next() => Ended::Stopped,
+    };
+    match ended {
+        Ended::ByHost | Ended::Stopped => Ok(Some(Status::Answered)),
+        Ended::ByDaemon => {
+            let error = "the daemon ended, and what was open with it";
+            Err(ToolError::new(ErrorCode::Internal, error)
+                .with_hint("start this again; `lsp-tools daemon logs` says why the daemon ended"))
+        }
+    }
+}
+
+/// Tells what is missing here, once it is known: whoever connects waits for its first answer, not for our look at the workspace.
+async fn tell(hints: impl Future<Output = Vec<String>>, console: &Console) -> Infallible {
+    let hints: Vec<String> = hints.await.iter().map(|hint| escape::line(hint).into_owned()).collect();
+    console.tell(&hints);
+    std::future::pending().await
 }
 
 impl Failed {

@@ -2,7 +2,8 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::Start;
+use super::{Start, daemon};
+use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::editor::{self, EditorOptions};
 use crate::cli::args::doors::Lsp;
 use crate::cli::exit::Status;
@@ -14,6 +15,9 @@ use crate::tools::error::ToolError;
 
 /// Serves an editor until it goes away.
 pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
+    if let Some(status) = daemon::pass(&start, Preamble::new(DoorName::Lsp)).await? {
+        return Ok(status);
+    }
     let Start { global, cwd, log, console } = start;
     let mut signals = Signals::listen()?;
     let runtime = Runtime::open(RuntimeOptions {

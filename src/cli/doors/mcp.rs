@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Start;
+use super::{Start, daemon};
+use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::mcp::server::http::token::{Token, TokenError};
 use crate::bridges::mcp::server::http::{self, HttpError, HttpOptions, Listener};
 use crate::bridges::mcp::server::{self, ServerOptions};
@@ -28,6 +29,12 @@ const SHUTDOWN: Duration = Duration::from_millis(800);
 
 /// Serves MCP until the host goes away.
 pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolError> {
+    let preamble = Preamble { profile: serve.profile.map(Into::into), ..Preamble::new(DoorName::Mcp) };
+    if serve.http.is_none()
+        && let Some(status) = daemon::pass(&start, preamble).await?
+    {
+        return Ok(status);
+    }
     let mut signals = Signals::listen()?;
     let runtime = Runtime::open(RuntimeOptions {
         workspace: start.global.workspace.clone(),

@@ -77,6 +77,7 @@ fn door(door: DoorName) -> &'static str {
         DoorName::Lsp => "lsp",
         DoorName::Command => "command",
         DoorName::Status => "status",
+        DoorName::Hints => "hints",
         DoorName::Stop => "stop",
     }
 }

@@ -18,7 +18,7 @@ use crate::bridges::daemon::preamble::Preamble;
 /// # Errors
 /// When the host's side breaks.
 pub async fn mcp(
-    connector: &Connector,
+    connector: Connector,
     mut preamble: Preamble,
     connection: Connection,
     input: impl AsyncRead + Unpin,
@@ -40,8 +40,8 @@ pub async fn mcp(
     pass.run(BufReader::new(input), output, stop).await
 }
 
-struct Pass<'a> {
-    connector: &'a Connector,
+struct Pass {
+    connector: Connector,
     preamble: Preamble,
     connection: Option<Connection>,
     conversation: Conversation,
@@ -62,7 +62,7 @@ enum Event {
     Late,
 }
 
-impl Pass<'_> {
+impl Pass {
     async fn run(
         &mut self,
         mut input: BufReader<impl AsyncRead + Unpin>,
@@ -223,6 +223,7 @@ impl Pass<'_> {
 
     /// Tries to come to a daemon, and tells it what it has to know; `false` when it is time to stop.
     async fn reconnect(&mut self, stop: &CancellationToken) -> bool {
+        self.connector.renew();
         let opened = tokio::select! {
             opened = self.connector.open(&self.preamble) => opened,
             () = stop.cancelled() => return false,
