@@ -95,6 +95,8 @@ pub struct Runtime {
     drop_ins: Arc<DropIns>,
     /// Tools from elsewhere.
     sources: Arc<Vec<Arc<dyn ToolSource>>>,
+    /// How they are made anew under other settings.
+    makers: Arc<Vec<SourceMaker>>,
     policy: Arc<Policy>,
     hooks: Arc<Hooks>,
     grants: Arc<Grants>,
@@ -110,6 +112,16 @@ pub struct Runtime {
     handles: Handles,
     /// While this handle lives, whoever it reports to is told of slow servers.
     _watching: Option<Watching>,
+}
+
+/// Makes a source of tools.
+#[derive(Clone)]
+struct SourceMaker(Arc<dyn Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync>);
+
+impl std::fmt::Debug for SourceMaker {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("SourceMaker")
+    }
 }
 
 /// What one client of a shared runtime brings along.
@@ -190,6 +202,7 @@ impl Runtime {
             tools: Arc::new(built_in::registry()?),
             drop_ins: Arc::default(),
             sources: Arc::default(),
+            makers: Arc::default(),
             policy: Arc::new(policy),
             hooks: Arc::new(hooks),
             grants: Arc::default(),
@@ -252,9 +265,14 @@ impl Runtime {
     }
 
     /// Adds a source of tools, made of what all tools work with. Built-in and dropped-in tools keep their names before it.
-    pub fn add_source(&mut self, make: impl FnOnce(&Context) -> Arc<dyn ToolSource>) {
-        let source = make(&self.context);
+    pub fn add_source(&mut self, make: impl Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync + 'static) {
+        self.made(SourceMaker(Arc::new(make)));
+    }
+
+    fn made(&mut self, maker: SourceMaker) {
+        let source = (maker.0)(&self.context);
         Arc::make_mut(&mut self.sources).push(source);
+        Arc::make_mut(&mut self.makers).push(maker);
         self.drop_ins.forget();
     }
 

@@ -97,6 +97,9 @@ impl Runtime {
         other.context.shells = self.context.shells.clone();
         other.tools = self.tools.clone();
         other.tally = self.tally.clone();
+        for maker in self.makers.iter() {
+            other.made(maker.clone());
+        }
         Ok(Some(other))
     }
 
@@ -104,11 +107,13 @@ impl Runtime {
     /// one has taken. Commands in the background belong to that other one by now.
     pub async fn retire(self, longest: Duration) {
         let (manager, handles) = (self.context.manager.clone(), self.handles.all.clone());
+        let sources = self.sources.clone();
         drop(self);
         handles.close();
         if tokio::time::timeout(longest, handles.wait()).await.is_err() {
             tracing::warn!("calls under former settings are still running after {} s", longest.as_secs());
         }
-        manager.shutdown().await;
+        let sources = futures::future::join_all(sources.iter().map(|source| source.shutdown()));
+        tokio::join!(manager.shutdown(), sources);
     }
 }

@@ -16,8 +16,8 @@ use crate::bridges::daemon::passthrough::{self, Ended, stdio};
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::daemon::server::{Daemon, DaemonError, Doors, Place, Serve, Visit};
 use crate::bridges::editor::{self, EditorOptions};
-use crate::bridges::mcp;
 use crate::bridges::mcp::server::ServerOptions;
+use crate::bridges::{self, mcp};
 use crate::cli::args::Global;
 use crate::cli::console::Console;
 use crate::cli::exit::Status;
@@ -27,7 +27,7 @@ use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
 use crate::hints::Speech;
-use crate::runtime::{Client, Runtime, RuntimeOptions, find_workspace};
+use crate::runtime::{Client, RuntimeOptions, find_workspace};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// How the logs of daemons begin.
@@ -74,7 +74,7 @@ fn listen(start: &Start<'_>) -> Result<Daemon, Failed> {
         cwd: identity.root().to_owned(),
         ..RuntimeOptions::default()
     };
-    let runtime = Runtime::open_with(options, folders).map_err(Failed::Settings)?;
+    let runtime = bridges::open_with(options, folders).map_err(Failed::Settings)?;
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }

@@ -3,14 +3,15 @@
 use tokio_util::sync::CancellationToken;
 
 use super::{Start, daemon};
+use crate::bridges;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::editor::{self, EditorOptions};
 use crate::cli::args::doors::Lsp;
 use crate::cli::exit::Status;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
+use crate::runtime::RuntimeOptions;
 use crate::runtime::live::Live;
-use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::ToolError;
 
 /// Serves an editor until it goes away.
@@ -20,7 +21,7 @@ pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
     }
     let Start { global, cwd, log, console } = start;
     let mut signals = Signals::listen()?;
-    let runtime = Runtime::open(RuntimeOptions {
+    let runtime = bridges::open(RuntimeOptions {
         workspace: global.workspace,
         cwd: cwd.clone(),
         supervisor: None,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::{Start, daemon};
+use crate::bridges;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::mcp::server::http::token::{Token, TokenError};
 use crate::bridges::mcp::server::http::{self, HttpError, HttpOptions, Listener};
@@ -20,7 +21,7 @@ use crate::cli::signals::Signals;
 use crate::config::Folders;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::live::Live;
-use crate::runtime::{Client, Runtime, RuntimeOptions};
+use crate::runtime::{Client, RuntimeOptions};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
@@ -36,7 +37,7 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
         return Ok(status);
     }
     let mut signals = Signals::listen()?;
-    let runtime = Runtime::open(RuntimeOptions {
+    let runtime = bridges::open(RuntimeOptions {
         workspace: start.global.workspace.clone(),
         cwd: start.cwd.clone(),
         supervisor: None,
