@@ -39,6 +39,10 @@ servers *ARGS:
 soak *ARGS:
     cargo test --release --test soak -- --ignored --nocapture --test-threads=1 {{ARGS}}
 
+# the official MCP suite against our server: http, stdio, ordinary, or all of them
+conformance *ARGS:
+    tests/conformance/run.sh {{ARGS}}
+
 # the product against a bare client of the same server
 bench *ARGS:
     cargo bench --bench lsp -- {{ARGS}}

@@ -50,11 +50,7 @@ impl Runtime {
         {
             return Err(denied(&decision));
         }
-        let file = self
-            .context
-            .workspace
-            .read_text_up_to(&path, RESOURCE_BYTES)
-            .map_err(|error| from_read_error(error))?;
+        let file = self.context.workspace.read_text_up_to(&path, RESOURCE_BYTES).map_err(from_read_error)?;
         Ok(file.text)
     }
 

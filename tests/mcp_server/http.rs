@@ -107,7 +107,7 @@ fn message(text: &str) -> Value {
     lines
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .filter(Value::is_object)
-        .last()
+        .next_back()
         .unwrap_or_default()
 }
 

@@ -11,3 +11,4 @@ mod http;
 mod lists;
 mod malformed;
 mod pressure;
+mod tasks;

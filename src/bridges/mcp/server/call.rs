@@ -1,5 +1,7 @@
 //! `tools/call`: one call of a tool, and its result as MCP has it.
 
+use std::sync::Arc;
+
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData};
 use rmcp::service::RequestContext;
@@ -9,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ask, is_modern};
 use super::handler::Handler;
+use super::tasks::{self, Outcome};
 use super::{links, progress, text};
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
@@ -24,9 +27,16 @@ pub(super) async fn call(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let caller = handler.caller(is_modern(&context));
-    let ask = Ask::about(&mut params, &context, handler.seal(), &caller.session)?;
+    let ask = Arc::new(Ask::about(&mut params, &context, handler.seal(), &caller.session)?);
     let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
-    let result = run(handler, &caller, &params.name, arguments, &ask, &context).await;
+    let result = if tasks::may_become(&params.name, &context) {
+        match tasks::call(handler, &caller, &params.name, arguments, &ask, &context).await? {
+            Outcome::Done(result) => result,
+            Outcome::Goes(task) => return Ok(task.into()),
+        }
+    } else {
+        run(handler, &caller, &params.name, arguments, ask.as_ref(), &context).await
+    };
     if let Some(question) = ask.open_question(&params, handler.seal(), &caller.session) {
         return Ok(question?.into());
     }

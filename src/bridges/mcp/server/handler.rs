@@ -7,14 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec,
-    ResourceUpdatedNotificationParam, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, RequestStateCodec, ResourceUpdatedNotificationParam, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
+use rmcp::task_manager::TaskManager;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +40,7 @@ pub(super) struct Shared {
     gone: CancellationToken,
     seal: Arc<RequestStateCodec>,
     watch: Arc<Watch>,
+    tasks: TaskManager,
     /// Names of tools that were told in the log.
     registered: Arc<Mutex<BTreeSet<String>>>,
 }
@@ -49,6 +51,7 @@ impl Shared {
         Self {
             watch: Watch::new(options.clone(), gone.clone()),
             seal: Arc::new(RequestStateCodec::new_unchecked(key)),
+            tasks: TaskManager::new(),
             options,
             gone,
             registered: Arc::default(),
@@ -98,6 +101,11 @@ impl Handler {
 
     pub(super) fn watch(&self) -> &Arc<Watch> {
         &self.shared.watch
+    }
+
+    /// The calls that go on without their request.
+    pub(super) fn tasks(&self) -> &TaskManager {
+        &self.shared.tasks
     }
 
     /// Folder and deadlines of the client.
@@ -380,6 +388,30 @@ impl ServerHandler for Handler {
         }
         let caller = self.caller(is_modern(&context));
         answered(complete::complete(self, &caller, &params)).await
+    }
+
+    async fn get_task(
+        &self,
+        params: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        Ok(GetTaskResult::new(self.tasks().get_task(&params.task_id)?))
+    }
+
+    async fn update_task(
+        &self,
+        params: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks().update_task(&params.task_id, params.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        params: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks().cancel_task(&params.task_id)
     }
 
     /// What rmcp could not read as a request that it knows ends here.

@@ -155,13 +155,32 @@ fn compact(schema: &Value, whole: &Value, depth: Depth) -> Value {
     }
     if let Some(Value::Array(ways)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
         let words: Option<Vec<&Value>> = ways.iter().map(|way| way.get("const")).collect();
-        return words.map_or_else(|| json!({}), |words| json!({"enum": words}));
+        if let Some(words) = words {
+            return json!({"type": "string", "enum": words});
+        }
+        // A field of an answer that may be missing is left out where it is, never null.
+        let mut real = ways.iter().filter(|way| way.get("type") != Some(&json!("null")));
+        return match (real.next(), real.next()) {
+            (Some(only), None) => compact(only, whole, depth),
+            _ => json!({}),
+        };
     }
     let mut kept = Map::new();
-    for key in ["type", "enum"] {
-        if let Some(value) = schema.get(key) {
-            kept.insert(key.to_owned(), value.clone());
+    match schema.get("type") {
+        Some(Value::Array(types)) => {
+            let mut real = types.iter().filter(|kind| *kind != &json!("null"));
+            if let (Some(only), None) = (real.next(), real.next()) {
+                kept.insert("type".to_owned(), only.clone());
+            }
         }
+        Some(only) => {
+            kept.insert("type".to_owned(), only.clone());
+        }
+        None => {}
+    }
+    if let Some(Value::Array(words)) = schema.get("enum") {
+        let words: Vec<&Value> = words.iter().filter(|word| !word.is_null()).collect();
+        kept.insert("enum".to_owned(), json!(words));
     }
     let fields = schema.get("properties").and_then(Value::as_object).filter(|_| depth != Depth::Leaf);
     if let Some(fields) = fields {
@@ -174,7 +193,10 @@ fn compact(schema: &Value, whole: &Value, depth: Depth) -> Value {
 fn described(field: &Value, whole: &Value, depth: Depth) -> Value {
     let mut kept = compact(field, whole, Depth::Leaf);
     if let (Depth::Answer, Some(items), Value::Object(kept)) = (depth, field.get("items"), &mut kept) {
-        kept.insert("items".to_owned(), compact(items, whole, Depth::Item));
+        let items = compact(items, whole, Depth::Item);
+        if items.as_object().is_some_and(|items| !items.is_empty()) {
+            kept.insert("items".to_owned(), items);
+        }
     }
     kept
 }

@@ -2,7 +2,7 @@
 //!
 //! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
 //! client can ask, one file each: [`about`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
-//! both eras, [`progress`], [`text`] and [`links`] for what comes back), [`resources`], [`prompts`], [`complete`], [`watch`]
+//! both eras, [`progress`], [`tasks`] where it takes long, [`text`] and [`links`] for what comes back), [`resources`], [`prompts`], [`complete`], [`watch`]
 //! (what clients are told of unasked). [`handler`] joins them for rmcp.
 //!
 //! May use: `runtime`, `tools`, `policy`, `workspace`. Names rmcp; nothing outside `bridges/mcp` does.
@@ -29,6 +29,7 @@ mod pipe;
 mod progress;
 mod prompts;
 mod resources;
+mod tasks;
 mod text;
 mod watch;
 

@@ -11,13 +11,16 @@ const TTL: u64 = 3_600_000;
 /// An argument has at most so many characters: names and paths have fewer.
 const LONGEST: usize = 4096;
 
+/// What was given for an argument, if anything was.
+type Given<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
 /// One prompt: its name, what it is, its arguments (name, what it is, needed), and its text.
 struct Template {
     name: &'static str,
     title: &'static str,
     description: &'static str,
     arguments: &'static [(&'static str, &'static str, bool)],
-    text: fn(&dyn Fn(&str) -> Option<String>) -> String,
+    text: fn(&Given<'_>) -> String,
 }
 
 const TEMPLATES: [Template; 3] = [

@@ -134,8 +134,8 @@ where
         let bytes = match line {
             Line::Whole(bytes) => bytes,
             Line::TooLong { head, tail } => {
-                let (error, id) = unreadable::too_long(&head, &tail);
-                self.answer(error, id);
+                let refused = unreadable::too_long(&head, &tail);
+                self.answer(refused.error, refused.id);
                 return None;
             }
         };
@@ -143,9 +143,9 @@ where
         match unreadable::message(&bytes) {
             Ok(Some(message)) => self.admitted(message, size),
             Ok(None) => None,
-            Err((error, id)) => {
-                tracing::debug!(%error.message, "input of an MCP client that is no message");
-                self.answer(error, id);
+            Err(refused) => {
+                tracing::debug!(%refused.error.message, "input of an MCP client that is no message");
+                self.answer(refused.error, refused.id);
                 None
             }
         }

@@ -37,7 +37,7 @@ async fn both_ends_of_a_line_that_is_too_long_are_kept_and_the_next_is_whole() {
 
 #[test]
 fn the_id_of_a_message_that_is_too_long_is_found_at_either_end() {
-    let id = |head: &str, tail: &str| unreadable::too_long(head.as_bytes(), tail.as_bytes()).1;
+    let id = |head: &str, tail: &str| unreadable::too_long(head.as_bytes(), tail.as_bytes()).id;
     assert_eq!(id(r#"{"jsonrpc":"2.0","id":5,"params":{"a":"xxx"#, "xxx"), Some(RequestId::Number(5)));
     assert_eq!(id(r#"{"params":{"a":"xxx"#, r#"xxx"},"id":"k"}"#), Some(RequestId::String("k".into())));
     assert_eq!(
@@ -89,8 +89,8 @@ proptest! {
     fn a_cut_request_is_refused(cut in 0_usize..60) {
         let whole = br#"{"jsonrpc":"2.0","id":12345,"method":"tools/list","params":{}}"#;
         let cut = cut.min(whole.len() - 1);
-        let (error, id) = unreadable::message(&whole[..cut]).unwrap_err();
-        prop_assert_eq!(error.code.0, -32700);
-        prop_assert_eq!(id, (cut >= 24).then_some(RequestId::Number(12345)));
+        let refused = unreadable::message(&whole[..cut]).unwrap_err();
+        prop_assert_eq!(refused.error.code.0, -32700);
+        prop_assert_eq!(refused.id, (cut >= 24).then_some(RequestId::Number(12345)));
     }
 }

@@ -10,10 +10,20 @@ use serde_json::Value;
 use super::lines::MOST;
 
 /// An error, and the request it answers, where that can be told.
-pub(super) type Refused = (ErrorData, Option<RequestId>);
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) error: ErrorData,
+    pub(super) id: Option<RequestId>,
+}
+
+impl Refused {
+    fn new(error: ErrorData, id: Option<RequestId>) -> Box<Self> {
+        Box::new(Self { error, id })
+    }
+}
 
 /// The message in `line`; `None` for what is no message and wants no answer.
-pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<Refused>> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let fault = match serde_json::from_slice(line) {
         Ok(message) => return Ok(Some(message)),
@@ -21,32 +31,36 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refus
     };
     if fault.to_string().starts_with("recursion limit") {
         let error = invalid("the message is nested more than 127 levels deep");
-        return Err((error, id_in(line)));
+        return Err(Refused::new(error, id_in(line)));
     }
     let head = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(head)) => head,
         Ok(Value::Array(_)) => {
-            return Err((invalid("batches are not part of MCP; send one message per line"), None));
+            let error = invalid("batches are not part of MCP; send one message per line");
+            return Err(Refused::new(error, None));
         }
-        Ok(_) => return Err((invalid("a message is a JSON object"), None)),
+        Ok(_) => return Err(Refused::new(invalid("a message is a JSON object"), None)),
         Err(fault) => {
             let error =
                 ErrorData::new(ErrorCode::PARSE_ERROR, format!("this line is not JSON: {fault}"), None);
-            return Err((error, id_in(line)));
+            return Err(Refused::new(error, id_in(line)));
         }
     };
     match (head.get("id"), head.contains_key("method")) {
         // An answer that cannot be understood is not answered, and neither is a notification that nobody knows.
         (_, false) if head.contains_key("result") || head.contains_key("error") => Ok(None),
         (None, true) => Ok(None),
-        _ => Err((invalid(format!("this is no JSON-RPC 2.0 message of MCP: {fault}")), id_in(line))),
+        _ => {
+            let error = invalid(format!("this is no JSON-RPC 2.0 message of MCP: {fault}"));
+            Err(Refused::new(error, id_in(line)))
+        }
     }
 }
 
 /// What is answered to a line that is too long.
-pub(super) fn too_long(head: &[u8], tail: &[u8]) -> Refused {
+pub(super) fn too_long(head: &[u8], tail: &[u8]) -> Box<Refused> {
     let error = invalid(format!("the message has more than {MOST} bytes"));
-    (error, id_in(head).or_else(|| last_id(tail)))
+    Refused::new(error, id_in(head).or_else(|| last_id(tail)))
 }
 
 fn invalid(what: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {

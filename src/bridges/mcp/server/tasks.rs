@@ -1,0 +1,100 @@
+//! Calls that run for long, for clients that declared the tasks extension: after a moment the call is answered with a task, which
+//! the client asks about and may cancel (`io.modelcontextprotocol/tasks`, SEP-2663).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResult, CreateTaskResult, ErrorData};
+use rmcp::service::RequestContext;
+use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::ask::{Ask, is_modern};
+use super::call;
+use super::handler::Handler;
+use crate::runtime::call::CallRequest;
+use crate::tools::result::ToolResult;
+use crate::tools::tool::Caller;
+
+/// The tools that may run for minutes.
+const LONG: [&str; 2] = ["bash", "task"];
+/// What is done by then is answered at once.
+const SOON: Duration = Duration::from_secs(2);
+
+/// A task is remembered this long, in milliseconds: longer than any tool may run.
+const TTL: u64 = 3_600_000;
+
+/// How a call went on.
+pub(super) enum Outcome {
+    /// It is done.
+    Done(ToolResult),
+    /// It goes on as a task.
+    Goes(CreateTaskResult),
+}
+
+/// Whether a call of `tool` may become a task of this client.
+pub(super) fn may_become(tool: &str, context: &RequestContext<RoleServer>) -> bool {
+    let declared = context.client_capabilities().is_some_and(|client| client.supports_tasks());
+    LONG.contains(&tool) && is_modern(context) && declared
+}
+
+/// Calls a tool, and goes on without the request where it takes long.
+///
+/// # Errors
+/// Where the call ended by a fault of ours.
+pub(super) async fn call(
+    handler: &Handler,
+    caller: &Caller,
+    name: &str,
+    arguments: Value,
+    ask: &Arc<Ask>,
+    context: &RequestContext<RoleServer>,
+) -> Result<Outcome, ErrorData> {
+    let cancelled = handler.gone().child_token();
+    let mut running = tokio::spawn({
+        let runtime = handler.runtime().for_client(handler.client());
+        let (caller, name, ask) = (caller.clone(), name.to_owned(), Arc::clone(ask));
+        let cancelled = cancelled.clone();
+        async move {
+            let (name, caller, approver) = (name.as_str(), &caller, ask.as_ref());
+            runtime.call(CallRequest { name, arguments, caller, approver, group: None, cancelled }).await
+        }
+    });
+    let broken = |error: tokio::task::JoinError| ErrorData::internal_error(error.to_string(), None);
+    tokio::select! {
+        result = &mut running => return Ok(Outcome::Done(result.map_err(broken)?)),
+        () = context.ct.cancelled() => {
+            cancelled.cancel();
+            return Ok(Outcome::Done(running.await.map_err(broken)?));
+        }
+        () = tokio::time::sleep(SOON) => {}
+    }
+    tracing::debug!(tool = name, "an MCP call goes on as a task");
+    let task = handler.tasks().spawn(TaskOptions::default().with_ttl_ms(TTL), move |task| {
+        Box::pin(go_on(task, running, cancelled))
+    });
+    Ok(Outcome::Goes(CreateTaskResult::new(task)))
+}
+
+async fn go_on(
+    task: TaskContext,
+    mut running: JoinHandle<ToolResult>,
+    cancelled: CancellationToken,
+) -> Result<CallToolResult, TaskExit> {
+    let result = tokio::select! {
+        result = &mut running => result,
+        () = task.cancelled() => {
+            cancelled.cancel();
+            // It ends by itself now; nobody wants its answer.
+            let _ended = running.await;
+            return Err(TaskExit::Cancelled);
+        }
+    };
+    match result {
+        Ok(result) => Ok(call::answer(&result)),
+        Err(error) => Err(TaskExit::Error(ErrorData::internal_error(error.to_string(), None))),
+    }
+}
