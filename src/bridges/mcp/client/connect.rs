@@ -16,6 +16,7 @@ use rmcp::service::{
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
+use tokio::time::timeout;
 use url::Url;
 
 use super::definitions::comparable;
@@ -23,7 +24,7 @@ use super::handler::{Handler, Waiting};
 use super::http;
 use super::line_limit::LineLimit;
 use super::pins::Era;
-use super::server::Room;
+use super::room::Room;
 use crate::config::{Mount, MountTransport, TrustState};
 use crate::lsp::locate;
 use crate::lsp::process::{ServerProcess, Spawn};
@@ -34,6 +35,8 @@ const MOST_LINE: usize = 8 << 20;
 /// As many tools as anybody has a use for, and more.
 const MOST_TOOLS: usize = 500;
 const MOST_PAGES: usize = 50;
+/// How long a server may be silent at first before it is taken for one of the first era.
+const PROBE: Duration = Duration::from_secs(9);
 /// How long a server may take to leave when its input has ended.
 const LEAVE: Duration = Duration::from_millis(500);
 
@@ -82,7 +85,12 @@ impl Connection {
     /// Starts or asks the server that `mount` means. What it takes is limited by whoever waits.
     pub(super) async fn open(mount: &Mount, room: &Room, era: Option<Era>) -> Result<Self, NoConnection> {
         let began = Instant::now();
-        let opened = Self::begin(mount, room, era).await;
+        let opened = match era {
+            // One of the first era may never answer what it does not know, and it must still have the time to begin.
+            None => timeout(PROBE.min(mount.timeout / 3), Self::begin(mount, room, None)).await,
+            era => Ok(Self::begin(mount, room, era).await),
+        };
+        let opened = opened.unwrap_or_else(|_| Err(NoConnection::Failed("it does not answer".to_owned())));
         let opened = match (opened, era) {
             // Some servers of the first era end at a question they do not know, and some learn the second one.
             (Err(NoConnection::Failed(_)), None) => Self::begin(mount, room, Some(Era::Legacy)).await,
@@ -238,84 +246,12 @@ pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     escaped(&parts.join(": ")).chars().take(400).collect()
 }
 
-async fn last_words(&self) -> String {
-        last_words(self.process.as_ref(), &self.too_long).await
-    }
-
-    /// Its tools by its own names, as they can be compared.
-    pub(super) async fn list(&self) -> Result<BTreeMap<String, Value>, ServiceError> {
-        let (mut tools, mut cursor) = (BTreeMap::new(), None);
-        for _ in 0..MOST_PAGES {
-            let params =
-                cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-            let page = self.peer().list_tools(params).await?;
-            for tool in page.tools {
-                if tools.len() == MOST_TOOLS {
-                    tracing::warn!(
-                        "a mounted server lists more than {MOST_TOOLS} tools; the rest is not offered"
-                    );
-                    return Ok(tools);
-                }
-                tools.insert(tool.name.to_string(), comparable(&tool));
-            }
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                break;
-            }
-        }
-        Ok(tools)
-    }
-
-    /// Ends the conversation and the process.
-    pub(super) async fn close(&self) {
-        self.service.cancellation_token().cancel();
-        if let Some(process) = &self.process {
-            process.terminate(LEAVE).await;
-        }
-    }
-}
-
-async fn no_beginning(
-    error: &ClientInitializeError,
-    process: Option<ServerProcess>,
-    too_long: &AtomicBool,
-) -> NoConnection {
-    let said = match error {
-        // The name of the transport's type tells nobody anything.
-        ClientInitializeError::TransportError { error, .. } => causes(error.error.as_ref()),
-        error => causes(error),
-    };
-    let Some(process) = process else { return NoConnection::Failed(said) };
-    let closed = matches!(
-        error,
-        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
-    );
-    let words = match closed || too_long.load(Ordering::SeqCst) {
-        true => last_words(Some(&process), too_long).await,
-        false => said,
-    };
-    process.terminate(Duration::ZERO).await;
-    NoConnection::Failed(words)
-}
-
-/// An error with what caused it, fit to be shown.
-pub(super) fn causes(error: &dyn std::error::Error) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    for cause in std::iter::successors(Some(error), |error| error.source()) {
-        let said = cause.to_string();
-        if !parts.iter().any(|known| known.contains(&said)) {
-            parts.push(said);
-        }
-    }
-    escaped(&parts.join(": ")).chars().take(400).collect()
-}
-
 async fn last_words(process: Option<&ServerProcess>, too_long: &AtomicBool) -> String {
     if too_long.load(Ordering::SeqCst) {
         return format!("it wrote a line of more than {MOST_LINE} bytes");
     }
     let Some(process) = process else { return "its connection broke off".to_owned() };
-    let Ok(exit) = tokio::time::timeout(LEAVE, process.wait()).await else {
+    let Ok(exit) = timeout(LEAVE, process.wait()).await else {
         return "it closed its output and goes on".to_owned();
     };
     let tail = process.stderr_tail();
