@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use super::drop_in::LeftOut;
 use super::error::ToolError;
@@ -17,8 +18,13 @@ use super::tool::AnyTool;
 
 /// A place that tools come from.
 pub trait ToolSource: Send + Sync + Debug {
-    /// Another number whenever [`tools`](Self::tools) or [`left_out`](Self::left_out) would say something else.
-    fn generation(&self) -> u64;
+    /// Hears another number whenever [`tools`](Self::tools) or [`left_out`](Self::left_out) would say something else.
+    fn changes(&self) -> watch::Receiver<u64>;
+
+    /// The number now.
+    fn generation(&self) -> u64 {
+        *self.changes().borrow()
+    }
 
     /// The tools that it offers as far as is known now. Never waits; what is not known yet it may begin to find out.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;

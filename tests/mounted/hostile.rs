@@ -194,6 +194,20 @@ async fn children_of_a_server_die_with_us() {
     wait_until("all of it is gone", Duration::from_secs(5), || count_processes(&marker) == 0);
 }
 
+/// Also where we are killed, which leaves no time for anything.
+#[test]
+fn a_server_dies_with_us_when_we_are_killed() {
+    let project = mounting("mute", "");
+    let marker = heard_file(&project).to_str().unwrap().to_owned();
+    let mut running = project.command(None).args(["mcp", "call", "m/say"]).spawn().unwrap();
+    wait_until("the call is under way", Duration::from_secs(20), || {
+        heard(&project).iter().any(|said| said["method"] == "tools/call")
+    });
+    running.kill().unwrap();
+    running.wait().unwrap();
+    wait_until("the server is gone", Duration::from_secs(5), || count_processes(&marker) == 0);
+}
+
 /// A server may ask where the workspace is, and nothing else.
 #[test]
 fn a_server_gets_the_root_and_no_sampling() {

@@ -7,13 +7,16 @@ use lsp_tools::lsp::progress::ProgressEvent;
 use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::runtime::Client;
 use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::tools::source::MountedState;
 use lsp_tools::tools::tool::Caller;
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{call, entry, heard, json_of, mounting, open, run, starts, typed, with_settings};
-use crate::support::{Project, wait_until};
+use crate::house::{
+    call, entry, heard, heard_file, json_of, mounting, open, run, starts, typed, with_settings,
+};
+use crate::support::{Project, count_processes, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_allows_and_denies_a_whole_server() {
@@ -34,6 +37,34 @@ async fn a_rule_allows_and_denies_a_whole_server() {
     assert!(!heard(&denied).iter().any(|said| said["method"] == "tools/call"));
 }
 
+/// Nothing is waited for: what is not known yet is found out meanwhile, and whoever wants to know hears of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_list_waits_for_nobody() {
+    let project = mounting("good", "");
+    let runtime = open(&project);
+    let mut changes = runtime.sources()[0].changes();
+    changes.mark_unchanged();
+    let listed = || runtime.definitions(&Caller::default()).iter().any(|tool| tool.card.name == "m/say");
+    assert!(!listed());
+    let told = async {
+        while !listed() {
+            changes.changed().await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), told).await.unwrap();
+    runtime.shutdown().await;
+}
+
+/// One that ignores what it does not know has the time to begin in its own way, and the next time is begun so.
+#[test]
+fn a_server_that_ignores_the_newest_revision_is_asked_in_the_older_way() {
+    let project = mounting("reserved", "timeout = 6000");
+    assert_eq!(json_of(&project, &["mcp", "call", "m/say"]).0["text"], "said");
+    assert_eq!(starts(&project), 2);
+    assert_eq!(json_of(&project, &["mcp", "call", "m/say"]).0["text"], "said");
+    assert_eq!(starts(&project), 3);
+}
+
 #[test]
 fn a_list_starts_nothing_once_the_tools_are_known() {
     let project = mounting("good", "");
@@ -47,6 +78,23 @@ fn a_list_starts_nothing_once_the_tools_are_known() {
     // A call of a tool of ours starts nothing either.
     run(&project, &["tools", "call", "list"]);
     assert_eq!(starts(&project), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_nobody_needs_is_stopped_and_started_again_when_somebody_does() {
+    let project = mounting("good", "[servers]\nidle-stop-s = 1");
+    let runtime = open(&project);
+    assert!(typed(&runtime, "m/say").await.ok());
+    let state = || runtime.sources()[0].mounted()[0].state;
+    assert_eq!(state(), MountedState::Running);
+    let marker = heard_file(&project).to_str().unwrap().to_owned();
+    tokio::task::block_in_place(|| {
+        wait_until("it is stopped", Duration::from_secs(10), || count_processes(&marker) == 0);
+    });
+    assert_eq!(state(), MountedState::Idle);
+    assert!(typed(&runtime, "m/say").await.ok());
+    assert_eq!(starts(&project), 2);
+    runtime.shutdown().await;
 }
 
 #[test]

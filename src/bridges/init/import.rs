@@ -114,6 +114,9 @@ pub fn import(
     Ok(Imported { change: Change { path, before, after }, servers: servers.into_iter().collect(), left_out })
 }
 
+/// Reads one server of a file; what cannot be carried over is noted.
+type ReadOne = fn(&str, &Map<String, Value>, &mut Vec<String>) -> Option<Definition>;
+
 fn loaded(layers: Vec<Layer>) -> Result<Catalogue, InitError> {
     let loaded = Catalogue::load(&layers).map_err(|error| InitError::Unreadable {
         file: layers.last().map(|layer| layer.file.clone()).unwrap_or_default(),
@@ -128,9 +131,7 @@ fn read(file: &Path, left_out: &mut Vec<String>) -> Result<Vec<Definition>, Init
     let unreadable = |reason: String| InitError::Unreadable { file: name.clone(), format: "JSON", reason };
     let text = text_of(file)?.ok_or_else(|| InitError::Nothing(format!("there is no file `{name}`")))?;
     let whole = value_of(&text).map_err(unreadable)?;
-    let found = |servers: &Map<String, Value>,
-                 one: fn(&str, &Map<String, Value>, &mut Vec<String>) -> Option<Definition>,
-                 left_out: &mut Vec<String>| {
+    let found = |servers: &Map<String, Value>, one: ReadOne, left_out: &mut Vec<String>| {
         servers.iter().filter_map(|(key, value)| one(key, value.as_object()?, left_out)).collect::<Vec<_>>()
     };
     let object = |key: &str| whole.get(key).and_then(Value::as_object);

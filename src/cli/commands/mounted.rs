@@ -52,9 +52,7 @@ async fn show(name: &str, door: Door<'_>) -> Result<Reply, ToolError> {
             }
             // What is known of it from before is an answer as well.
             Err(error) => {
-                last = Some(
-                    source.mounted().into_iter().find(|server| server.name == name).map_or(Err(error), Ok),
-                )
+                last = Some(source.mounted().into_iter().find(|server| server.name == name).ok_or(error))
             }
         }
     }

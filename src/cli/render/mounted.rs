@@ -1,5 +1,7 @@
 //! How mounted MCP servers look.
 
+use anstyle::Style;
+
 use super::look::{BAD, BOLD, CODE, DIM, GOOD, WARN};
 use super::table::{Cell, table};
 use super::{Look, escape};
@@ -61,19 +63,16 @@ pub fn one(server: &MountedServer, look: &Look) -> String {
             escape::words(&left.why)
         ));
     }
-    out.push_str(&held_back(&server.held, look));
+    out.push_str(&differences("held back:", WARN, &server.held, look));
     if !server.held.is_empty() {
         out.push_str(&format!("\nto agree to this: lsp-tools mcp approve {}\n", escape::words(&server.name)));
     }
     out
 }
 
-/// What was agreed to just now.
+/// What was agreed to just now, with what it says: it may have changed since it was looked at.
 pub fn approved(held: &[HeldTool], look: &Look) -> String {
-    let line = |tool: &HeldTool| {
-        format!("{} {} ({})\n", look.paint(GOOD, "agreed:"), escape::words(&tool.name), tool.change.as_str())
-    };
-    held.iter().map(line).collect()
+    differences("agreed:", GOOD, held, look)
 }
 
 /// One line per trial.
@@ -97,20 +96,20 @@ pub fn findings(findings: &[Finding], look: &Look) -> String {
     table(&[], &rows, look)
 }
 
-fn held_back(held: &[HeldTool], look: &Look) -> String {
+fn differences(word: &str, style: Style, held: &[HeldTool], look: &Look) -> String {
     let mut out = String::new();
     for tool in held {
         let (name, change) = (escape::words(&tool.name), tool.change.as_str());
         out.push_str(&format!(
             "\n{} {name} ({change})\n{}",
-            look.paint(WARN, "held back:"),
+            look.paint(style, word),
             escape::block(&tool.diff)
         ));
     }
     out
 }
 
-fn style(state: MountedState) -> anstyle::Style {
+fn style(state: MountedState) -> Style {
     match state {
         MountedState::Running => GOOD,
         MountedState::Idle => DIM,

@@ -45,7 +45,15 @@ pub struct Offer {
 /// Looks for dropped-in tools, and remembers what was found until a folder or the trust store changes.
 #[derive(Debug, Default)]
 pub struct DropIns {
-    last: Mutex<Option<(Stamps, Vec<u64>, Arc<Offer>)>>,
+    last: Mutex<Option<Last>>,
+}
+
+/// What was found, and the state that folders and sources were in.
+#[derive(Debug)]
+struct Last {
+    stamps: Stamps,
+    generations: Vec<u64>,
+    offer: Arc<Offer>,
 }
 
 impl DropIns {
@@ -60,11 +68,11 @@ impl DropIns {
         // Before their tools are asked for: what changes in between is seen the next time.
         let generations: Vec<u64> = sources.iter().map(|source| source.generation()).collect();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((stamps, known, offer)) = last.as_ref()
-            && *stamps == found.stamps
-            && *known == generations
+        if let Some(known) = last.as_ref()
+            && known.stamps == found.stamps
+            && known.generations == generations
         {
-            return Arc::clone(offer);
+            return Arc::clone(&known.offer);
         }
         let stamps = found.stamps.clone();
         let mut offer = made(context, built_in, &found);
@@ -72,7 +80,7 @@ impl DropIns {
             add_source(source.as_ref(), &mut offer);
         }
         let offer = Arc::new(offer);
-        *last = Some((stamps, generations, Arc::clone(&offer)));
+        *last = Some(Last { stamps, generations, offer: Arc::clone(&offer) });
         offer
     }
 

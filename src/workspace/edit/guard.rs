@@ -31,7 +31,13 @@ const NAMES: &[(&str, &str)] = &[
     (".claude.json", AGENT),
     (".cursor", AGENT),
     (".codex", AGENT),
+    (".gemini", AGENT),
+    (".copilot", AGENT),
+    (".opencode", AGENT),
+    ("opencode.json", AGENT),
+    ("opencode.jsonc", AGENT),
     (".mcp.json", MCP),
+    (".lsp.json", MCP),
     (".envrc", SHELL),
     (".profile", SHELL),
     (".bashrc", SHELL),
@@ -57,6 +63,7 @@ const NAMES: &[(&str, &str)] = &[
 const IN_FOLDERS: &[(&str, &[&str], &str)] = &[
     (".vscode", &["settings.json", "tasks.json", "mcp.json", "launch.json"], EDITOR),
     (".zed", &["settings.json", "tasks.json", "debug.json"], EDITOR),
+    (".github", &["lsp.json", "mcp.json"], MCP),
 ];
 
 /// Ends of names that are forbidden.
@@ -197,6 +204,11 @@ mod tests {
             ".Cursor/MCP.json",
             ".cursor/rules",
             ".codex/config.toml",
+            ".gemini/settings.json",
+            "OpenCode.json",
+            "a/opencode.jsonc",
+            ".github/lsp.json",
+            ".lsp.json",
             ".envrc",
             ".bashrc",
             ".ba\u{17f}hrc",

@@ -14,7 +14,9 @@ use rmcp::service::{
     ServiceError,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
+use tokio::time::timeout;
 use url::Url;
 
 use super::definitions::comparable;
@@ -22,7 +24,7 @@ use super::handler::{Handler, Waiting};
 use super::http;
 use super::line_limit::LineLimit;
 use super::pins::Era;
-use super::server::Room;
+use super::room::Room;
 use crate::config::{Mount, MountTransport, TrustState};
 use crate::lsp::locate;
 use crate::lsp::process::{ServerProcess, Spawn};
@@ -33,6 +35,8 @@ const MOST_LINE: usize = 8 << 20;
 /// As many tools as anybody has a use for, and more.
 const MOST_TOOLS: usize = 500;
 const MOST_PAGES: usize = 50;
+/// How long a server may be silent at first before it is taken for one of the first era.
+const PROBE: Duration = Duration::from_secs(9);
 /// How long a server may take to leave when its input has ended.
 const LEAVE: Duration = Duration::from_millis(500);
 
@@ -81,7 +85,12 @@ impl Connection {
     /// Starts or asks the server that `mount` means. What it takes is limited by whoever waits.
     pub(super) async fn open(mount: &Mount, room: &Room, era: Option<Era>) -> Result<Self, NoConnection> {
         let began = Instant::now();
-        let opened = Self::begin(mount, room, era).await;
+        let opened = match era {
+            // One of the first era may never answer what it does not know, and it must still have the time to begin.
+            None => timeout(PROBE.min(mount.timeout / 3), Self::begin(mount, room, None)).await,
+            era => Ok(Self::begin(mount, room, era).await),
+        };
+        let opened = opened.unwrap_or_else(|_| Err(NoConnection::Failed("it does not answer".to_owned())));
         let opened = match (opened, era) {
             // Some servers of the first era end at a question they do not know, and some learn the second one.
             (Err(NoConnection::Failed(_)), None) => Self::begin(mount, room, Some(Era::Legacy)).await,
@@ -199,7 +208,11 @@ async fn no_beginning(
     process: Option<ServerProcess>,
     too_long: &AtomicBool,
 ) -> NoConnection {
-    let said = causes(error);
+    let said = match error {
+        // The name of the transport's type tells nobody anything.
+        ClientInitializeError::TransportError { error, .. } => causes(error.error.as_ref()),
+        error => causes(error),
+    };
     let Some(process) = process else { return NoConnection::Failed(said) };
     let closed = matches!(
         error,
@@ -214,13 +227,21 @@ async fn no_beginning(
 }
 
 /// An error with what caused it, fit to be shown.
-pub(super) fn causes(error: &dyn std::error::Error) -> String {
+pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut parts: Vec<String> = Vec::new();
-    for cause in std::iter::successors(Some(error), |error| error.source()) {
-        let said = cause.to_string();
-        if !parts.iter().any(|known| known.contains(&said)) {
-            parts.push(said);
-        }
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        next = match cause.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            // It says the same as what it holds, and does not name that as its source.
+            Some(StreamableHttpError::Client(inner)) => Some(inner),
+            _ => {
+                let said = cause.to_string();
+                if !parts.iter().any(|known| known.contains(&said)) {
+                    parts.push(said);
+                }
+                cause.source()
+            }
+        };
     }
     escaped(&parts.join(": ")).chars().take(400).collect()
 }
@@ -230,7 +251,7 @@ async fn last_words(process: Option<&ServerProcess>, too_long: &AtomicBool) -> S
         return format!("it wrote a line of more than {MOST_LINE} bytes");
     }
     let Some(process) = process else { return "its connection broke off".to_owned() };
-    let Ok(exit) = tokio::time::timeout(LEAVE, process.wait()).await else {
+    let Ok(exit) = timeout(LEAVE, process.wait()).await else {
         return "it closed its output and goes on".to_owned();
     };
     let tail = process.stderr_tail();

@@ -6,7 +6,7 @@
     reason = "servers of the revisions before the newest know the workspace by roots alone"
 )]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,20 +25,44 @@ use crate::tools::hidden::escaped;
 
 /// Of a message about progress so much is shown.
 const MOST_CHARS: usize = 200;
+/// So much that nobody is known to wait for is kept, for a moment.
+const MOST_EARLY: usize = 16;
 
 /// Who waits for which call, by the token that its progress is told with.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Waiting(Arc<Mutex<HashMap<ProgressToken, UnboundedSender<ProgressEvent>>>>);
+pub(super) struct Waiting(Arc<Mutex<Hearers>>);
+
+#[derive(Debug, Default)]
+struct Hearers {
+    known: HashMap<ProgressToken, UnboundedSender<ProgressEvent>>,
+    /// Told before it was known who waits: a server may be quicker than we learn our own request's token.
+    early: VecDeque<(ProgressToken, ProgressEvent)>,
+}
 
 impl Waiting {
     /// From now on `hearer` is told, until what is returned is dropped.
     pub(super) fn add(&self, token: ProgressToken, hearer: UnboundedSender<ProgressEvent>) -> Hearing {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), hearer);
+        let mut hearers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, event) in hearers.early.iter().rev().filter(|(early, _)| *early == token) {
+            // Whoever waits may have gone away.
+            let _unheard = hearer.send(event.clone());
+        }
+        hearers.early.retain(|(early, _)| *early != token);
+        hearers.known.insert(token.clone(), hearer);
         Hearing { waiting: self.clone(), token }
     }
 
-    fn of(&self, token: &ProgressToken) -> Option<UnboundedSender<ProgressEvent>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned()
+    fn tell(&self, token: ProgressToken, event: ProgressEvent) {
+        let mut hearers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match hearers.known.get(&token) {
+            Some(hearer) => {
+                let _unheard = hearer.send(event);
+            }
+            None => {
+                hearers.early.truncate(MOST_EARLY - 1);
+                hearers.early.push_front((token, event));
+            }
+        }
     }
 }
 
@@ -51,7 +75,7 @@ pub(super) struct Hearing {
 
 impl Drop for Hearing {
     fn drop(&mut self) {
-        self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+        self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner).known.remove(&self.token);
     }
 }
 
@@ -78,7 +102,6 @@ impl ClientHandler for Handler {
     }
 
     async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        let Some(hearer) = self.waiting.of(&told.progress_token) else { return };
         let message: Option<String> =
             told.message.map(|message| escaped(&message).chars().take(MOST_CHARS).collect());
         let part = told.total.filter(|total| *total > 0.0).map(|total| told.progress / total * 100.0);
@@ -88,13 +111,9 @@ impl ClientHandler for Handler {
             (None, None) => format!("{}", told.progress),
             _ => String::new(),
         };
-        // Whoever waited may have gone away.
-        let _unheard = hearer.send(ProgressEvent::ServerProgress {
-            server: self.name.clone(),
-            title,
-            message,
-            percentage,
-        });
+        let server = self.name.clone();
+        let event = ProgressEvent::ServerProgress { server, title, message, percentage };
+        self.waiting.tell(told.progress_token, event);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

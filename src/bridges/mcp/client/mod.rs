@@ -1,7 +1,7 @@
 //! The MCP client: servers of others, whose tools are mounted among ours as `server/tool` (`server.tool` in MCP's own lists).
 //!
 //! What lives here: all mounted servers as one source of tools ([`Mounts`]), one of them with its starts, pauses and end
-//! ([`server`]), its connection, be it a process or an address ([`connect`], [`http`]), what it may ask of us ([`handler`]), its
+//! ([`server`], [`live`], [`room`]), its connection, be it a process or an address ([`connect`], [`http`]), what it may ask of us ([`handler`]), its
 //! tools' definitions ([`definitions`]) and which of them were agreed to ([`pins`]), the call ([`tool`]) and its result
 //! ([`result`]), and what can be wrong with it ([`examine`]). May use: `tools`, `policy`, `config`, `lsp::process`, `text`.
 //!
@@ -16,17 +16,20 @@ mod examine;
 mod handler;
 mod http;
 mod line_limit;
+mod live;
 mod pins;
 mod result;
+mod room;
 mod server;
 mod tool;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::future::{BoxFuture, join_all};
+use tokio::sync::watch;
 
-use self::server::{Room, Server};
+use self::room::Room;
+use self::server::Server;
 use crate::runtime::Runtime;
 use crate::text::suggestion;
 use crate::tools::context::Context;
@@ -44,13 +47,13 @@ pub fn mount(runtime: &mut Runtime) {
 #[derive(Debug)]
 pub struct Mounts {
     servers: Vec<Arc<Server>>,
-    generation: Arc<AtomicU64>,
+    generation: Arc<watch::Sender<u64>>,
 }
 
 impl Mounts {
     /// Those of the settings in `context`. Nothing is started.
     pub fn new(context: &Context) -> Self {
-        let generation = Arc::new(AtomicU64::new(0));
+        let generation = Arc::new(watch::Sender::new(0));
         let room = Arc::new(Room::new(context, Arc::clone(&generation)));
         let mounts = context.config.settings.mounts.servers.values();
         let servers = mounts.map(|mount| Arc::new(Server::new(mount.clone(), Arc::clone(&room))));
@@ -75,8 +78,8 @@ impl Mounts {
 }
 
 impl ToolSource for Mounts {
-    fn generation(&self) -> u64 {
-        self.generation.load(Ordering::SeqCst)
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.generation.subscribe()
     }
 
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
@@ -119,7 +122,7 @@ impl ToolSource for Mounts {
                 Some(name) => vec![self.named(name)?],
                 None => self.servers.iter().collect(),
             };
-            let found = join_all(servers.into_iter().map(|server| examine::examine(server))).await;
+            let found = join_all(servers.into_iter().map(examine::examine)).await;
             Ok(found.into_iter().flatten().collect())
         })
     }

@@ -1,124 +1,32 @@
 //! One mounted server: started when it is needed, once, however many wait; again after it ended, with pauses, and not for
 //! ever; stopped when nobody needs it.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::connect::{Connection, NoConnection, causes};
 use super::definitions::{Offered, offered};
+use super::live::{Live, WINDOW};
 use super::pins::{Callable, Known, Pins};
+use super::room::Room;
 use super::tool::MountedAs;
-use crate::config::{Mount, MountTransport, Trust};
-use crate::lsp::process::Spawner;
+use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
-use crate::tools::context::Context;
 use crate::tools::drop_in::LeftOut;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escaped;
 use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool};
 use crate::tools::tool::AnyTool;
-use crate::workspace::Workspace;
 
-/// A server that ends so often within [`WINDOW`] is not started again until that is over.
-const MOST_ENDS: usize = 5;
-const WINDOW: Duration = Duration::from_secs(180);
-/// Before the second, third, … start after an end; the first one after an end comes at once.
-const PAUSES: [Duration; MOST_ENDS] =
-    [Duration::ZERO, Duration::ZERO, Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+/// Of a description so much is shown in lists for people.
+const LONGEST_SUMMARY: usize = 120;
 /// A server that did not start is not tried again for a list of tools that soon.
 const LIST_AGAIN: Duration = Duration::from_secs(30);
-
-/// What all mounted servers of a workspace share.
-#[derive(Debug)]
-pub(super) struct Room {
-    workspace: Workspace,
-    spawner: Spawner,
-    trust: Trust,
-    folders: crate::config::Folders,
-    allowed_hosts: Vec<String>,
-    idle_stop: Duration,
-    generation: Arc<AtomicU64>,
-}
-
-impl Room {
-    pub(super) fn new(context: &Context, generation: Arc<AtomicU64>) -> Self {
-        let settings = &context.config.settings;
-        Self {
-            workspace: context.workspace.clone(),
-            spawner: context.manager.spawner().clone(),
-            trust: context.trust.clone(),
-            folders: context.folders.clone(),
-            allowed_hosts: settings.fetch.allow_hosts.clone(),
-            idle_stop: settings.servers.idle_stop(),
-            generation,
-        }
-    }
-
-    pub(super) fn root(&self) -> &Path {
-        self.workspace.root()
-    }
-
-    pub(super) fn workspace(&self) -> &Workspace {
-        &self.workspace
-    }
-
-    pub(super) fn spawner(&self) -> &Spawner {
-        &self.spawner
-    }
-
-    pub(super) fn trust(&self) -> &Trust {
-        &self.trust
-    }
-
-    /// Hosts that may be asked although they are private.
-    pub(super) fn allowed_hosts(&self) -> &[String] {
-        &self.allowed_hosts
-    }
-}
-
-/// What is going on.
-#[derive(Debug, Default)]
-struct Live {
-    connection: Option<Arc<Connection>>,
-    /// When it ended or did not start, of late.
-    ends: VecDeque<Instant>,
-    /// Why it is not running, where that is no choice.
-    error: Option<String>,
-    failed_at: Option<Instant>,
-    /// The changes of its tools that have been looked at.
-    followed: u64,
-    used: Option<Instant>,
-    idle: Option<AbortHandle>,
-}
-
-impl Live {
-    fn failed(&mut self, error: String, counts: bool) {
-        let now = Instant::now();
-        self.error = Some(error);
-        self.failed_at = Some(now);
-        if counts {
-            self.ends.push_back(now);
-        }
-    }
-
-    /// When it may be started; `Err` with the moment where that is too far off to wait for.
-    fn may_start(&mut self) -> Result<Instant, Instant> {
-        let now = Instant::now();
-        self.ends.retain(|end| now - *end < WINDOW);
-        match (self.ends.front(), self.ends.back(), PAUSES.get(self.ends.len())) {
-            (Some(first), _, None) => Err(*first + WINDOW),
-            (_, Some(last), Some(pause)) => Ok(*last + *pause),
-            _ => Ok(now),
-        }
-    }
-}
 
 /// What is known of its tools.
 #[derive(Debug, Default)]
@@ -150,7 +58,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Server {
     pub(super) fn new(mount: Mount, room: Arc<Room>) -> Self {
-        let pins = Pins::new(&room.folders, &mount, room.root());
+        let pins = Pins::new(room.folders(), &mount, room.root());
         let server = Self {
             mount,
             room,
@@ -195,7 +103,7 @@ impl Server {
                 ..Learned::default()
             },
         };
-        self.room.generation.fetch_add(1, Ordering::SeqCst);
+        self.room.changed();
     }
 
     fn told(&self, held: &HeldTool) -> LeftOut {
@@ -316,7 +224,7 @@ impl Server {
         let what = format!(
             "the MCP server `{}` ended {} times within {} s and is left alone for {} s more; {why}",
             self.name(),
-            live.ends.len(),
+            live.ended(),
             WINDOW.as_secs(),
             until.saturating_duration_since(Instant::now()).as_secs() + 1,
         );
@@ -337,7 +245,7 @@ impl Server {
             let words = connection.last_words().await;
             connection.close().await;
             locked(&self.live).failed(words, true);
-            self.room.generation.fetch_add(1, Ordering::SeqCst);
+            self.room.changed();
         }
     }
 
@@ -383,7 +291,7 @@ impl Server {
             NoConnection::Silent(_) => (ErrorCode::Timeout, true),
         };
         locked(&self.live).failed(error.to_string(), counts);
-        self.room.generation.fetch_add(1, Ordering::SeqCst);
+        self.room.changed();
         self.failure(code, format!("the MCP server `{}` does not start: {error}", self.name()))
     }
 
@@ -456,9 +364,7 @@ impl Server {
         let running = live.connection.as_ref().filter(|connection| !connection.is_closed());
         let (state, detail) = match (running, &live.error) {
             (Some(_), _) => (MountedState::Running, None),
-            (None, Some(error)) if live.ends.len() >= MOST_ENDS => {
-                (MountedState::Stopped, Some(error.clone()))
-            }
+            (None, Some(error)) if live.is_given_up() => (MountedState::Stopped, Some(error.clone())),
             (None, Some(error)) => (MountedState::Failed, Some(error.clone())),
             (None, None) if live.connection.is_some() => {
                 (MountedState::Failed, Some("it ended; the next call starts it again".to_owned()))
@@ -492,14 +398,16 @@ impl Server {
 
 fn shown(offered: &Offered) -> MountedTool {
     let card = &offered.definition.card;
-    let summary = card.description.lines().next().unwrap_or_default().to_owned();
+    let line = card.description.lines().next().unwrap_or_default();
+    let summary =
+        line.split_once(". ").map_or(line, |(first, _)| first).chars().take(LONGEST_SUMMARY).collect();
     MountedTool { name: card.name.to_string(), summary, hash: offered.hash.clone() }
 }
 
 /// Ends a connection that nobody has used for a while. Ends with it.
 async fn stop_when_idle(server: Weak<Server>, connection: Weak<Connection>) {
     let mut until = match server.upgrade() {
-        Some(server) => Instant::now() + server.room.idle_stop,
+        Some(server) => Instant::now() + server.room.idle_stop(),
         None => return,
     };
     loop {
@@ -510,7 +418,7 @@ async fn stop_when_idle(server: Weak<Server>, connection: Weak<Connection>) {
             if !live.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, &connection)) {
                 return;
             }
-            let used = live.used.unwrap_or(until) + server.room.idle_stop;
+            let used = live.used.unwrap_or(until) + server.room.idle_stop();
             // A call that is under way holds it, beside the server and this task.
             if used > Instant::now() || Arc::strong_count(&connection) > 2 {
                 until = used.max(Instant::now() + Duration::from_secs(1));
@@ -520,28 +428,5 @@ async fn stop_when_idle(server: Weak<Server>, connection: Weak<Connection>) {
         }
         connection.close().await;
         return;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn a_server_that_keeps_ending_is_left_alone_for_a_while() {
-        let mut live = Live::default();
-        let mut waits = Vec::new();
-        while let Ok(moment) = live.may_start() {
-            waits.push(moment.saturating_duration_since(Instant::now()).as_secs());
-            sleep_until(moment).await;
-            live.failed("it ended".to_owned(), true);
-        }
-        assert_eq!(waits, [0, 0, 1, 2, 4]);
-        let again = live.may_start().unwrap_err();
-        assert!(again - Instant::now() > Duration::from_secs(150));
-        sleep_until(again).await;
-        assert!(live.may_start().is_ok());
-        live.failed("its program is not there".to_owned(), false);
-        assert_eq!(live.ends.len(), MOST_ENDS - 1);
     }
 }
