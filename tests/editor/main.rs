@@ -4,4 +4,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bad_input;
+mod client;
+mod merging;
 mod nvim;
+mod passing;
+mod sharing;

@@ -1,6 +1,7 @@
 //! The editor door: one LSP server that an editor starts in the place of each language server.
 //!
-//! - `service` takes the editor's messages in their order (tower-lsp frames them) and answers each in a task of its own
+//! - `frames` lets only whole messages through; `service` takes them in their order (tower-lsp reads and writes them) and answers
+//!   each in a task of its own
 //! - `client` is the way back: notifications and requests to the editor
 //! - `desk` keeps the documents that the editor has open, which are this client's overlays
 //! - `room` is what all of them work with; `features` says what can be asked and of which servers, `capabilities` announces it
@@ -21,20 +22,18 @@ mod commands;
 mod desk;
 mod diagnose;
 mod features;
+mod frames;
 mod join;
 mod progress;
 mod room;
 mod service;
 mod ticket;
 
-use std::io;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tower_lsp::Server;
 
@@ -45,6 +44,9 @@ use crate::runtime::live::Live;
 
 /// Requests that are worked on at a time; whoever sends more waits.
 const AT_ONCE: usize = 256;
+
+/// Bytes of messages on their way to tower-lsp.
+const PIPE: usize = 64 << 10;
 
 /// What an editor's connection brings along.
 #[derive(Debug, Clone, Default)]
@@ -72,10 +74,15 @@ where
         tokio::spawn(progress::run(room.clone())),
         tokio::spawn(room.clone().follow_settings()),
     ];
-    let read = Watched { read, gone: gone.clone() };
-    let server = Server::new(read, write, socket).concurrency_level(AT_ONCE);
+    let (messages, clean) = tokio::io::duplex(PIPE);
+    let server = Server::new(messages, write, socket).concurrency_level(AT_ONCE);
+    let reading = async {
+        frames::clean(read, clean).await;
+        // Its side is closed: nothing goes on for it.
+        gone.cancel();
+    };
     tokio::select! {
-        () = server.serve(Door::new(room.clone())) => {}
+        _ = async { tokio::join!(reading, server.serve(Door::new(room.clone()))) } => {}
         () = room.exited() => {}
         () = ended.cancelled() => {}
     }
@@ -85,29 +92,4 @@ where
         let _ended = task.await;
     }
     room.leave().await;
-}
-
-/// Tells when the other side has ended, so that nothing goes on for it.
-struct Watched<R> {
-    read: R,
-    gone: CancellationToken,
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let polled = Pin::new(&mut self.read).poll_read(context, buffer);
-        match &polled {
-            Poll::Ready(Ok(())) if buffer.filled().len() == before && buffer.remaining() > 0 => {
-                self.gone.cancel();
-            }
-            Poll::Ready(Err(_)) => self.gone.cancel(),
-            Poll::Ready(Ok(())) | Poll::Pending => {}
-        }
-        polled
-    }
 }

@@ -13,6 +13,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_service::Service;
 
 use super::features::Feature;
+use super::frames::UNREADABLE;
 use super::room::{Inquiry, Room};
 use super::{ask, capabilities, commands, diagnose};
 
@@ -109,6 +110,7 @@ impl Door {
     fn lifecycle(&mut self, method: &str, params: &Value) -> Option<Result<Value, Error>> {
         let refused = |code, message: &'static str| Error { code, message: message.into(), data: None };
         Some(match (method, self.stage) {
+            (UNREADABLE, _) => Err(Error { data: Some(params.clone()), ..Error::parse_error() }),
             ("initialize", Stage::New) => {
                 self.stage = Stage::Open;
                 Ok(capabilities::initialize(&self.room, params))

@@ -1,0 +1,110 @@
+//! Editors that break the protocol, and editors that go away.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, able, open};
+use crate::support::Project;
+
+fn project(scenario: &Value) -> Project {
+    Project::scripted(scenario, "", [("a.scr", "def foo\n")])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn garbage_is_answered_and_what_follows_it_is_heard() {
+    let project = project(&json!({}));
+    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    for garbage in [
+        "Content-Length: 9\r\n\r\n{\"broken\"",
+        "Content-Length: 2\r\n\r\n[]",
+        "Content-Length: 4\r\n\r\nnull",
+    ] {
+        client.bytes(garbage.as_bytes()).await;
+        client.find("an error", |message| message["id"].is_null() && message["error"]["code"].is_i64()).await;
+    }
+    for params in [json!(null), json!(7), json!({"textDocument": {"uri": 7}}), json!({"textDocument": []})] {
+        client.tell("textDocument/didOpen", params.clone()).await;
+        client.tell("textDocument/didChange", params.clone()).await;
+        client.tell("textDocument/didClose", params.clone()).await;
+        assert_eq!(client.ask("textDocument/hover", params).await, Value::Null);
+    }
+    // A change of a document that is not open, and one far outside its text.
+    client.change("a.scr", 9, "never opened\n").await;
+    client.open("a.scr", 1, "def foo\n").await;
+    let far = json!({"line": 99, "character": 99});
+    let change = json!({"range": {"start": far, "end": far}, "text": "WRONG\n"});
+    let document = json!({"uri": client.uri("a.scr"), "version": 2});
+    let params = json!({"textDocument": document, "contentChanges": [change, {"text": 7}, 8]});
+    client.tell("textDocument/didChange", params).await;
+    assert_eq!(client.diagnostics("a.scr", 2).await.len(), 1);
+    // Positions outside the text are the servers' to judge; they are asked, and answer.
+    client.ask("textDocument/hover", client.at("a.scr", 4_000_000_000, 4_000_000_000)).await;
+    client.close().await;
+    assert_eq!(project.log().violations(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_lifecycle_is_kept() {
+    let project = project(&json!({}));
+    let mut client = Client::connect(open(&project, None));
+    let id = client.put("textDocument/hover", json!({})).await;
+    assert_eq!(client.answer(id).await["error"]["code"], -32002);
+    client.ask("initialize", json!({"capabilities": {}})).await;
+    let id = client.put("initialize", json!({"capabilities": {}})).await;
+    assert_eq!(client.answer(id).await["error"]["code"], -32600);
+    client.ask("shutdown", Value::Null).await;
+    let id = client.put("textDocument/hover", json!({})).await;
+    assert_eq!(client.answer(id).await["error"]["code"], -32600);
+    client.tell("exit", Value::Null).await;
+    client.vanish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_cancelled_or_whose_editor_vanishes_is_cancelled_at_the_server() {
+    let project = project(&json!({"answers": {"textDocument/hover": {"never": true}}}));
+    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    client.open("a.scr", 1, "def foo\n").await;
+    client.diagnostics("a.scr", 1).await;
+    let asked = |count: usize| {
+        let log = project.log();
+        log.wait_for("hovers", Duration::from_secs(60), |log| {
+            (log.count("textDocument/hover") >= count).then_some(())
+        });
+    };
+    let id = client.put("textDocument/hover", client.at("a.scr", 0, 4)).await;
+    asked(1);
+    client.tell("$/cancelRequest", json!({"id": id})).await;
+    assert_eq!(client.answer(id).await["error"]["code"], -32800);
+    client.put("textDocument/hover", client.at("a.scr", 0, 4)).await;
+    asked(2);
+    let begun = Instant::now();
+    let log = project.log();
+    client.vanish().await;
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    assert_eq!(log.count("$/cancelRequest"), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_editor_that_never_reads_costs_no_more_memory_and_ends_with_the_door() {
+    let project = project(&json!({}));
+    let mut client = Client::connect(open(&project, None));
+    client.deafen();
+    client.put("initialize", json!({"capabilities": {}})).await;
+    let text = "def foo\n".repeat(2_000);
+    client.open("a.scr", 1, &text).await;
+    // It goes on asking until nothing is taken from it any more.
+    let mut sent = 0;
+    while tokio::time::timeout(
+        Duration::from_secs(3),
+        client.put("textDocument/hover", client.at("a.scr", 0, 4)),
+    )
+    .await
+    .is_ok()
+    {
+        sent += 1;
+        assert!(sent < 20_000, "the door takes whatever it is sent");
+    }
+    client.ended.cancel();
+    client.vanish().await;
+}
