@@ -205,10 +205,18 @@ pub(super) async fn reply(runtime: &Runtime, asked: Asked<'_>) -> Reply {
     let Asked { command, global, cwd, console, speech, input } = asked;
     // What is about to be installed need not be advised.
     let advises = commands::asks_about_code(&command) && !global.install;
-    let hints = if advises { runtime.startup_hints_in(speech) } else { Vec::new() };
+    let hints = async {
+        if !advises {
+            return Vec::new();
+        }
+        let runtime = runtime.clone();
+        let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(speech)).await;
+        // A panic there has been told by the hook.
+        hints.unwrap_or_default()
+    };
     let paths = Paths::new(runtime.workspace().root(), cwd);
     let door = Door { runtime, cwd, paths: &paths, format: global.format, console, input };
-    let mut reply = commands::run(command, door).await;
+    let (hints, mut reply) = tokio::join!(hints, commands::run(command, door));
     let hints = hints.iter().map(|hint| escape::line(hint).into_owned());
     reply.lines.splice(0..0, hints);
     reply

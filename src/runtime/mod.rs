@@ -5,6 +5,7 @@
 
 mod approve;
 pub mod call;
+mod hinted;
 mod hooked;
 pub mod live;
 pub mod observe;
@@ -22,11 +23,11 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use self::hinted::Languages;
 use self::overlays::{Overlays, Shared};
 use self::reopen::{Handles, Stamps};
 use self::tally::Tally;
 use crate::config::{Catalogue, Config, Flags, Folders, Settings, Trust};
-use crate::hints::Speech;
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::model::Severity;
@@ -110,6 +111,7 @@ pub struct Runtime {
     /// The files that the configuration was read from, as they were then.
     stamps: Arc<Mutex<Stamps>>,
     handles: Handles,
+    languages: Languages,
     /// While this handle lives, whoever it reports to is told of slow servers.
     _watching: Option<Watching>,
 }
@@ -213,6 +215,7 @@ impl Runtime {
             tally: Tally::default(),
             stamps: Arc::new(Mutex::new(stamps)),
             handles: Handles::default(),
+            languages: Languages::default(),
             _watching: watching,
         })
     }
@@ -436,16 +439,6 @@ impl Runtime {
     /// Shows, grants or takes back trust in the project.
     pub async fn trust(&self, request: TrustRequest) -> Result<TrustOutput, ToolError> {
         trust::run(&self.context, request).await
-    }
-
-    /// One line for each language here whose server is missing, and for what the project says that does not count.
-    pub fn startup_hints(&self) -> Vec<String> {
-        self.startup_hints_in(Speech::from_environment())
-    }
-
-    /// As [`startup_hints`](Self::startup_hints), in the language of someone whose environment is not ours.
-    pub fn startup_hints_in(&self, speech: Speech) -> Vec<String> {
-        servers::startup_hints(&self.context, speech)
     }
 
     /// The 0-based `line` of a file, for showing an answer; `path` as answers give it.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::{Context, PresentServer, Subject};
+use crate::config::PresentLanguage;
 use crate::hints::{self, Speech};
 use crate::lsp::manager::{SlotStatus, Unavailable};
 
@@ -154,11 +155,11 @@ fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> Se
     row
 }
 
-/// One line for each language here whose leading server is missing, and for what the project says that does not count.
-pub fn startup_hints(context: &Context, speech: Speech) -> Vec<String> {
+/// One line for each of these languages whose leading server is missing, and for what the project says that does not count.
+pub fn startup_hints(context: &Context, languages: Vec<PresentLanguage>, speech: Speech) -> Vec<String> {
     let mut lines = context.config.left_out.clone();
     let mut told = Vec::new();
-    for language in context.present_languages() {
+    for language in languages {
         let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
         if let Some((server, spec)) = context.servers_for(&subject, |_| true).first()
             && !told.contains(server)

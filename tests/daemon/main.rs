@@ -4,6 +4,7 @@
 //! - [`start`], [`end`]: how it comes and goes
 //! - [`parity`]: commands answer the same with and without it
 //! - [`settings`]: it follows the settings
+//! - [`sharing`]: hosts, editors and the shell at the same time
 //! - [`hostile`]: whoever else connects
 //! - [`passing`]: MCP on stdin and stdout, across daemons
 //! - [`chaos`]: everything killed at random
@@ -18,4 +19,5 @@ mod house;
 mod parity;
 mod passing;
 mod settings;
+mod sharing;
 mod start;

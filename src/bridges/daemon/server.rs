@@ -241,7 +241,7 @@ impl Shared {
             let error = "as many clients are connected as there may be; come back later";
             return refuse(&mut writer, &Refusal::new(RefusalCode::Busy, error)).await;
         };
-        if !pid.and_then(ancestry::is_supervised).is_some_and(|inside| !inside) {
+        if pid.and_then(ancestry::is_supervised).is_none_or(|inside| inside) {
             let error = "what a tool or server of lsp-tools has started cannot use its daemon";
             return refuse(&mut writer, &Refusal::new(RefusalCode::Inside, error)).await;
         }

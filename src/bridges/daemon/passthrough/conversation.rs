@@ -106,7 +106,7 @@ struct Named {
 
 impl Conversation {
     /// A line of the client: what the daemon gets of it.
-    pub fn from_client(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+    pub fn said_by_client(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         // What cannot be read is the daemon's to answer.
         let Ok(peek) = serde_json::from_slice::<Peek<'_>>(&line) else { return Some(line) };
         match (peek.method, peek.id) {
@@ -165,7 +165,7 @@ impl Conversation {
     }
 
     /// A line of the daemon: what the client gets of it.
-    pub fn from_daemon(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+    pub fn said_by_daemon(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         let Ok(peek) = serde_json::from_slice::<Peek<'_>>(&line) else { return Some(line) };
         match (peek.method.as_deref(), peek.id) {
             (None, Some(id)) => {

@@ -175,7 +175,7 @@ impl Pass {
             match piece {
                 Piece::Part(part) => self.to_daemon.extend_from_slice(&part),
                 Piece::Line(line) => {
-                    if let Some(line) = self.conversation.from_client(line) {
+                    if let Some(line) = self.conversation.said_by_client(line) {
                         self.to_daemon.extend_from_slice(&line);
                     }
                 }
@@ -193,7 +193,7 @@ impl Pass {
         from_daemon.add(bytes, |piece| match piece {
             Piece::Part(part) => to_host.extend_from_slice(&part),
             Piece::Line(line) => {
-                if let Some(line) = conversation.from_daemon(line) {
+                if let Some(line) = conversation.said_by_daemon(line) {
                     to_host.extend_from_slice(&line);
                 }
             }

@@ -18,18 +18,18 @@ fn answer(id: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": {}})
 }
 
-fn from_client(conversation: &mut Conversation, value: &Value) {
-    assert_eq!(conversation.from_client(said(value)).map(|line| read(&line)), Some(value.clone()));
+fn said_by_client(conversation: &mut Conversation, value: &Value) {
+    assert_eq!(conversation.said_by_client(said(value)).map(|line| read(&line)), Some(value.clone()));
 }
 
 #[test]
 fn a_call_is_never_put_twice_and_a_question_is() {
     let mut conversation = Conversation::default();
-    from_client(&mut conversation, &request(1, "tools/call"));
-    from_client(&mut conversation, &request(2, "tools/list"));
-    from_client(&mut conversation, &request(3, "something/new"));
-    from_client(&mut conversation, &request(4, "resources/read"));
-    conversation.from_daemon(said(&answer(&json!(4)))).unwrap();
+    said_by_client(&mut conversation, &request(1, "tools/call"));
+    said_by_client(&mut conversation, &request(2, "tools/list"));
+    said_by_client(&mut conversation, &request(3, "something/new"));
+    said_by_client(&mut conversation, &request(4, "resources/read"));
+    conversation.said_by_daemon(said(&answer(&json!(4)))).unwrap();
     let loss = conversation.lost();
     let mut answers: Vec<Value> = loss.answers.iter().map(|line| read(line)).collect();
     answers.sort_by_key(|answer| answer["id"].as_i64());
@@ -40,7 +40,7 @@ fn a_call_is_never_put_twice_and_a_question_is() {
     assert!(loss.waits);
     let again: Vec<Value> = conversation.replay().iter().map(|line| read(line)).collect();
     assert_eq!(again, [request(2, "tools/list")]);
-    assert!(conversation.from_daemon(said(&answer(&json!(2)))).is_some());
+    assert!(conversation.said_by_daemon(said(&answer(&json!(2)))).is_some());
     assert_eq!(conversation.lost(), Loss { answers: Vec::new(), waits: false });
 }
 
@@ -54,68 +54,68 @@ fn the_opening_is_said_again_and_its_answers_are_kept_back() {
         json!({"jsonrpc": "2.0", "id": 5, "method": "resources/unsubscribe", "params": {"uri": "lsp://b"}});
     for value in [&initialize, &initialized, &subscribe(1, "lsp://a"), &subscribe(2, "lsp://b"), &unsubscribe]
     {
-        from_client(&mut conversation, value);
+        said_by_client(&mut conversation, value);
     }
     for id in [0, 1, 2, 5] {
-        assert!(conversation.from_daemon(said(&answer(&json!(id)))).is_some(), "{id}");
+        assert!(conversation.said_by_daemon(said(&answer(&json!(id)))).is_some(), "{id}");
     }
     assert_eq!(conversation.lost(), Loss { answers: Vec::new(), waits: true });
     let again: Vec<Value> = conversation.replay().iter().map(|line| read(line)).collect();
     assert_eq!(again, [initialize, initialized, subscribe(1, "lsp://a")]);
     for id in [0, 1] {
-        assert_eq!(conversation.from_daemon(said(&answer(&json!(id)))), None, "{id}");
+        assert_eq!(conversation.said_by_daemon(said(&answer(&json!(id)))), None, "{id}");
     }
 }
 
 #[test]
 fn an_opening_that_was_not_answered_is_answered_by_the_next_daemon() {
     let mut conversation = Conversation::default();
-    from_client(&mut conversation, &request(7, "tools/list"));
-    from_client(&mut conversation, &request(0, "initialize"));
+    said_by_client(&mut conversation, &request(7, "tools/list"));
+    said_by_client(&mut conversation, &request(0, "initialize"));
     conversation.lost();
     let again: Vec<Value> = conversation.replay().iter().map(|line| read(line)).collect();
     assert_eq!(again, [request(0, "initialize"), request(7, "tools/list")]);
-    assert!(conversation.from_daemon(said(&answer(&json!(0)))).is_some());
+    assert!(conversation.said_by_daemon(said(&answer(&json!(0)))).is_some());
 }
 
 #[test]
 fn an_answer_to_a_former_daemon_reaches_no_other() {
     let mut conversation = Conversation::default();
     let asked = request(0, "elicitation/create");
-    let shown = read(&conversation.from_daemon(said(&asked)).unwrap());
+    let shown = read(&conversation.said_by_daemon(said(&asked)).unwrap());
     assert_eq!(shown["id"], json!("0:0"));
-    let back = conversation.from_client(said(&answer(&shown["id"]))).unwrap();
+    let back = conversation.said_by_client(said(&answer(&shown["id"]))).unwrap();
     assert_eq!(read(&back)["id"], json!(0));
 
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}});
-    let told = read(&conversation.from_daemon(said(&cancelled)).unwrap());
+    let told = read(&conversation.said_by_daemon(said(&cancelled)).unwrap());
     assert_eq!(told["params"]["requestId"], json!("0:0"));
 
     conversation.lost();
-    let other = read(&conversation.from_daemon(said(&asked)).unwrap());
+    let other = read(&conversation.said_by_daemon(said(&asked)).unwrap());
     assert_eq!(other["id"], json!("1:0"));
-    assert_eq!(conversation.from_client(said(&answer(&shown["id"]))), None);
+    assert_eq!(conversation.said_by_client(said(&answer(&shown["id"]))), None);
     for made_up in [json!("x"), json!(0), json!("1:"), json!("9:0")] {
-        assert_eq!(conversation.from_client(said(&answer(&made_up))), None, "{made_up}");
+        assert_eq!(conversation.said_by_client(said(&answer(&made_up))), None, "{made_up}");
     }
-    assert!(conversation.from_client(said(&answer(&other["id"]))).is_some());
+    assert!(conversation.said_by_client(said(&answer(&other["id"]))).is_some());
 }
 
 #[test]
 fn a_cancelled_call_is_not_answered() {
     let mut conversation = Conversation::default();
-    from_client(&mut conversation, &request(1, "tools/call"));
+    said_by_client(&mut conversation, &request(1, "tools/call"));
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    from_client(&mut conversation, &cancelled);
+    said_by_client(&mut conversation, &cancelled);
     assert_eq!(conversation.lost(), Loss { answers: Vec::new(), waits: false });
 }
 
 #[test]
 fn everyone_who_waits_is_told_that_there_is_nobody() {
     let mut conversation = Conversation::default();
-    from_client(&mut conversation, &request(1, "tools/list"));
+    said_by_client(&mut conversation, &request(1, "tools/list"));
     let answers = conversation.nobody("no daemon can be had");
     assert_eq!(read(&answers[0])["error"]["message"], json!("no daemon can be had"));
     assert!(conversation.nobody("again").is_empty());
@@ -125,7 +125,7 @@ fn everyone_who_waits_is_told_that_there_is_nobody() {
 fn what_is_no_json_is_passed_on_as_it_is() {
     let mut conversation = Conversation::default();
     for line in [&b"not json\n"[..], b"{\"id\": \xff}\n", b"[]\n", b"\n"] {
-        assert_eq!(conversation.from_client(line.to_owned()).as_deref(), Some(line));
-        assert_eq!(conversation.from_daemon(line.to_owned()).as_deref(), Some(line));
+        assert_eq!(conversation.said_by_client(line.to_owned()).as_deref(), Some(line));
+        assert_eq!(conversation.said_by_daemon(line.to_owned()).as_deref(), Some(line));
     }
 }
