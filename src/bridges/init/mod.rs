@@ -1,8 +1,8 @@
 //! The configuration of hosts that start us, and what they know of language servers.
 //!
 //! What lives here: which file each host reads and what stands in it ([`host`]), changing that file and keeping the rest of
-//! it ([`edit`]), putting it in the place of the old one ([`file`]), and reading hosts' definitions of language servers into
-//! ours ([`import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
+//! it ([`edit`]), putting it in the place of the old one ([`mod@file`]), and reading hosts' definitions of language servers into
+//! ours ([`mod@import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
 //! their owner types, and no tool.
 //!
 //! How data passes: a wish comes in, a [`Change`] goes out: the file, its text before and after, and the difference. Nothing

@@ -70,6 +70,8 @@ impl Live {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::sleep_until;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]
