@@ -16,7 +16,7 @@ fn allowing_bash() -> Project {
 
 /// A command that runs for a minute, and can be found.
 fn slow(marker: &Marker) -> Value {
-    json!({"command": format!("exec -a {} sleep 60", marker.as_str())})
+    json!({"command": format!("sh -c 'sleep 60; :' {}", marker.as_str())})
 }
 
 #[test]

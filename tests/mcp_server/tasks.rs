@@ -53,7 +53,7 @@ fn a_cancelled_task_ends_what_it_runs() {
     let project = project();
     let mut client = declaring(&project);
     let marker = Marker::new();
-    let task = bash(&mut client, &format!("exec -a {} sleep 60", marker.as_str()));
+    let task = bash(&mut client, &format!("sh -c 'sleep 60; :' {}", marker.as_str()));
     assert_eq!(task["resultType"], "task", "{task}");
     wait_until("the command runs", Duration::from_secs(30), || marker.living() > 0);
     client.result("tasks/cancel", json!({"taskId": task["taskId"]}));
@@ -66,7 +66,7 @@ fn tasks_of_a_client_that_has_gone_end() {
     let project = project();
     let mut client = declaring(&project);
     let marker = Marker::new();
-    bash(&mut client, &format!("exec -a {} sleep 60", marker.as_str()));
+    bash(&mut client, &format!("sh -c 'sleep 60; :' {}", marker.as_str()));
     let (status, _) = client.close();
     assert!(status.success(), "{status}");
     wait_until("the command is gone", Duration::from_secs(10), || marker.living() == 0);

@@ -84,7 +84,8 @@ fn decoded(text: &str) -> Option<String> {
     while let [first, more @ ..] = rest {
         rest = more;
         if *first == b'%' {
-            let code = more.get(..2).and_then(|code| std::str::from_utf8(code).ok())?;
+            let code = more.get(..2).filter(|code| code.iter().all(u8::is_ascii_hexdigit))?;
+            let code = std::str::from_utf8(code).ok()?;
             bytes.push(u8::from_str_radix(code, 16).ok()?);
             rest = &more[2..];
         } else {

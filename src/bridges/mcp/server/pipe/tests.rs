@@ -91,6 +91,6 @@ proptest! {
         let cut = cut.min(whole.len() - 1);
         let refused = unreadable::message(&whole[..cut]).unwrap_err();
         prop_assert_eq!(refused.error.code.0, -32700);
-        prop_assert_eq!(refused.id, (cut >= 24).then_some(RequestId::Number(12345)));
+        prop_assert_eq!(refused.id, (cut >= 28).then_some(RequestId::Number(12345)));
     }
 }

@@ -81,6 +81,7 @@ fn id_in(line: &[u8]) -> Option<RequestId> {
             while let Some(key) = map.next_key::<String>()? {
                 if key == "id" {
                     *self.0 = Some(map.next_value()?);
+                    map.next_key::<IgnoredAny>()?;
                     return Ok(());
                 }
                 // Skipped without recursion, however deep it is.
@@ -90,9 +91,10 @@ fn id_in(line: &[u8]) -> Option<RequestId> {
         }
     }
     let mut id = None;
-    // Where it breaks off before the id, there is none to be had.
-    let _broken = serde_json::Deserializer::from_slice(line).deserialize_map(Id(&mut id));
-    id
+    let read = serde_json::Deserializer::from_slice(line).deserialize_map(Id(&mut id));
+    // A number at the very end may be the beginning of another one.
+    let cut = read.is_err_and(|fault| fault.is_eof()) && line.last().is_some_and(u8::is_ascii_digit);
+    id.filter(|id| !cut || matches!(id, RequestId::String(_)))
 }
 
 /// The `id` that an object ends with: what stands before the last brace belongs to the object that it closes.
