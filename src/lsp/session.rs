@@ -15,7 +15,7 @@ use super::process::{Exit, ServerProcess};
 use super::readiness::Ready;
 use super::state::{Ears, State, folder_value};
 use super::uri;
-use super::view::{Shown, View};
+use super::view::{Rivalry, Shown, View};
 use super::wire::Trace;
 use crate::config::Catalogue;
 use crate::text::Encoding;
@@ -85,6 +85,8 @@ pub struct Session {
     pub(super) view: tokio::sync::RwLock<Shown>,
     /// The same, for those who bring documents in step.
     pub(super) unsaved: Mutex<View>,
+    /// How often callers with texts of their own have taken it from each other.
+    pub(super) rivalry: Mutex<Rivalry>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -164,6 +166,7 @@ impl Session {
             commands: tokio::sync::Mutex::default(),
             view: tokio::sync::RwLock::default(),
             unsaved: Mutex::default(),
+            rivalry: Mutex::default(),
         })
     }
 

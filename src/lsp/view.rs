@@ -3,11 +3,13 @@
 //! A server has one text per document, so callers with the same view share it and one with another view has it to itself
 //! for the time of its question: [`Session::enter`] changes what the server has, as little as can be, and nobody else asks
 //! meanwhile. Whoever comes next with another view changes it back. Callers come to their turn in the order in which they
-//! asked, so nobody waits for ever.
+//! asked, so nobody waits for ever; and where two with texts of their own over the same files take turns all the time, the
+//! manager starts a second server for one of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 use tokio::time::Instant;
@@ -34,9 +36,29 @@ impl Unsaved {
     }
 }
 
+/// Someone who sees other texts than the disk's for longer than one question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Holder(u64);
+
+impl Holder {
+    /// A new one, told apart from every other.
+    pub fn new() -> Self {
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Default for Holder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// What a caller sees. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct View(Arc<BTreeMap<WorkspacePath, Unsaved>>);
+pub struct View {
+    texts: Arc<BTreeMap<WorkspacePath, Unsaved>>,
+    holder: Option<Holder>,
+}
 
 impl View {
     /// The disk and nothing else.
@@ -46,7 +68,7 @@ impl View {
 
     /// Whether nothing hides the disk.
     pub fn is_disk(&self) -> bool {
-        self.0.is_empty()
+        self.texts.is_empty()
     }
 
     /// This view with `texts` over it.
@@ -60,45 +82,57 @@ impl View {
         if unsaved.peek().is_none() {
             return self.clone();
         }
-        let mut all = (*self.0).clone();
+        let mut all = (*self.texts).clone();
         all.extend(unsaved);
-        Self(Arc::new(all))
+        Self { texts: Arc::new(all), holder: self.holder }
+    }
+
+    /// The same, of someone who has it for longer than one question.
+    pub fn held_by(self, holder: Holder) -> Self {
+        Self { holder: Some(holder), ..self }
+    }
+
+    /// Who has it for longer than one question, where it is not the disk.
+    pub fn holder(&self) -> Option<Holder> {
+        self.holder.filter(|_| !self.is_disk())
     }
 
     /// This view over `below`: where both hide a file, this one's text counts.
     pub fn over(&self, below: &Self) -> Self {
-        below.covered(self.0.iter().map(|(path, unsaved)| (path.clone(), unsaved.clone())))
+        let own = self.texts.iter().map(|(path, unsaved)| (path.clone(), unsaved.clone()));
+        Self { holder: self.holder.or(below.holder), ..below.covered(own) }
     }
 
     /// The part of this view of which `keep` says so.
     pub fn only(&self, keep: impl Fn(&WorkspacePath, &str) -> bool) -> Self {
-        if self.0.iter().all(|(path, unsaved)| keep(path, &unsaved.text)) {
+        if self.texts.iter().all(|(path, unsaved)| keep(path, &unsaved.text)) {
             return self.clone();
         }
-        let kept = self.0.iter().filter(|(path, unsaved)| keep(path, &unsaved.text));
-        Self(Arc::new(kept.map(|(path, unsaved)| (path.clone(), unsaved.clone())).collect()))
+        let kept = self.texts.iter().filter(|(path, unsaved)| keep(path, &unsaved.text));
+        let kept = kept.map(|(path, unsaved)| (path.clone(), unsaved.clone())).collect();
+        Self { texts: Arc::new(kept), holder: self.holder }
     }
 
     /// The text that hides what is on disk at `path`.
     pub fn unsaved(&self, path: &WorkspacePath) -> Option<&Unsaved> {
-        self.0.get(path)
+        self.texts.get(path)
     }
 
     /// The files that are hidden.
     pub fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
-        self.0.keys()
+        self.texts.keys()
     }
 
     /// The texts that hide files.
     pub fn texts(&self) -> BTreeMap<WorkspacePath, Arc<str>> {
-        self.0.iter().map(|(path, unsaved)| (path.clone(), unsaved.text.clone())).collect()
+        self.texts.iter().map(|(path, unsaved)| (path.clone(), unsaved.text.clone())).collect()
     }
 
     /// Whether both show the same.
     fn is(&self, other: &Self) -> bool {
         // An id is of one text at one path.
-        let same = || self.0.values().map(|one| one.id).eq(other.0.values().map(|one| one.id));
-        Arc::ptr_eq(&self.0, &other.0) || same()
+        let same = || self.texts.values().map(|one| one.id).eq(other.texts.values().map(|one| one.id));
+        Arc::ptr_eq(&self.texts, &other.texts) || same()
     }
 
     /// The files that the two show differently.
@@ -115,6 +149,45 @@ pub(super) struct Shown {
     view: View,
     /// Files that it may still have as another view shows them: whoever changed the view was interrupted.
     behind: BTreeSet<WorkspacePath>,
+}
+
+/// So many times within [`RIVALRY`] two who hold texts over the same files take a server from each other before one of them is
+/// better off with a server of its own: a start costs as much as some hundred switches.
+const TOO_OFTEN: usize = 24;
+const RIVALRY: Duration = Duration::from_secs(20);
+
+/// How often those who hold texts over the same files have taken the server from each other.
+#[derive(Debug, Default)]
+pub(super) struct Rivalry {
+    /// Who held it last, and over which files.
+    last: Option<(Holder, View)>,
+    switches: VecDeque<Instant>,
+}
+
+impl Rivalry {
+    /// Notes who holds the server now.
+    fn note(&mut self, view: &View, now: Instant) {
+        let Some(holder) = view.holder() else { return };
+        let rivals = |(last, held): &(Holder, View)| {
+            *last != holder && view.paths().any(|path| held.unsaved(path).is_some())
+        };
+        if self.last.as_ref().is_some_and(rivals) {
+            self.switches.push_back(now);
+        }
+        self.last = Some((holder, view.clone()));
+        while self.switches.front().is_some_and(|old| now.duration_since(*old) > RIVALRY) {
+            self.switches.pop_front();
+        }
+    }
+
+    /// Whether it goes on too often; asked again, it is counted anew.
+    fn is_too_much(&mut self) -> bool {
+        let too_much = self.switches.len() >= TOO_OFTEN;
+        if too_much {
+            self.switches.clear();
+        }
+        too_much
+    }
 }
 
 impl Shown {
@@ -152,6 +225,12 @@ impl Session {
         Ok(Viewing(shown))
     }
 
+    /// Whether two who hold texts over the same files go on taking the session from each other. Says so once, and then when
+    /// it has gone on as long again.
+    pub(super) fn has_rivals(&self) -> bool {
+        self.rivalry.lock().unwrap_or_else(PoisonError::into_inner).is_too_much()
+    }
+
     /// The text that hides `path` from whoever is in the session now.
     pub(super) fn unsaved_text(&self, path: &WorkspacePath) -> Option<Arc<str>> {
         let unsaved = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,6 +241,7 @@ impl Session {
     async fn show(&self, shown: &mut Shown, wanted: &View) {
         shown.behind.append(&mut shown.view.difference(wanted));
         shown.view = wanted.clone();
+        self.rivalry.lock().unwrap_or_else(PoisonError::into_inner).note(wanted, Instant::now());
         *self.unsaved.lock().unwrap_or_else(PoisonError::into_inner) = wanted.clone();
         self.state.advance_epoch();
         self.sync_all(&shown.behind.iter().collect::<Vec<_>>()).await;
@@ -185,6 +265,31 @@ mod tests {
         assert!(disk.is(&View::disk()) && one.is(&one.clone()));
         assert!(!one.is(&disk) && !one.is(&other));
         assert_eq!(&*one.unsaved(&path).expect("a text").text, "x = 1\n");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_holders_of_the_same_files_who_go_on_are_rivals() {
+        let dir = std::env::temp_dir();
+        let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
+        let path = |name: &str| workspace.path(Path::new(name)).expect("a path");
+        let held = |name: &str| View::disk().with([(path(name), "x".into())]).held_by(Holder::new());
+        let (one, other, elsewhere) = (held("a.py"), held("a.py"), held("b.py"));
+        let passing = View::disk().with([(path("a.py"), "y".into())]);
+        let many = |turns: &[&View]| {
+            let mut rivalry = Rivalry::default();
+            for view in turns.iter().cycle().take(turns.len() * TOO_OFTEN) {
+                rivalry.note(view, Instant::now());
+            }
+            rivalry.is_too_much()
+        };
+        assert!(many(&[&one, &other]) && many(&[&one, &View::disk(), &other]));
+        assert!(!many(&[&one]) && !many(&[&one, &elsewhere]) && !many(&[&one, &passing]));
+        let mut rivalry = Rivalry::default();
+        for view in [&one, &other].into_iter().cycle().take(4 * TOO_OFTEN) {
+            rivalry.note(view, Instant::now());
+            tokio::time::advance(RIVALRY / 10).await;
+        }
+        assert!(!rivalry.is_too_much());
     }
 
     #[test]

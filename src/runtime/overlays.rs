@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::SystemTime;
 
-use crate::lsp::view::{Unsaved, View};
+use crate::lsp::view::{Holder, Unsaved, View};
 use crate::workspace::{Stamp, Workspace, WorkspacePath};
 
 /// The texts that one client has of files, saved or not. Shared by whoever works for that client.
 #[derive(Debug, Default)]
-pub struct Overlays(Mutex<BTreeMap<WorkspacePath, Open>>);
+pub struct Overlays {
+    open: Mutex<BTreeMap<WorkspacePath, Open>>,
+    holder: Holder,
+}
 
 /// A file as the client has it.
 #[derive(Debug)]
@@ -22,7 +25,7 @@ struct Open {
 impl Overlays {
     fn open(&self) -> MutexGuard<'_, BTreeMap<WorkspacePath, Open>> {
         // Nothing is left half done under this lock, so a panicking holder has not broken it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// From now on the client has `text` at `path`.
@@ -43,9 +46,10 @@ impl Overlays {
     /// What the client sees at this moment: its texts, as far as they are not what is on disk.
     pub fn view(&self, workspace: &Workspace) -> View {
         let mut open = self.open();
-        View::disk().covered(open.iter_mut().filter_map(|(path, open)| {
+        let hiding = open.iter_mut().filter_map(|(path, open)| {
             (!open.is_saved(workspace, path)).then(|| (path.clone(), open.unsaved.clone()))
-        }))
+        });
+        View::disk().covered(hiding).held_by(self.holder)
     }
 }
 

@@ -304,7 +304,7 @@ impl Context {
         deadline: Instant,
     ) -> Result<Arc<Session>, ServerStatus> {
         let started = Instant::now();
-        let session = self.manager.session(server, &subject.path, deadline).await;
+        let session = self.manager.session_for(server, &subject.path, &self.view, deadline).await;
         session.map_err(|why| self.unavailable(server, subject, &why, started))
     }
 

@@ -6,4 +6,5 @@ mod support;
 
 mod edits;
 mod mixing;
+mod private;
 mod stage;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use super::Shared;
+use super::private;
 use super::slot::Slot;
 
 /// How often.
@@ -31,9 +32,15 @@ fn slots(shared: &Shared) -> Vec<Arc<Slot>> {
 async fn stop_idle(shared: &Shared) {
     let longest = shared.setup.settings.servers.idle_stop();
     for slot in slots(shared) {
+        let is_private = slot.key.holder.is_some();
+        let longest = if is_private { longest.min(private::IDLE) } else { longest };
         if let Some(session) = slot.take_idle(longest) {
             tracing::info!(server = session.server(), "stopped: idle for {} s", longest.as_secs());
             session.stop().await;
+        }
+        // Whom it served may never come back; one that is being started has not come to serve yet.
+        if is_private && slot.is_at_rest() {
+            shared.slots.remove_if(&slot.key, |_, slot| slot.is_at_rest());
         }
     }
 }

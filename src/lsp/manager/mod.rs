@@ -3,6 +3,7 @@
 
 mod housekeeping;
 mod launch;
+mod private;
 mod roots;
 mod slot;
 mod witness;
@@ -21,6 +22,7 @@ use super::locate::Located;
 use super::process::Spawner;
 use super::progress::Watchers;
 use super::session::Session;
+use super::view::Holder;
 use super::wire::Trace;
 use crate::config::{Catalogue, Settings, Trust, spec};
 use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
@@ -123,6 +125,8 @@ struct Shared {
 struct Key {
     server: String,
     root: WorkspacePath,
+    /// The only one whom it serves; `None` for the server that all share.
+    holder: Option<Holder>,
 }
 
 /// What is known of one (server, root) right now.
@@ -195,7 +199,7 @@ impl Manager {
                 ),
             }
         })?;
-        let key = Key { server: server.to_owned(), root };
+        let key = Key { server: server.to_owned(), root, holder: None };
         if let Some(slot) = shared.slot_with_room(&key) {
             let session = slot.session(shared, deadline).await?;
             session.add_folder(&key.root);
@@ -213,7 +217,8 @@ impl Manager {
         let serves = |session: &Arc<Session>| {
             session.server() == server && (session.root == root || session.state.folders().contains(&root))
         };
-        shared.running().into_iter().find(serves)
+        let slots = shared.slots.iter().filter(|slot| slot.key().holder.is_none());
+        slots.filter_map(|slot| slot.running()).find(serves)
     }
 
     /// Lets every running server know what changed on disk since the last call, by whomever.
@@ -321,7 +326,10 @@ impl Shared {
         if self.slots.contains_key(wanted) {
             return None;
         }
-        let mut others = self.slots.iter().filter(|slot| slot.key().server == wanted.server);
+        let mut others = self
+            .slots
+            .iter()
+            .filter(|slot| slot.key().server == wanted.server && slot.key().holder.is_none());
         let slot = others.find(|slot| slot.takes_more_folders())?.value().clone();
         // A Python server works with one environment; another root may have another.
         let environment = |root| launch::environment_key(&self.setup, root);

@@ -32,7 +32,7 @@ impl Roots {
         let folder = path.parent().unwrap_or_else(WorkspacePath::root);
         let above = std::iter::successors(Some(folder.clone()), WorkspacePath::parent);
         let folders: Vec<Option<Stamp>> = above.map(|folder| workspace.folder_stamp(&folder)).collect();
-        let key = Key { server: key.to_owned(), root: folder };
+        let key = Key { server: key.to_owned(), root: folder, holder: None };
         if let Some(known) = self.0.get(&key).filter(|known| known.folders == folders) {
             return known.root.clone();
         }

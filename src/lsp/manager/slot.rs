@@ -74,6 +74,15 @@ impl Slot {
         }
     }
 
+    /// Whether there is no server, and none is coming.
+    pub fn is_at_rest(&self) -> bool {
+        match &self.state().phase {
+            Phase::Idle | Phase::Down { .. } => true,
+            Phase::Running(session) => session.is_closed(),
+            Phase::Starting(_) => false,
+        }
+    }
+
     /// Whether its session, which may have crashed unnoticed, can serve other roots beside its own.
     pub fn takes_more_folders(&self) -> bool {
         matches!(&self.state().phase, Phase::Running(session) if session.takes_more_folders())
@@ -103,6 +112,13 @@ impl Slot {
                     };
                 }
             }
+        }
+    }
+
+    /// Starts the server if it does not run; nobody waits for it.
+    pub fn warm(self: &Arc<Self>, shared: &Arc<Shared>) {
+        if let Next::Refused(why) = self.next(shared) {
+            tracing::debug!(server = self.key.server, "not started: {why}");
         }
     }
 

@@ -1,0 +1,63 @@
+//! A server for one caller alone: where two hold texts over the same files and take turns all the time, a second server serves both
+//! better than one that is switched to and fro.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::slot::Slot;
+use super::{Key, Manager, Shared, Unavailable};
+use crate::lsp::session::Session;
+use crate::lsp::view::{Holder, View};
+use crate::workspace::WorkspacePath;
+
+/// A server of one's own is stopped when it was not asked for so long.
+pub const IDLE: Duration = Duration::from_secs(60);
+
+impl Manager {
+    /// The session of `server` for `path`, for someone who sees `view`: as [`session`](Self::session), or a server that serves
+    /// nobody else, once one runs for whoever holds the view. It is started beside the shared one, which answers meanwhile.
+    pub async fn session_for(
+        &self,
+        server: &str,
+        path: &WorkspacePath,
+        view: &View,
+        deadline: Instant,
+    ) -> Result<Arc<Session>, Unavailable> {
+        let Some(holder) = view.holder() else { return self.session(server, path, deadline).await };
+        let shared = &self.shared;
+        let own = shared.private_key(server, path, holder);
+        if let Some(session) = own.as_ref().and_then(|key| shared.slots.get(key)?.running()) {
+            return Ok(session);
+        }
+        let session = self.session(server, path, deadline).await?;
+        if let Some(key) = own
+            && session.has_rivals()
+            && shared.has_room_for_another(&session)
+        {
+            tracing::info!(
+                server,
+                "two clients hold texts over the same files: one of them gets a server of its own"
+            );
+            // Begun while the entry is held: a slot at rest would be tidied away.
+            shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(Slot::new(key))).warm(shared);
+        }
+        Ok(session)
+    }
+}
+
+impl Shared {
+    fn private_key(&self, server: &str, path: &WorkspacePath, holder: Holder) -> Option<Key> {
+        let spec = self.spec(server).ok()?;
+        let root = self.roots.of(&self.setup.workspace, server, spec, path)?;
+        Some(Key { server: server.to_owned(), root, holder: Some(holder) })
+    }
+
+    /// Whether the memory budget allows for one more server as large as `session`.
+    fn has_room_for_another(&self, session: &Session) -> bool {
+        let sizes = self.running().into_iter().filter_map(|running| running.resident_bytes());
+        let total = sizes.chain(session.resident_bytes()).sum::<u64>();
+        total <= self.setup.settings.servers.memory_budget()
+    }
+}

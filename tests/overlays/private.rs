@@ -1,0 +1,70 @@
+//! Two who go on typing into the same file: one of them gets a server of its own, and nobody notices but the clock.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lsp_tools::Runtime;
+use lsp_tools::runtime::overlays::Overlays;
+use serde_json::json;
+
+use crate::stage::{fingerprint_seen, in_time, open, seeing};
+use crate::support::{Project, count_processes, fingerprint, wait_until};
+
+/// Types into `a.scr` and asks, `rounds` times or until `enough`.
+async fn type_on(runtime: &Runtime, name: &str, rounds: usize, enough: impl Fn() -> bool) {
+    let overlays = Arc::new(Overlays::default());
+    let path = runtime.workspace().path(Path::new("a.scr")).expect("a path");
+    for round in 0..rounds {
+        let text = format!("def {name}{round}\n");
+        overlays.set(path.clone(), text.as_str().into());
+        let mine = seeing(runtime, overlays.view(runtime.workspace()));
+        assert_eq!(fingerprint_seen(&mine, "a.scr").await, fingerprint(&text), "{name}, round {round}");
+        if enough() {
+            return;
+        }
+    }
+}
+
+fn project() -> Project {
+    let project = Project::scripted(&json!({"hover_version": false}), "", [("a.scr", "def disk\n")]);
+    let settings = "[servers]\nidle-stop-s = 1\n";
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("the settings");
+    project
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rivals_get_a_server_each_answers_never_mix_and_the_second_one_ends_when_idle() {
+    let project = project();
+    let runtime = open(&project, None);
+    let two = || count_processes(&project.marker()) >= 4;
+    // Each server has a supervisor beside it.
+    tokio::join!(type_on(&runtime, "left", 20_000, two), type_on(&runtime, "right", 20_000, two));
+    assert_eq!(project.log().starts(), 2);
+    let reader = async {
+        for _ in 0..300 {
+            assert_eq!(fingerprint_seen(&runtime, "a.scr").await, fingerprint("def disk\n"));
+        }
+    };
+    let goes_on = || false;
+    tokio::join!(type_on(&runtime, "left", 300, goes_on), type_on(&runtime, "right", 300, goes_on), reader);
+    wait_until("idle servers end", Duration::from_secs(60), || count_processes(&project.marker()) == 0);
+    // Who comes back is served as ever.
+    type_on(&runtime, "left", 3, goes_on).await;
+    in_time(runtime.shutdown()).await;
+    assert_eq!(project.log().violations(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_types_alone_shares_the_server_of_those_who_read() {
+    let project = project();
+    let runtime = open(&project, None);
+    let reader = async {
+        for _ in 0..200 {
+            assert_eq!(fingerprint_seen(&runtime, "a.scr").await, fingerprint("def disk\n"));
+        }
+    };
+    tokio::join!(type_on(&runtime, "alone", 200, || false), reader);
+    assert_eq!(project.log().starts(), 1);
+    in_time(runtime.shutdown()).await;
+}
