@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 use lsp_tools::config::Catalogue;
 use lsp_tools::hints::{DEADLINE, Subject, definition};
 use lsp_tools::lsp::model::FileRef;
-use lsp_tools::text::{Buffer, Encoding, Position, identifiers_on_line};
+use lsp_tools::text::{Buffer, Encoding, Identifier, Position, identifiers_on_line};
 use lsp_tools::workspace::{WalkLimits, Workspace, WorkspacePath};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -244,6 +244,17 @@ impl Random {
     }
 }
 
+/// The names on a line but for the tags of documentation (`@param`), which are words of their own.
+fn names_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
+    let text: Vec<char> = buffer.line(line).map(|text| text.chars().collect()).unwrap_or_default();
+    let is_documentation = text.iter().find(|c| !c.is_whitespace()) == Some(&'*');
+    let is_tag = |name: &Identifier| {
+        let before = name.range.start.character.checked_sub(1);
+        is_documentation && before.and_then(|before| text.get(before as usize)) == Some(&'@')
+    };
+    identifiers_on_line(buffer, line).into_iter().filter(|name| !is_tag(name)).collect()
+}
+
 /// Truths about one of `packages` packages.
 fn ask(dir: &Path, subjects: &Subjects, root: &Path, seed: u64, packages: usize) -> Result<Vec<Truth>> {
     let workspace = Workspace::open(root)?;
@@ -259,7 +270,7 @@ fn ask(dir: &Path, subjects: &Subjects, root: &Path, seed: u64, packages: usize)
     for (file, path) in files.iter().enumerate() {
         let buffer = Buffer::new(&workspace.read_text(path)?.text);
         for line in 0..buffer.line_count() {
-            names.extend(identifiers_on_line(&buffer, line).into_iter().map(|name| (file, name)));
+            names.extend(names_on_line(&buffer, line).into_iter().map(|name| (file, name)));
         }
         buffers.push(buffer);
     }

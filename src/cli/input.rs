@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::args::Command;
+use super::args::doors::{Mcp, Mounted, MountedCall};
 use super::args::edits::{Edits, Patch, Write};
 use super::args::tools::{Call, Tools};
 use crate::tools::error::{ErrorCode, ToolError};
@@ -65,6 +66,9 @@ pub fn is_read_by(command: &Command) -> bool {
             file.as_deref().is_none_or(|file| file == std::path::Path::new("-"))
         }
         Command::Tools(Tools::Call(Call { arguments, .. })) => arguments.as_deref() == Some("-"),
+        Command::Mcp(Mcp { mounted: Some(Mounted::Call(MountedCall { arguments, .. })), .. }) => {
+            arguments.as_deref() == Some("-")
+        }
         _ => false,
     }
 }

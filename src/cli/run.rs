@@ -23,6 +23,7 @@ use super::remote;
 use super::remote::client::Outcome;
 use super::render::{escape, verdict};
 use super::signals::Signals;
+use crate::bridges;
 use crate::config::Folders;
 use crate::hints::Speech;
 use crate::runtime::{Runtime, RuntimeOptions};
@@ -159,7 +160,7 @@ async fn ask(
         trace: cli.global.trace.clone(),
         progress: shown.then_some(sender),
     };
-    let runtime = Runtime::open(options)?;
+    let runtime = bridges::open(options)?;
     if let Some(log) = log {
         log.set_level(runtime.log_level());
     }

@@ -84,7 +84,7 @@ impl LaunchFields {
         hash_file(project, file).map(|(_, hash)| hash)
     }
 
-    /// The words of the commands of hooks and runners: a file of the project among them would run, or be read by what runs.
+    /// The words of the commands of hooks, runners and mounted servers: a file of the project among them would run, or be read by what runs.
     pub fn command_words(&self) -> &[String] {
         &self.words
     }
@@ -97,7 +97,7 @@ impl LaunchFields {
             let text = value.to_string();
             self.fields.insert(name.clone(), hexadecimal(Sha256::digest(&text).as_slice()));
             self.shown.push((printable(&name), printable(&text)));
-            if matches!(path.first().map(String::as_str), Some("hooks" | "agents")) {
+            if matches!(path.first().map(String::as_str), Some("hooks" | "agents" | "mcp")) {
                 collect_texts(&value, &mut self.words);
             }
         }

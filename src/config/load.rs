@@ -62,7 +62,7 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let project_layer = |name| project.map_or(Ok(None), |project| project_file(project, name));
         let (mut servers, mut settings) = (project_layer(SERVERS_FILE)?, project_layer(SETTINGS_FILE)?);
-        let launch = LaunchFields::of(servers.as_ref(), settings.as_ref())?;
+        let mut launch = LaunchFields::of(servers.as_ref(), settings.as_ref())?;
         let state = match project {
             Some(project) => trust.is_trusted(project, &launch)?,
             None => TrustState::Untrusted,
@@ -77,10 +77,12 @@ impl Config {
 
         let loaded = Catalogue::load(&servers.into_iter().flatten().collect::<Vec<_>>())?;
         let (mut catalogue, mut left_out) = (loaded.catalogue, loaded.left_out);
-        let (settings, also_left_out) =
+        let (mut settings, also_left_out) =
             Settings::load(&settings.into_iter().flatten().collect::<Vec<_>>(), &catalogue)?;
         settings.choose_servers(&mut catalogue);
         left_out.extend(also_left_out);
+        let home = etcetera::home_dir().ok();
+        left_out.extend(settings.mounts.read_files(home.as_deref(), project, &mut launch, trust)?);
         Ok(Self { catalogue, settings, trust: state, launch, left_out })
     }
 }

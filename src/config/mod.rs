@@ -20,6 +20,7 @@ mod index;
 mod launch;
 mod layer;
 mod load;
+mod mounts;
 mod schema;
 mod settings;
 pub mod spec;
@@ -36,6 +37,7 @@ pub use folders::{Folders, FoldersError};
 pub use launch::LaunchFields;
 pub use layer::{Layer, Origin};
 pub use load::{Config, Flags};
+pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, skeleton};
 pub use settings::{
     AuditSettings, BashSettings, DaemonSettings, Deadlines, FetchSettings, LibraryDocsSettings, Limits,
     LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,

@@ -33,6 +33,7 @@ use super::access::{ACCESS, AccessLayer, Agent};
 use super::catalogue::{Catalogue, located};
 use super::error::{ConfigError, Problem};
 use super::layer::{Layer, Origin, merge};
+use super::mounts::{MCP, Mounts};
 use super::schema::Shape::{Choice, Flag, Number, Record, Texts, TextsTable};
 use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
@@ -67,6 +68,7 @@ pub(super) const SETTINGS: &[Field] = &[
     launch(ACCESS[1].key, ACCESS[1].shape),
     plain(ACCESS[2].key, ACCESS[2].shape),
     launch("skills", Record(SKILLS)),
+    MCP,
     launch("editor", Record(editor::EDITOR)),
 ];
 
@@ -137,6 +139,9 @@ pub struct Settings {
     pub access: Vec<AccessLayer>,
     /// Which skills there are.
     pub skills: SkillSettings,
+    /// The MCP servers that are mounted.
+    #[serde(skip)]
+    pub mounts: Mounts,
     /// How editors take part.
     pub editor: EditorSettings,
 }
@@ -315,8 +320,10 @@ impl Settings {
     /// [`ConfigError::Invalid`] with every unknown key, wrong type, and server or language that is not in `catalogue`.
     pub fn load(layers: &[Layer], catalogue: &Catalogue) -> Result<(Self, Vec<String>), ConfigError> {
         let (mut merged, mut left_out, mut access) = (Table::new(), Vec::new(), Vec::new());
+        let mut mounts = Mounts::default();
         for layer in layers {
             let mut table = layer.read(SETTINGS)?;
+            left_out.extend(mounts.take(layer, &mut table)?);
             if layer.origin == (Origin::Project { trusted: false }) {
                 left_out.extend(leave_out(&mut table, SETTINGS, &layer.file));
             }
@@ -328,6 +335,7 @@ impl Settings {
             ConfigError::Invalid(vec![Problem::new(&file, 1, error.message())])
         })?;
         settings.access = access;
+        settings.mounts = mounts;
         let mut problems = settings.unknown_names(layers, catalogue);
         problems.extend(settings.unusable_paths(layers));
         if problems.is_empty() { Ok((settings, left_out)) } else { Err(ConfigError::Invalid(problems)) }

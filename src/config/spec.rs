@@ -69,6 +69,9 @@ pub struct Server {
     /// Answer to `workspace/configuration`, by section, and the content of `workspace/didChangeConfiguration`.
     #[serde(default)]
     pub settings: toml::Table,
+    /// It asks for its settings (`workspace/configuration`) right after its start; what is told to it besides makes it begin anew.
+    #[serde(default)]
+    pub asks_for_settings: bool,
     /// `initializationOptions` of the `initialize` request.
     #[serde(default)]
     pub initialization_options: toml::Table,

@@ -35,6 +35,7 @@ pub(super) const SERVER: &[Field] = &[
     plain("features", Record(FEATURES)),
     launch("install", Record(INSTALL)),
     launch("settings", Free),
+    plain("asks-for-settings", Flag),
     launch("initialization-options", Free),
     plain("position-encoding", Choice(&["utf-8", "utf-16", "utf-32"])),
     plain("sync", Choice(&["announced", "full-if-astral", "full"])),

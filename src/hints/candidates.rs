@@ -113,6 +113,7 @@ fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) 
     let spot = subject::spot(&source, span);
     let resolver = Resolver::new(project);
     let (how, targets) = subject::meaning(&resolver, &source, &spot);
+    let targets: Vec<Target> = targets.into_iter().map(|target| resolver.behind_module(target)).collect();
     let mut hints = Hints {
         identifier: Some((identifier.name.clone(), Some(identifier.range))),
         timed_out: project.is_late(),

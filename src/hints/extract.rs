@@ -1,5 +1,6 @@
 //! From a syntax tree to definitions, scopes and imports.
 
+use std::collections::HashSet;
 use std::ops::{ControlFlow, Range as Span};
 use std::time::Instant;
 
@@ -29,6 +30,8 @@ pub struct Extracted {
 struct Raw {
     span: Span<usize>,
     definition: Option<Definition>,
+    /// Known in the whole file, wherever it stands (a shell's variables that are not `local`).
+    is_global: bool,
 }
 
 /// One match of the query, by the names of its captures.
@@ -87,7 +90,7 @@ impl Collector<'_> {
         for capture in found.captures() {
             let node = capture.node;
             match names[capture.index as usize] {
-                "scope" => self.raw.push(Raw { span: node.byte_range(), definition: None }),
+                "scope" => self.raw.push(Raw { span: node.byte_range(), definition: None, is_global: false }),
                 "quiet" => self.quiet.push(node.byte_range()),
                 "import" => self.imports.extend(imports::read(self.grammar.key, node, self.text)),
                 "name" => captures.names.push(node),
@@ -175,6 +178,7 @@ impl Collector<'_> {
                     || !captures.patterns.is_empty() && captures.patterns[0].id() != name.id(),
                 bases: captures.bases.iter().map(|node| node.byte_range()).collect(),
             }),
+            is_global: captures.role.is_some_and(|(name, _)| name == GLOBAL),
         });
     }
 
@@ -271,6 +275,7 @@ impl Collector<'_> {
                     is_part: false,
                     bases: Vec::new(),
                 }),
+                is_global: false,
             });
         }
         self.quiet.sort_by_key(|span| span.start);
@@ -279,7 +284,11 @@ impl Collector<'_> {
     }
 }
 
-const ROLES: [(&str, Role); 23] = [
+/// What the queries call a variable that is known in the whole file.
+const GLOBAL: &str = "global";
+
+/// What the queries call a definition (`@def.NAME`), and what it is.
+pub const ROLES: [(&str, Role); 24] = [
     ("class", Role::Class),
     ("struct", Role::Struct),
     ("interface", Role::Interface),
@@ -299,6 +308,7 @@ const ROLES: [(&str, Role); 23] = [
     ("property", Role::Property),
     ("shorthand", Role::Property),
     ("variable", Role::Variable),
+    (GLOBAL, Role::Variable),
     ("constant", Role::Constant),
     ("parameter", Role::Parameter),
     ("macro", Role::Macro),
@@ -336,7 +346,8 @@ fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>
     let mut scopes = vec![Scope { span: 0..length, kind: ScopeKind::File }];
     let mut definitions: Vec<Definition> = Vec::new();
     let mut open: Vec<Open> = Vec::new();
-    for Raw { span, definition } in raw {
+    let mut locals: HashSet<(usize, String)> = HashSet::new();
+    for Raw { span, definition, is_global } in raw {
         while open.last().is_some_and(|last| last.end <= span.start && span.end > last.end) {
             open.pop();
         }
@@ -352,6 +363,12 @@ fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>
             continue;
         }
         place(grammar, &mut definition, &definitions, &open, scope, &scopes);
+        let local = (definition.scope, definition.name.clone());
+        if !is_global {
+            locals.insert(local);
+        } else if !locals.contains(&local) {
+            definition.scope = 0;
+        }
         // `{ name }` outside the literal of something named only uses the name.
         if definition.role == Role::Property
             && definition.span == definition.selection
@@ -377,7 +394,7 @@ fn opened(grammar: &Grammar, definition: &Definition) -> Option<ScopeKind> {
         Role::Module => Some(ScopeKind::Namespace),
         role if role.is_callable() => Some(ScopeKind::Body),
         // An object literal lends its members the name of the variable.
-        Role::Variable | Role::Constant | Role::Property
+        Role::Variable | Role::Constant | Role::Property | Role::Field
             if grammar.selves == ["this"] && !grammar.implicit_members =>
         {
             definition.value_span.is_some().then_some(ScopeKind::Body)
@@ -416,7 +433,8 @@ fn place(
         let owner = match definition.role {
             Role::Method | Role::Constructor | Role::EnumMember | Role::Property => around.filter(|&index| {
                 let role = definitions[index].role;
-                role.has_members() || matches!(role, Role::Variable | Role::Constant | Role::Property)
+                role.has_members()
+                    || matches!(role, Role::Variable | Role::Constant | Role::Property | Role::Field)
             }),
             Role::Field => class,
             Role::Type if grammar.key == "rust" => directly,

@@ -282,6 +282,7 @@ static GRAMMARS: LazyLock<[Grammar; 13]> = LazyLock::new(|| {
 
 #[cfg(test)]
 mod tests {
+    use super::super::extract::ROLES;
     use super::*;
 
     #[test]
@@ -289,6 +290,15 @@ mod tests {
         for grammar in GRAMMARS.iter() {
             if let Err(error) = Query::new(&grammar.language(), grammar.source) {
                 panic!("{}: {error}", grammar.key);
+            }
+        }
+    }
+
+    #[test]
+    fn every_definition_of_a_query_has_a_role() {
+        for grammar in GRAMMARS.iter() {
+            for name in grammar.query().capture_names().iter().filter_map(|name| name.strip_prefix("def.")) {
+                assert!(ROLES.iter().any(|(known, _)| *known == name), "{}: {name}", grammar.key);
             }
         }
     }

@@ -32,7 +32,12 @@ impl Resolver<'_> {
             let definition = &source.definitions[index];
             definition.scope == 0 && definition.container.is_none() && definition.role != Role::Extension
         };
-        let mut found: Vec<usize> = source.named(name).filter(is_top).collect();
+        let is_own = |&index: &usize| match source.definitions[index].role {
+            Role::Import(import) => source.hands_on(import),
+            _ => true,
+        };
+        let (mut found, private): (Vec<usize>, Vec<usize>) =
+            source.named(name).filter(is_top).partition(is_own);
         Self::sort_alternatives(source, &mut found);
         if !found.is_empty() {
             return self.followed(source, found);
@@ -44,6 +49,10 @@ impl Resolver<'_> {
         let found = self.through_wildcards(source, name);
         if !found.is_empty() {
             return found;
+        }
+        // What is private is still seen by the modules inside.
+        if source.grammar.key == "rust" && !private.is_empty() {
+            return self.followed(source, private);
         }
         match source.grammar.key {
             // A package's modules are its members.
@@ -107,8 +116,10 @@ impl Resolver<'_> {
                 .collect::<Vec<_>>();
             for clause in clauses {
                 for specifier in clause.named_children(&mut clause.walk()) {
-                    let alias = specifier.child_by_field_name("alias").map(|alias| source.text_of(alias));
-                    if let (Some(local), true) = (specifier.child_by_field_name("name"), alias == Some(name))
+                    let local = specifier.child_by_field_name("name");
+                    let known = specifier.child_by_field_name("alias").or(local);
+                    if let Some(local) = local
+                        && known.is_some_and(|known| source.text_of(known) == name)
                     {
                         return self.plain(source, source.text_of(local), local.start_byte());
                     }

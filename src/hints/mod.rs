@@ -20,6 +20,7 @@ mod family;
 mod grammar;
 mod hover;
 mod imports;
+mod javascript;
 mod members;
 mod modules;
 mod parse;

@@ -25,6 +25,11 @@ pub enum Target {
 }
 
 impl Target {
+    /// Whether it only names something that lies elsewhere.
+    pub fn is_import(&self) -> bool {
+        self.definition().is_some_and(|found| matches!(found.role, Role::Import(_)))
+    }
+
     /// The definition, where it is one.
     pub fn definition(&self) -> Option<&Definition> {
         match self {
@@ -147,9 +152,7 @@ impl<'a> Resolver<'a> {
             }
         }
         // What lies in the workspace before what only names something outside.
-        targets.sort_by_key(|target| {
-            target.definition().is_some_and(|found| matches!(found.role, Role::Import(_)))
-        });
+        targets.sort_by_key(Target::is_import);
         targets
     }
 
@@ -172,6 +175,12 @@ impl<'a> Resolver<'a> {
             // Where it is a parameter (Python, Rust), that one is meant; its type is the class.
             if !self.visible(source, name, at).is_empty() {
                 return None;
+            }
+            if name == "this" && source.class_at(at).is_none() {
+                let found = self.receiver_at(source, at);
+                if !found.is_empty() {
+                    return Some(found);
+                }
             }
             let class = source.class_at(at).or_else(|| Self::constructor_at(source, at))?;
             let class = Target::Definition(source.clone(), class);
@@ -337,6 +346,8 @@ impl<'a> Resolver<'a> {
 
     pub(super) fn through_wildcards(&self, source: &Arc<Source>, name: &str) -> Vec<Target> {
         self.guarded(|| {
+            // A file that only brings the name in itself does not end the search.
+            let mut brought_in = Vec::new();
             let wildcards = source.imports.iter().filter(|import| import.item == Item::Wildcard);
             for import in wildcards {
                 let modules = self.module(source, &import.module, import.selection.start);
@@ -345,12 +356,15 @@ impl<'a> Resolver<'a> {
                         continue;
                     }
                     let found = self.member(&module, name);
-                    if !found.is_empty() {
+                    if found.iter().any(|target| !target.is_import()) {
                         return found;
+                    }
+                    if brought_in.is_empty() {
+                        brought_in = found;
                     }
                 }
             }
-            Vec::new()
+            brought_in
         })
     }
 

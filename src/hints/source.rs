@@ -9,7 +9,7 @@ use tree_sitter::{Node, Tree};
 
 use super::extract;
 use super::grammar::Grammar;
-use super::imports::Import;
+use super::imports::{Import, Item};
 use super::parse::{ParseError, parse};
 use crate::lsp::model::SymbolKind;
 use crate::text::{Buffer, Position, Range};
@@ -237,6 +237,17 @@ impl Source {
                     && byte < definition.span.end
             })
             .min_by_key(|&index| self.definitions[index].span.len())
+    }
+
+    /// Whether other files see what the import number `index` brings in.
+    pub fn hands_on(&self, index: usize) -> bool {
+        let Some(import) = self.imports.get(index) else { return false };
+        let written = || self.slice(&import.span).trim_start();
+        match self.grammar.key {
+            "rust" => import.item == Item::Child || written().starts_with("pub"),
+            "javascript" | "typescript" | "tsx" => written().starts_with("export"),
+            _ => true,
+        }
     }
 
     /// Whether a definition is known outside its own function.

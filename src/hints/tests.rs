@@ -113,9 +113,29 @@ fn typescript_and_javascript() {
         ),
         (
             "lib/use.js",
-            "const tool = require('./tool');\nconst { open } = require('./tool');\ntool.open('x');\nopen('y');\n",
+            "const tool = require('./tool');\nconst { open } = require('./tool');\ntool.open('x');\nopen('y');\nconst Box = require('./box');\nnew Box(tool).fill(open);\n",
         ),
+        (
+            "lib/box.js",
+            "'use strict';\nfunction Box(tool) { this.tool = tool; }\nBox.prototype.fill = function (open) { this.tool = open; return { all() { return this; } }; };\nmodule.exports = Box;\n",
+        ),
+        ("lib/near.js", "module.exports = {\n  near: 1,\n  get far() { return this.near; },\n};\n"),
+        ("lib/far.js", "const near = require('./near');\nnear.far;\n"),
+        ("src/barrel.ts", "export * from './first';\nexport * from './second';\n"),
+        ("src/first.ts", "import { Second } from './barrel';\nexport class First extends Second {}\n"),
+        ("src/second.ts", "class Second {}\nexport { Second };\n"),
+        ("src/third.ts", "import { Second } from './barrel';\nnew Second();\n"),
     ]);
+    assert_eq!(
+        fixture.first("src/third.ts", "Second();", 0),
+        "src/second.ts:1",
+        "not where it is only imported"
+    );
+    assert_eq!(fixture.first("lib/use.js", "Box(tool)", 0), "lib/box.js:2", "what the module exports");
+    assert_eq!(fixture.first("lib/box.js", "this.tool = open", 0), "lib/box.js:2", "its constructor");
+    assert_eq!(fixture.first("lib/near.js", "this", 0), "lib/near.js:1", "the object around");
+    assert_eq!(fixture.first("lib/far.js", "near.far", 0), "lib/near.js:1", "an exported object");
+    assert_eq!(fixture.first("lib/far.js", "far;", 0), "lib/near.js:3");
     assert_eq!(
         fixture.first("src/app.tsx", "greet()", 0),
         "src/model.ts:5",
@@ -153,7 +173,15 @@ fn rust_modules_paths_and_methods() {
             "pub const LIMIT: u32 = 9;\npub enum Count { Some(u32), None }\nimpl Count {\n    pub fn start(n: u32) -> Self { Count::Some(n) }\n    pub fn next(self) -> Self { self }\n    pub fn value(&self) -> u32 { super::super::f as usize as u32 }\n}\n",
         ),
         ("tests/it.rs", "use my_shop::Item;\nfn main() { Item::new().price(); }\n"),
+        (
+            "src/stock/sum.rs",
+            "fn sum(all: &[u32]) -> u32 {\n    let total = 0;\n    let total = all.len() as u32 + total;\n    let (least, most): (u32, u32) = (1, 2);\n    assert!(total > most, \"{least}\");\n    total\n}\n",
+        ),
     ]);
+    assert_eq!(fixture.first("src/stock/sum.rs", "total;", 0), "src/stock/sum.rs:2", "inside its own value");
+    assert_eq!(fixture.first("src/stock/sum.rs", "total\n", 0), "src/stock/sum.rs:3", "shadowed");
+    assert_eq!(fixture.first("src/stock/sum.rs", "total >", 0), "src/stock/sum.rs:3", "inside a macro");
+    assert_eq!(fixture.first("src/stock/sum.rs", "most,", 0), "src/stock/sum.rs:4", "bound by a pattern");
     assert_eq!(fixture.first("src/lib.rs", "Item)", 0), "src/stock/mod.rs:4");
     assert_eq!(fixture.first("src/lib.rs", "price", 0), "src/stock/mod.rs:7", "inside a macro");
     assert_eq!(fixture.first("src/lib.rs", "stock;", 0), "src/stock/mod.rs:1");
@@ -200,7 +228,10 @@ fn the_other_grammars() {
         ("php/A.php", "<?php\nnamespace App\\Models;\nclass A { public function get() { return 1; } }\n"),
         ("php/b.php", "<?php\nuse App\\Models\\A;\nfunction f(A $a) { $b = 1; return $a->get() + $b; }\n"),
         ("sh/lib.sh", "greet() {\n  echo hi\n}\n"),
-        ("sh/run.sh", "#!/bin/sh\n. ./lib.sh\nname=x\ngreet \"$name\"\n"),
+        (
+            "sh/run.sh",
+            "#!/bin/sh\n. ./lib.sh\nname=x\ngreet \"$name\"\nset_up() {\n  local own=1\n  own=2\n  shared=$own\n}\ntear_down() { echo \"$shared\" \"$own\"; }\n",
+        ),
     ]);
     for (path, needle, expected) in [
         ("main.go", "Open", "store/store.go:5"),
@@ -220,6 +251,8 @@ fn the_other_grammars() {
         ("php/b.php", "$b;", "php/b.php:3"),
         ("sh/run.sh", "greet", "sh/lib.sh:1"),
         ("sh/run.sh", "$name", "sh/run.sh:3"),
+        ("sh/run.sh", "$own\n", "sh/run.sh:7"),
+        ("sh/run.sh", "$shared", "sh/run.sh:8"),
     ] {
         assert_eq!(fixture.first(path, needle, 0), expected, "{needle} in {path}");
     }

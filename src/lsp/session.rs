@@ -133,7 +133,8 @@ impl Session {
             }
         };
         connection.notify("initialized", &json!({}));
-        if state.settings().as_object().is_some_and(|settings| !settings.is_empty()) {
+        let has_settings = state.settings().as_object().is_some_and(|settings| !settings.is_empty());
+        if has_settings && !state.spec.asks_for_settings {
             connection.notify("workspace/didChangeConfiguration", &json!({ "settings": state.settings() }));
         }
         let info = &result["serverInfo"];

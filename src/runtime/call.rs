@@ -110,7 +110,7 @@ impl Runtime {
         record: &mut Record<'_>,
     ) -> Result<ToolResult, Stopped> {
         let CallRequest { name, arguments, caller, approver, group, cancelled } = request;
-        let tool = self.offered(caller, name)?;
+        let tool = self.looked_for(caller, name).await?;
         let tool = tool.as_ref();
         let arguments = without_nulls(arguments, tool.definition());
         let subjects = self.subjects(tool, &arguments)?;
@@ -154,6 +154,15 @@ impl Runtime {
             return Ok(Arc::clone(tool));
         }
         self.offer().tools.get(name).map(Arc::clone)
+    }
+
+    /// The tool called `name`, if the caller may know of it; sources are given the time to find out whether it is theirs.
+    async fn looked_for(&self, caller: &Caller, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+        if self.tool(name).is_err() {
+            let sources = self.sources.iter().map(|source| source.settle(Some(name)));
+            futures::future::join_all(sources).await;
+        }
+        self.offered(caller, name)
     }
 
     /// The tool called `name`, if the caller may know of it.

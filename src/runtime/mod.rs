@@ -27,7 +27,7 @@ use self::hinted::Languages;
 use self::overlays::{Overlays, Shared};
 use self::reopen::{Handles, Stamps};
 use self::tally::Tally;
-use crate::config::{Config, Flags, Folders, Settings, Trust};
+use crate::config::{Catalogue, Config, Flags, Folders, Settings, Trust};
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::model::Severity;
@@ -52,6 +52,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::install::InstallOutput;
 use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
+use crate::tools::source::ToolSource;
 use crate::tools::target::Target;
 use crate::tools::tool::{Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
@@ -93,6 +94,8 @@ pub struct Runtime {
     context: Context,
     tools: Arc<Registry>,
     drop_ins: Arc<DropIns>,
+    /// Tools from elsewhere.
+    sources: Arc<Vec<Arc<dyn ToolSource>>>,
     policy: Arc<Policy>,
     hooks: Arc<Hooks>,
     grants: Arc<Grants>,
@@ -100,13 +103,13 @@ pub struct Runtime {
     /// Starts hooks, as it starts servers.
     spawner: Spawner,
     watchers: Watchers,
+    /// Unsaved texts that everybody sees.
+    shared: Arc<Shared>,
     tally: Tally,
     /// The files that the configuration was read from, as they were then.
     stamps: Arc<Mutex<Stamps>>,
     handles: Handles,
     languages: Languages,
-    /// Unsaved texts that everybody sees.
-    shared: Arc<Shared>,
     /// While this handle lives, whoever it reports to is told of slow servers.
     _watching: Option<Watching>,
 }
@@ -188,17 +191,18 @@ impl Runtime {
             context,
             tools: Arc::new(built_in::registry()?),
             drop_ins: Arc::default(),
+            sources: Arc::default(),
             policy: Arc::new(policy),
             hooks: Arc::new(hooks),
             grants: Arc::default(),
             audit: audit.map(Arc::new),
             spawner,
             watchers,
+            shared: Arc::default(),
             tally: Tally::default(),
             stamps: Arc::new(Mutex::new(stamps)),
             handles: Handles::default(),
             languages: Languages::default(),
-            shared: Arc::default(),
             _watching: watching,
         })
     }
@@ -240,7 +244,7 @@ impl Runtime {
 
     /// All tools as the folders for dropped-in ones are now.
     fn offer(&self) -> Arc<Offer> {
-        self.drop_ins.offer(&self.context, &self.tools)
+        self.drop_ins.offer(&self.context, &self.tools, &self.sources)
     }
 
     /// Adds a tool of the embedder's own; it passes the same rules as all others.
@@ -248,6 +252,29 @@ impl Runtime {
         Arc::make_mut(&mut self.tools).add(tool)?;
         self.drop_ins.forget();
         Ok(())
+    }
+
+    /// Adds a source of tools, made of what all tools work with. Built-in and dropped-in tools keep their names before it.
+    pub fn add_source(&mut self, make: impl FnOnce(&Context) -> Arc<dyn ToolSource>) {
+        let source = make(&self.context);
+        Arc::make_mut(&mut self.sources).push(source);
+        self.drop_ins.forget();
+    }
+
+    /// The sources of tools, in the order in which they were added.
+    pub fn sources(&self) -> &[Arc<dyn ToolSource>] {
+        &self.sources
+    }
+
+    /// What settings say of mounted MCP servers and what does not count, in sentences.
+    pub fn mounts_left_out(&self) -> &[String] {
+        &self.context.config.settings.mounts.left_out
+    }
+
+    /// Waits until the tools of all sources are known, as far as their own deadlines let it: for whoever lists tools and
+    /// cannot list them again.
+    pub async fn settle(&self) {
+        futures::future::join_all(self.sources.iter().map(|source| source.settle(None))).await;
     }
 
     /// The rules in force, and the agents that the settings know.
@@ -258,6 +285,11 @@ impl Runtime {
     /// The rules for `caller`.
     fn policy_of<'a>(&'a self, caller: &'a Caller) -> CallerPolicy<'a> {
         self.policy.of(&caller.access, caller.agent.as_deref())
+    }
+
+    /// The languages and servers in force.
+    pub fn catalogue(&self) -> &Catalogue {
+        self.context.catalogue()
     }
 
     /// The workspace.
@@ -400,7 +432,8 @@ impl Runtime {
 
     /// Ends every server and every command; returns when they are gone.
     pub async fn shutdown(&self) {
-        tokio::join!(self.context.manager.shutdown(), self.context.shells.shutdown());
+        let sources = futures::future::join_all(self.sources.iter().map(|source| source.shutdown()));
+        tokio::join!(self.context.manager.shutdown(), self.context.shells.shutdown(), sources);
     }
 }
 

@@ -3,7 +3,7 @@
 //! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`mod@write`],
 //! [`edit`], [`patch`], [`move_file`], [`delete`], [`mkdir`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over
 //! [`shell`]), an agent's own matters ([`mod@todo`], [`memory`], [`skill`], [`task`], [`changed_files`]), other machines
-//! ([`fetch_web_page`], [`library_docs`]), tools dropped into a folder ([`drop_in`]), what looks after servers ([`servers`],
+//! ([`fetch_web_page`], [`library_docs`]), tools dropped into a folder ([`drop_in`]) and from elsewhere ([`source`]), what looks after servers ([`servers`],
 //! [`doctor`], [`install`], [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a
 //! caller names ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
 //! ([`fallback`]). May use everything below; knows no door.
@@ -37,6 +37,7 @@ pub mod get_library_docs;
 pub mod git;
 pub mod glob;
 pub mod grep;
+pub mod hidden;
 pub mod impact;
 pub mod install;
 pub mod keeping;
@@ -71,10 +72,12 @@ pub mod servers;
 pub mod shell;
 pub mod skill;
 pub mod skills;
+pub mod source;
 pub mod target;
 pub mod task;
 pub mod todo;
 pub mod tool;
+pub mod trace;
 pub mod trust;
 pub mod undo;
 pub mod web;

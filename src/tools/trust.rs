@@ -82,7 +82,8 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
         TrustState::Trusted | TrustState::Untrusted => Vec::new(),
     };
     let mut trusted = items.is_empty() || state.is_trusted();
-    for (name, pin) in drop_in::pins(context) {
+    let mounts = context.config.settings.mounts.pins.iter().cloned();
+    for (name, pin) in drop_in::pins(context).into_iter().chain(mounts) {
         match context.trust.tool_state(root, &name, &pin).map_err(|error| refused(&error))? {
             TrustState::Trusted => {}
             TrustState::Untrusted => trusted = false,
@@ -130,7 +131,7 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
     Ok((fields, items))
 }
 
-/// The files of the project that commands of hooks and runners name, be they the project's own or the user's.
+/// The files of the project that commands of hooks, runners and mounted servers name, be they the project's own or the user's.
 fn named_files(context: &Context) -> Vec<PathBuf> {
     let layers = context.config.settings.access.iter().map(|layer| &layer.access);
     let users = layers.flat_map(|access| {
@@ -138,6 +139,7 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
         hooks.chain(access.agents.values().filter_map(|agent| agent.runner.as_ref()))
     });
     let words = users.flatten().chain(context.config.launch.command_words());
+    let words = words.chain(&context.config.settings.mounts.words);
     let paths = words.map(|word| context.workspace.root().join(word));
     let inside = |path: &PathBuf| path.is_file() && context.workspace.inside(path).is_some();
     paths.filter(inside).collect()

@@ -1,1 +1,85 @@
-//! The configuration of hosts that start us.
+//! The configuration of hosts that start us, and what they know of language servers.
+//!
+//! What lives here: which file each host reads and what stands in it ([`host`]), changing that file and keeping the rest of
+//! it ([`edit`]), putting it in the place of the old one ([`file`]), and reading hosts' definitions of language servers into
+//! ours ([`import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
+//! their owner types, and no tool.
+//!
+//! How data passes: a wish comes in, a [`Change`] goes out: the file, its text before and after, and the difference. Nothing
+//! is written before someone says [`Change::write`].
+
+mod edit;
+mod file;
+mod host;
+mod import;
+
+pub use file::Change;
+pub use host::{Host, Places, Scope, Wish, configure};
+pub use import::{Imported, import, usual_files};
+
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// A configuration cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InitError {
+    /// The host has no such thing.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The file says something that cannot be understood, so it cannot be kept.
+    #[error("`{file}` cannot be read as {format}: {reason}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What it should be.
+        format: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// There is an entry of that name, and it is another one.
+    #[error("`{file}` has another `{entry}` already:\n{difference}")]
+    Other {
+        /// The file.
+        file: String,
+        /// The entry's place in it.
+        entry: String,
+        /// What would change in it.
+        difference: String,
+    },
+    /// The file system refused.
+    #[error("`{file}` cannot be {action}: {reason}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        reason: String,
+    },
+    /// It leads out of the project.
+    #[error("`{0}` leads out of the project, whose own file it should be")]
+    Outside(String),
+    /// Somebody changed it in between.
+    #[error("`{0}` was changed while this was worked out")]
+    Changed(String),
+    /// There is nothing to do.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+impl From<InitError> for ToolError {
+    fn from(error: InitError) -> Self {
+        let (code, hint) = match &error {
+            InitError::Unsupported(_) => (ErrorCode::Unsupported, None),
+            InitError::Unreadable { .. } => {
+                (ErrorCode::InvalidArgs, Some("mend the file, or put in by hand what --print shows"))
+            }
+            InitError::Other { .. } => (ErrorCode::Conflict, Some("--force puts ours in its place")),
+            InitError::Io { .. } => (ErrorCode::Internal, None),
+            InitError::Outside(_) => (ErrorCode::OutsideWorkspace, Some("put in by hand what --print shows")),
+            InitError::Changed(_) => (ErrorCode::Conflict, Some("try again")),
+            InitError::Nothing(_) => (ErrorCode::NotFound, None),
+        };
+        let told = Self::new(code, error.to_string());
+        hint.map_or(told.clone(), |hint| told.with_hint(hint))
+    }
+}

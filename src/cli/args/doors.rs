@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::tools::ProfileName;
+use crate::bridges::init::{Host, Scope};
 
 /// `mcp`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -46,7 +47,40 @@ pub struct McpServe {
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Mounted {
     /// The servers that the settings mount, and their state
+    #[command(after_help = "Exit status: 0 there are some, 1 there is none.")]
     List,
+    /// One server: its tools, and what is held back because it differs from what was agreed to
+    #[command(after_help = "Example: lsp-tools mcp show files")]
+    Show {
+        /// The server
+        name: String,
+    },
+    /// Call a tool of a mounted server
+    #[command(after_help = "Example: lsp-tools mcp call files/read_text_file '{\"path\": \"README.md\"}'")]
+    Call(MountedCall),
+    /// Agree to the definitions of a server that are held back
+    #[command(after_help = "Example: lsp-tools mcp approve files")]
+    Approve {
+        /// The server
+        name: String,
+    },
+    /// Try what could keep mounted tools from being called
+    #[command(after_help = "Example: lsp-tools mcp doctor files\n\nExit status: 0 only when all is well.")]
+    Doctor {
+        /// The server [default: all]
+        name: Option<String>,
+    },
+}
+
+/// `mcp call`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct MountedCall {
+    /// SERVER/TOOL
+    #[arg(value_name = "SERVER/TOOL")]
+    pub name: String,
+    /// Its arguments, a JSON object; `-` reads them from stdin
+    #[arg(value_name = "JSON")]
+    pub arguments: Option<String>,
 }
 
 /// `lsp`
@@ -90,7 +124,113 @@ pub struct Logs {
 
 /// `init`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Init {
+    /// Take over what hosts know of language servers
+    #[command(subcommand)]
+    pub import: Option<InitCommand>,
     /// The agent or editor
-    pub host: String,
+    #[arg(value_enum, required = true)]
+    pub host: Option<HostName>,
+    /// For everyone who works on this project, or for you alone [default: as that host's users have it]
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    pub scope: Option<ScopeName>,
+    /// A choice of tools [default: that of the settings, else core]
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<ProfileName>,
+    /// As a language server in front of all others, for hosts that speak to such: copilot-cli, opencode
+    #[arg(long)]
+    pub editor_door: bool,
+    /// Replace another entry of our name
+    #[arg(long)]
+    pub force: bool,
+    /// Print what the file would say; write nothing
+    #[arg(long)]
+    pub print: bool,
+}
+
+/// `init import`
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum InitCommand {
+    /// Language servers from the files of other programs become entries of servers.toml
+    #[command(
+        after_help = "Examples:\n  lsp-tools init import                     what is in the usual places\n  \
+                            lsp-tools init import .github/lsp.json    one file\n\n\
+                            It reads Copilot CLI's lsp.json and lsp-config.json, `lsp` in opencode's settings, and the .lsp.json \
+                            of Claude Code's plugins."
+    )]
+    Import(Import),
+}
+
+/// `init import`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Import {
+    /// The files [default: those of the project and the user]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Into the project's servers.toml (default) or yours
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    pub scope: Option<ScopeName>,
+    /// Replace other entries of the same names
+    #[arg(long)]
+    pub force: bool,
+    /// Print what servers.toml would say; write nothing
+    #[arg(long)]
+    pub print: bool,
+}
+
+/// A host, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HostName {
+    /// Claude Code: .mcp.json
+    ClaudeCode,
+    /// GitHub Copilot CLI: ~/.copilot/mcp-config.json
+    CopilotCli,
+    /// Visual Studio Code: .vscode/mcp.json
+    #[value(name = "vscode")]
+    VsCode,
+    /// Cursor: .cursor/mcp.json
+    Cursor,
+    /// Codex CLI: ~/.codex/config.toml
+    Codex,
+    /// opencode: opencode.json
+    #[value(name = "opencode")]
+    OpenCode,
+    /// Zed: ~/.config/zed/settings.json
+    Zed,
+    /// Gemini CLI: .gemini/settings.json
+    Gemini,
+}
+
+impl From<HostName> for Host {
+    fn from(name: HostName) -> Self {
+        match name {
+            HostName::ClaudeCode => Self::ClaudeCode,
+            HostName::CopilotCli => Self::CopilotCli,
+            HostName::VsCode => Self::VsCode,
+            HostName::Cursor => Self::Cursor,
+            HostName::Codex => Self::Codex,
+            HostName::OpenCode => Self::OpenCode,
+            HostName::Zed => Self::Zed,
+            HostName::Gemini => Self::Gemini,
+        }
+    }
+}
+
+/// A scope, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScopeName {
+    /// Everyone who works on this project
+    Project,
+    /// You, in all projects
+    User,
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::Project => Self::Project,
+            ScopeName::User => Self::User,
+        }
+    }
 }

@@ -1,10 +1,117 @@
-//! `lsp-tools init HOST`: the configuration with which a host starts us.
+//! `lsp-tools init HOST`: the configuration with which a host starts us; `init import`: hosts' language servers as ours.
 
-use super::{Door, Reply};
-use crate::cli::args::doors::Init;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use etcetera::BaseStrategy;
+use serde_json::json;
+
+use super::{Door, Reply, told};
+use crate::bridges::init::{Change, Places, Wish, configure, import, usual_files};
+use crate::cli::args::Format;
+use crate::cli::args::doors::{Import, Init, InitCommand};
+use crate::cli::exit::Status;
+use crate::cli::render::escape;
+use crate::config::Folders;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// Answers `init`.
-pub async fn run(_init: Init, _door: Door<'_>) -> Result<Reply, ToolError> {
-    Err(ToolError::new(ErrorCode::Unsupported, "not built yet"))
+pub async fn run(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
+    match init.import {
+        Some(InitCommand::Import(import)) => imported(&import, door),
+        None => configured(init, door),
+    }
+}
+
+fn configured(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
+    let Some(host) = init.host else {
+        return Err(ToolError::new(ErrorCode::InvalidArgs, "no host is named"));
+    };
+    let wish = Wish {
+        host: host.into(),
+        scope: init.scope.map(Into::into),
+        program: program(),
+        profile: init.profile.and_then(|profile| Some(profile.to_possible_value()?.get_name().to_owned())),
+        editor_door: init.editor_door,
+        force: init.force,
+    };
+    let change = configure(&wish, &places(door)?, door.runtime.catalogue())?;
+    finish(&change, init.print, Vec::new(), door)
+}
+
+fn imported(arguments: &Import, door: Door<'_>) -> Result<Reply, ToolError> {
+    let places = places(door)?;
+    let files: Vec<PathBuf> = match arguments.files.is_empty() {
+        true => usual_files(&places),
+        false => arguments.files.iter().map(|file| door.cwd.join(file)).collect(),
+    };
+    if files.is_empty() {
+        let error =
+            ToolError::new(ErrorCode::NotFound, "there is no file of a host that defines language servers");
+        return Err(error.with_hint("name one: lsp-tools init import FILE"));
+    }
+    let folders =
+        Folders::find().map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))?;
+    let scope = arguments.scope.unwrap_or(crate::cli::args::doors::ScopeName::Project).into();
+    let imported = import(&files, scope, &places, &folders.servers_file(), arguments.force)?;
+    let mut lines: Vec<String> =
+        imported.left_out.iter().map(|what| format!("left out: {}", escape::words(what))).collect();
+    if scope == crate::bridges::init::Scope::Project && !arguments.print {
+        lines.push("a project's servers run once it is trusted: lsp-tools trust".to_owned());
+    }
+    finish(&imported.change, arguments.print, lines, door)
+}
+
+/// Shows the text, or writes it and shows what changed.
+fn finish(change: &Change, print: bool, lines: Vec<String>, door: Door<'_>) -> Result<Reply, ToolError> {
+    if !print {
+        change.write()?;
+    }
+    let (path, diff) = (change.path.display().to_string(), change.diff());
+    let output = json!({
+        "ok": true, "path": path, "written": !print && !change.is_done(), "changed": !change.is_done(), "diff": diff,
+        "left_out": lines,
+    });
+    let text = |_: &serde_json::Value| match print {
+        true => escape::block(&change.after),
+        false => escape::block(&diff),
+    };
+    let mut reply = told(door, &output, Status::Answered, text)?;
+    if door.format == Format::Text {
+        reply.lines.extend(lines);
+        let path = escape::words(&path);
+        reply.lines.push(match (print, change.is_done()) {
+            (true, _) => format!("this is what {path} would say"),
+            (false, true) => format!("{path} says so already"),
+            (false, false) => format!("written: {path}"),
+        });
+    }
+    Ok(reply)
+}
+
+/// How a host finds us: by name where that leads to this program, else by its path.
+fn program() -> String {
+    let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
+    let found = which::which("lsp-tools").ok().and_then(|path| path.canonicalize().ok());
+    match own {
+        Some(own) if found.as_ref() != Some(&own) => own.display().to_string(),
+        _ => "lsp-tools".to_owned(),
+    }
+}
+
+fn places(door: Door<'_>) -> Result<Places, ToolError> {
+    let base = etcetera::base_strategy::Xdg::new();
+    let base = base.map_err(|error| {
+        ToolError::new(ErrorCode::InvalidArgs, format!("there is no home directory: {error}"))
+    })?;
+    let folder =
+        |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    Ok(Places {
+        project: door.runtime.workspace().root().to_owned(),
+        home: base.home_dir().to_owned(),
+        config: base.config_dir(),
+        codex: folder("CODEX_HOME"),
+        copilot: folder("COPILOT_HOME"),
+        claude: folder("CLAUDE_CONFIG_DIR"),
+    })
 }

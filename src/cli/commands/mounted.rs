@@ -1,10 +1,122 @@
-//! `lsp-tools mcp list|show|call|doctor`: the MCP servers mounted in ours.
+//! `lsp-tools mcp list|show|call|approve|doctor`: the MCP servers mounted in ours.
 
-use super::{Door, Reply};
-use crate::cli::args::doors::Mounted;
+use serde_json::{Value, json};
+
+use super::{Door, Reply, called, told};
+use crate::cli::args::doors::{Mounted, MountedCall};
+use crate::cli::exit::Status;
+use crate::cli::render::mounted as render;
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::source::{MountedServer, Outcome};
+use crate::tools::trace::{Trace, within};
 
 /// Answers `mcp list` and its kin.
-pub async fn run(_mounted: Mounted, _door: Door<'_>) -> Result<Reply, ToolError> {
-    Err(ToolError::new(ErrorCode::Unsupported, "not built yet"))
+pub async fn run(mounted: Mounted, door: Door<'_>) -> Result<Reply, ToolError> {
+    match mounted {
+        Mounted::List => list(door).await,
+        Mounted::Show { name } => show(&name, door).await,
+        Mounted::Call(arguments) => call(arguments, door).await,
+        Mounted::Approve { name } => approve(&name, door).await,
+        Mounted::Doctor { name } => doctor(name.as_deref(), door).await,
+    }
+}
+
+async fn list(door: Door<'_>) -> Result<Reply, ToolError> {
+    door.runtime.settle().await;
+    let servers: Vec<MountedServer> =
+        door.runtime.sources().iter().flat_map(|source| source.mounted()).collect();
+    let left_out: Vec<String> = door.runtime.mounts_left_out().to_vec();
+    let output = json!({"ok": true, "servers": servers, "left_out": left_out});
+    let status = if servers.is_empty() { Status::Unpleasant } else { Status::Answered };
+    let mut reply = told(door, &output, status, |_| render::list(&servers, &door.console.out))?;
+    if door.format == crate::cli::args::Format::Text {
+        if servers.is_empty() {
+            reply
+                .lines
+                .push("no MCP server is mounted; [mcp.servers.NAME] in lsp-tools.toml mounts one".to_owned());
+        }
+        reply.lines.extend(
+            left_out.iter().map(|what| format!("warning: {}", crate::cli::render::escape::words(what))),
+        );
+    }
+    Ok(reply)
+}
+
+async fn show(name: &str, door: Door<'_>) -> Result<Reply, ToolError> {
+    let mut last = None;
+    for source in door.runtime.sources() {
+        match source.refresh(name).await {
+            Ok(server) => {
+                let output = json!({"ok": true, "server": server});
+                return told(door, &output, Status::Answered, |_| render::one(&server, &door.console.out));
+            }
+            // What is known of it from before is an answer as well.
+            Err(error) => {
+                last = Some(
+                    source.mounted().into_iter().find(|server| server.name == name).map_or(Err(error), Ok),
+                )
+            }
+        }
+    }
+    let server = last.unwrap_or_else(|| Err(nothing_mounted()))?;
+    let output = json!({"ok": true, "server": server});
+    told(door, &output, Status::Failed, |_| render::one(&server, &door.console.out))
+}
+
+async fn call(arguments: MountedCall, door: Door<'_>) -> Result<Reply, ToolError> {
+    let text = match arguments.arguments.as_deref() {
+        None => "{}".to_owned(),
+        Some("-") => door.input.text("the arguments").await?,
+        Some(text) => text.to_owned(),
+    };
+    let given: Value = serde_json::from_str(&text).map_err(|error| {
+        ToolError::new(ErrorCode::InvalidArgs, format!("the arguments are not JSON: {error}"))
+            .with_hint("give one object in single quotes: '{\"path\": \"src/main.rs\"}'")
+    })?;
+    if !arguments.name.contains('/') {
+        let error = format!("`{}` is no tool of a mounted server", arguments.name.escape_debug());
+        return Err(ToolError::new(ErrorCode::InvalidArgs, error)
+            .with_hint("give SERVER/TOOL; others: lsp-tools tools call"));
+    }
+    let variable = |name: &str| std::env::var(name).ok();
+    let trace =
+        variable("TRACEPARENT").and_then(|parent| Trace::new(&parent, variable("TRACESTATE").as_deref()));
+    called::as_it_is(&within(trace, called::call(door, &arguments.name, given)).await, door)
+}
+
+async fn approve(name: &str, door: Door<'_>) -> Result<Reply, ToolError> {
+    let mut last = Err(nothing_mounted());
+    for source in door.runtime.sources() {
+        last = source.approve(name).await;
+        if last.is_ok() {
+            break;
+        }
+    }
+    let held = last?;
+    let output = json!({"ok": true, "approved": held});
+    let mut reply = told(door, &output, Status::Answered, |_| render::approved(&held, &door.console.out))?;
+    if held.is_empty() && door.format == crate::cli::args::Format::Text {
+        reply.lines.push("nothing was held back".to_owned());
+    }
+    Ok(reply)
+}
+
+async fn doctor(name: Option<&str>, door: Door<'_>) -> Result<Reply, ToolError> {
+    let mut findings = Vec::new();
+    for source in door.runtime.sources() {
+        findings.extend(source.examine(name).await?);
+    }
+    if findings.is_empty() {
+        return Err(nothing_mounted());
+    }
+    let fault = findings.iter().any(|finding| finding.outcome == Outcome::Fault);
+    let output = json!({"ok": !fault, "findings": findings});
+    let status = if fault { Status::Unpleasant } else { Status::Answered };
+    told(door, &output, status, |_| render::findings(&findings, &door.console.out))
+}
+
+fn nothing_mounted() -> ToolError {
+    ToolError::new(ErrorCode::NotFound, "no MCP server is mounted").with_hint(
+        "[mcp.servers.NAME] in lsp-tools.toml mounts one; so does a file that `files` under [mcp] lists",
+    )
 }

@@ -25,6 +25,10 @@ struct Item<'a> {
 
 /// Looks at the tools, or calls one.
 pub async fn run(arguments: Tools, door: Door<'_>) -> Result<Reply, ToolError> {
+    // What is listed here is listed once: mounted servers are given the time to tell their tools.
+    if !matches!(arguments, Tools::Call(_)) {
+        door.runtime.settle().await;
+    }
     match arguments {
         Tools::List(chosen) => list(&chosen, door),
         Tools::Show(arguments) => show(&arguments, door),

@@ -13,7 +13,6 @@
 (assignment_expression left: (member_expression object: (member_expression object: (identifier) @container property: (property_identifier) @_p)
   property: (property_identifier) @name) right: (_) @value (#eq? @_p "prototype")) @def.field
 (assignment_expression left: (member_expression object: (identifier) @container property: (property_identifier) @name) right: (_) @value) @def.field
-(assignment_expression left: (identifier) @name right: (_) @value) @def.assignment
 (pair key: (property_identifier) @name value: [(arrow_function) (function_expression)]) @def.method
 (pair key: (property_identifier) @name value: (_) @value) @def.property
 (shorthand_property_identifier) @name @def.shorthand

@@ -18,7 +18,7 @@
 (self_parameter (self) @name) @def.parameter
 (closure_parameters (parameter pattern: (_) @bind type: (_) @type)) @def.parameter
 (closure_parameters [(identifier) (tuple_pattern) (tuple_struct_pattern) (struct_pattern) (reference_pattern) (ref_pattern) (mut_pattern)] @bind @def.parameter)
-(let_declaration pattern: (_) @bind type: (_)? @type value: (_)? @value) @def.let
+(let_declaration pattern: (_) @bind type: (_)? @type value: (_)? @value) @def.variable
 (let_condition pattern: (_) @bind value: (_) @element) @def.variable
 (for_expression pattern: (_) @bind @def.variable value: (_) @element)
 (match_expression value: (_) @element body: (match_block (match_arm pattern: (match_pattern) @bind @def.variable)))

@@ -21,8 +21,6 @@
 (variable_declarator name: (identifier) @name value: [(function_expression) (generator_function)]) @def.function
 (variable_declarator name: (identifier) @name type: (_)? @type value: (_)? @value) @def.variable
 (variable_declarator name: [(object_pattern) (array_pattern)] @bind type: (_)? @type value: (_)? @element) @def.variable
-(assignment_expression left: (member_expression object: (this) property: (_) @name) right: (_) @value) @def.assignment
-(assignment_expression left: (member_expression object: (identifier) @container property: (property_identifier) @name) right: (_) @value) @def.assignment
 (pair key: (property_identifier) @name value: [(arrow_function) (function_expression)]) @def.method
 (pair key: (property_identifier) @name value: (_) @value) @def.property
 (shorthand_property_identifier) @name @def.shorthand

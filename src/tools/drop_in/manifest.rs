@@ -18,8 +18,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::folder::File;
-use super::hidden::{escape_all, escaped, is_hidden};
 use crate::policy::request::Effect;
+use crate::tools::hidden::{escape_all, escaped, is_hidden};
 use crate::tools::schema::Schema;
 use crate::tools::tool::{Card, Definition};
 

@@ -2,20 +2,19 @@
 //! beside the user's settings, and a program that does the work.
 //!
 //! What lives here: what a manifest says ([`manifest`]), the folders and what is new in them ([`DropIns`]), what a project's
-//! manifests need trust for ([`pin`]), and the call ([`run`]). May use: `workspace`, `config`, `lsp::process`, `tool`.
+//! manifests need trust for ([`pin`]), and the call ([`run`]). May use: `workspace`, `config`, `lsp::process`, `tool`, `source`.
 //!
 //! How data passes: the registry of the tools that are always there comes in, and one that has these as well goes out; it is
 //! made anew when a folder has changed. A manifest that cannot be used is told, and costs nobody else anything.
 
 mod folder;
-mod hidden;
 mod manifest;
 mod pin;
 mod run;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use pin::pins;
 
@@ -23,9 +22,10 @@ use self::folder::{Found, Origin, Stamps};
 use self::run::DropIn;
 use super::context::Context;
 use super::registry::Registry;
+use super::source::ToolSource;
 
 /// A manifest that is no tool now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The manifest.
     pub file: String,
@@ -45,22 +45,34 @@ pub struct Offer {
 /// Looks for dropped-in tools, and remembers what was found until a folder or the trust store changes.
 #[derive(Debug, Default)]
 pub struct DropIns {
-    last: Mutex<Option<(Stamps, Arc<Offer>)>>,
+    last: Mutex<Option<(Stamps, Vec<u64>, Arc<Offer>)>>,
 }
 
 impl DropIns {
-    /// All tools: `built_in`, which nothing can shadow, and what lies in the folders now.
-    pub fn offer(&self, context: &Context, built_in: &Registry) -> Arc<Offer> {
+    /// All tools: `built_in`, which nothing can shadow, what lies in the folders now, and what `sources` offer.
+    pub fn offer(
+        &self,
+        context: &Context,
+        built_in: &Registry,
+        sources: &[Arc<dyn ToolSource>],
+    ) -> Arc<Offer> {
         let found = folder::look(context);
+        // Before their tools are asked for: what changes in between is seen the next time.
+        let generations: Vec<u64> = sources.iter().map(|source| source.generation()).collect();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((stamps, offer)) = last.as_ref()
+        if let Some((stamps, known, offer)) = last.as_ref()
             && *stamps == found.stamps
+            && *known == generations
         {
             return Arc::clone(offer);
         }
         let stamps = found.stamps.clone();
-        let offer = Arc::new(made(context, built_in, &found));
-        *last = Some((stamps, Arc::clone(&offer)));
+        let mut offer = made(context, built_in, &found);
+        for source in sources {
+            add_source(source.as_ref(), &mut offer);
+        }
+        let offer = Arc::new(offer);
+        *last = Some((stamps, generations, Arc::clone(&offer)));
         offer
     }
 
@@ -78,6 +90,16 @@ fn made(context: &Context, built_in: &Registry, found: &Found) -> Offer {
         }
     }
     offer
+}
+
+fn add_source(source: &dyn ToolSource, offer: &mut Offer) {
+    offer.left_out.extend(source.left_out());
+    for tool in source.tools() {
+        let file = tool.definition().card.name.to_string();
+        if let Err(error) = offer.tools.add_any(tool) {
+            offer.left_out.push(LeftOut { file, why: error.error });
+        }
+    }
 }
 
 fn add(context: &Context, file: &folder::File, tools: &mut Registry) -> Result<(), String> {

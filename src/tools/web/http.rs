@@ -77,8 +77,11 @@ async fn follow(
     Err(ToolError::new(ErrorCode::ServerFailed, what))
 }
 
-/// A client for one hop.
-fn client(excepted: bool) -> Result<Client, ToolError> {
+/// A client that follows no redirect and uses no proxy; unless `excepted`, names are resolved to public addresses only.
+///
+/// # Errors
+/// `internal` where none can be made.
+pub fn client(excepted: bool) -> Result<Client, ToolError> {
     // Whoever installed one before keeps it.
     let _installed = rustls::crypto::ring::default_provider().install_default();
     let mut headers = HeaderMap::new();

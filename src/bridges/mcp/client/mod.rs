@@ -1,1 +1,132 @@
-//! The MCP client.
+//! The MCP client: servers of others, whose tools are mounted among ours as `server/tool` (`server.tool` in MCP's own lists).
+//!
+//! What lives here: all mounted servers as one source of tools ([`Mounts`]), one of them with its starts, pauses and end
+//! ([`server`]), its connection, be it a process or an address ([`connect`], [`http`]), what it may ask of us ([`handler`]), its
+//! tools' definitions ([`definitions`]) and which of them were agreed to ([`pins`]), the call ([`tool`]) and its result
+//! ([`result`]), and what can be wrong with it ([`examine`]). May use: `tools`, `policy`, `config`, `lsp::process`, `text`.
+//!
+//! How data passes: settings come in, [`AnyTool`]s go out. The list of tools is that of the last time: nothing is started to
+//! make it, except in the background for a server of which nothing is known yet. A call starts its server if need be.
+//! Whatever a server says is material: descriptions are cut and their hidden characters shown, its annotations lower no
+//! approval, and a definition that is not the one agreed to is held back until someone has looked at the difference.
+
+mod connect;
+mod definitions;
+mod examine;
+mod handler;
+mod http;
+mod line_limit;
+mod pins;
+mod result;
+mod server;
+mod tool;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::future::{BoxFuture, join_all};
+
+use self::server::{Room, Server};
+use crate::runtime::Runtime;
+use crate::text::suggestion;
+use crate::tools::context::Context;
+use crate::tools::drop_in::LeftOut;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::source::{Finding, HeldTool, MountedServer, ToolSource};
+use crate::tools::tool::AnyTool;
+
+/// Mounts the servers that the settings of `runtime` name.
+pub fn mount(runtime: &mut Runtime) {
+    runtime.add_source(|context| Arc::new(Mounts::new(context)));
+}
+
+/// All mounted servers.
+#[derive(Debug)]
+pub struct Mounts {
+    servers: Vec<Arc<Server>>,
+    generation: Arc<AtomicU64>,
+}
+
+impl Mounts {
+    /// Those of the settings in `context`. Nothing is started.
+    pub fn new(context: &Context) -> Self {
+        let generation = Arc::new(AtomicU64::new(0));
+        let room = Arc::new(Room::new(context, Arc::clone(&generation)));
+        let mounts = context.config.settings.mounts.servers.values();
+        let servers = mounts.map(|mount| Arc::new(Server::new(mount.clone(), Arc::clone(&room))));
+        Self { servers: servers.collect(), generation }
+    }
+
+    fn named(&self, name: &str) -> Result<&Arc<Server>, ToolError> {
+        self.servers.iter().find(|server| server.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = self.servers.iter().map(|server| server.name()).collect();
+            let name = name.escape_debug();
+            let what = match names.is_empty() {
+                true => format!("no MCP server is mounted, so none is called `{name}`"),
+                false => format!(
+                    "no mounted MCP server is called `{name}`{}",
+                    suggestion(&name.to_string(), &names)
+                ),
+            };
+            ToolError::new(ErrorCode::NotFound, what)
+                .with_hint("[mcp.servers.NAME] in lsp-tools.toml mounts one; `lsp-tools mcp list` shows them")
+        })
+    }
+}
+
+impl ToolSource for Mounts {
+    fn generation(&self) -> u64 {
+        self.generation.load(Ordering::SeqCst)
+    }
+
+    fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+        self.servers.iter().flat_map(|server| server.tools()).collect()
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        self.servers.iter().flat_map(|server| server.left_out()).collect()
+    }
+
+    fn settle<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, ()> {
+        let meant = move |server: &&Arc<Server>| {
+            name.is_none_or(|name| name.split_once('/').is_some_and(|(first, _)| first == server.name()))
+        };
+        let settled = self.servers.iter().filter(meant).map(|server| server.settle());
+        Box::pin(async move {
+            join_all(settled).await;
+        })
+    }
+
+    fn mounted(&self) -> Vec<MountedServer> {
+        self.servers.iter().map(|server| server.report()).collect()
+    }
+
+    fn refresh<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<MountedServer, ToolError>> {
+        Box::pin(async move {
+            let server = self.named(name)?;
+            server.refresh().await?;
+            Ok(server.report())
+        })
+    }
+
+    fn approve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<HeldTool>, ToolError>> {
+        Box::pin(async move { self.named(name)?.approve() })
+    }
+
+    fn examine<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, Result<Vec<Finding>, ToolError>> {
+        Box::pin(async move {
+            let servers = match name {
+                Some(name) => vec![self.named(name)?],
+                None => self.servers.iter().collect(),
+            };
+            let found = join_all(servers.into_iter().map(|server| examine::examine(server))).await;
+            Ok(found.into_iter().flatten().collect())
+        })
+    }
+
+    fn shutdown(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            join_all(self.servers.iter().map(|server| server.shutdown())).await;
+        })
+    }
+}

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 /// `text` with such characters shown by their numbers.
-pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -21,7 +21,7 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
 }
 
 /// The same in every text of a schema, keys apart: those are what a call must spell.
-pub(super) fn escape_all(value: &mut Value) {
+pub fn escape_all(value: &mut Value) {
     match value {
         Value::String(text) => {
             if let Cow::Owned(shown) = escaped(text) {
@@ -35,7 +35,7 @@ pub(super) fn escape_all(value: &mut Value) {
 }
 
 /// Controls but for line breaks and tabs, what turns the direction of writing, what has no width, tags, fillers.
-pub(super) fn is_hidden(character: char) -> bool {
+pub fn is_hidden(character: char) -> bool {
     (character.is_control() && !matches!(character, '\n' | '\t'))
         || matches!(character,
             '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'

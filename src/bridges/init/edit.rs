@@ -1,0 +1,242 @@
+//! One entry put into a text of JSON (with comments) or TOML; everything else of the text stays as it is.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use serde_json::Value;
+use toml_edit::{DocumentMut, Item, Table};
+
+use super::InitError;
+use crate::text::diff::{DiffOptions, unified_diff};
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// JSON; comments and trailing commas are kept where there are some.
+    Json,
+    /// TOML.
+    Toml,
+}
+
+/// Where an entry goes and what it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    /// The keys of the tables around it, and its own.
+    pub(super) path: Vec<String>,
+    pub(super) value: Value,
+}
+
+/// `text` (nothing, where there is no file) with `entry` in it. An entry of that name with another value is replaced only with
+/// `force`. `file` is named in errors.
+pub(super) fn put(
+    format: Format,
+    file: &str,
+    text: Option<&str>,
+    entry: &Entry,
+    force: bool,
+) -> Result<String, InitError> {
+    match format {
+        Format::Json => put_json(file, text, entry, force),
+        Format::Toml => put_toml(file, text, entry, force),
+    }
+}
+
+fn put_json(file: &str, text: Option<&str>, entry: &Entry, force: bool) -> Result<String, InitError> {
+    let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "JSON", reason };
+    let text = text.unwrap_or_default();
+    let root =
+        CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| unreadable(error.to_string()))?;
+    let no_object = |key: &str| unreadable(format!("{key} is no object"));
+    let (name, around) = entry.path.split_last().ok_or_else(|| no_object("the entry"))?;
+    let mut object: CstObject = root.object_value_or_create().ok_or_else(|| no_object("the whole of it"))?;
+    for key in around {
+        object = object.object_value_or_create(key).ok_or_else(|| no_object(&format!("`{key}`")))?;
+    }
+    match object.get(name) {
+        None => {
+            object.append(name, input(&entry.value));
+        }
+        Some(there) => {
+            let known = there.value().and_then(|value| value.to_serde_value());
+            if known.as_ref() == Some(&entry.value) {
+                return Ok(text.to_owned());
+            }
+            if !force {
+                return Err(other(file, entry, known.as_ref()));
+            }
+            there.set_value(input(&entry.value));
+        }
+    }
+    let mut after = root.to_string();
+    if !after.ends_with('\n') {
+        after.push('\n');
+    }
+    Ok(after)
+}
+
+/// A text of JSON, with comments or without, as a value.
+pub(super) fn value_of(text: &str) -> Result<Value, String> {
+    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
+    root.to_serde_value().ok_or_else(|| "it is empty".to_owned())
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(flag) => CstInputValue::Bool(*flag),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(map) => {
+            CstInputValue::Object(map.iter().map(|(key, value)| (key.clone(), input(value))).collect())
+        }
+    }
+}
+
+fn put_toml(file: &str, text: Option<&str>, entry: &Entry, force: bool) -> Result<String, InitError> {
+    let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "TOML", reason };
+    let text = text.unwrap_or_default();
+    let mut document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| unreadable(error.message().to_owned()))?;
+    let no_table = |key: &str| unreadable(format!("`{key}` is no table"));
+    let (name, around) = entry.path.split_last().ok_or_else(|| no_table("the entry"))?;
+    let mut table: &mut Table = document.as_table_mut();
+    for key in around {
+        let part = table.entry(key).or_insert_with(|| {
+            let mut fresh = Table::new();
+            fresh.set_implicit(true);
+            Item::Table(fresh)
+        });
+        table = part.as_table_mut().ok_or_else(|| no_table(key))?;
+    }
+    if let Some(there) = table.get(name) {
+        let known = toml::from_str::<Value>(&lone(there)).ok().and_then(|value| value.get("x").cloned());
+        if known.as_ref() == Some(&entry.value) {
+            return Ok(text.to_owned());
+        }
+        if !force {
+            return Err(other(file, entry, known.as_ref()));
+        }
+    }
+    let value = toml_value(&entry.value).ok_or_else(|| unreadable("null has no form in TOML".to_owned()))?;
+    let (decor, position) = match table.get(name).and_then(Item::as_table) {
+        Some(old) => (Some(old.decor().clone()), old.position()),
+        None => (None, None),
+    };
+    let mut item = Item::Value(value).into_table().map(Item::Table).unwrap_or_else(|item| item);
+    if let Some(fresh) = item.as_table_mut() {
+        match decor {
+            Some(decor) => *fresh.decor_mut() = decor,
+            None if !text.is_empty() => fresh.decor_mut().set_prefix("\n"),
+            None => {}
+        }
+        fresh.set_position(position);
+    }
+    table.insert(name, item);
+    Ok(document.to_string())
+}
+
+/// An item as the value of `x` in a document of its own.
+fn lone(item: &Item) -> String {
+    let mut document = DocumentMut::new();
+    let value = item.clone().into_value().map(Item::Value).unwrap_or_else(|item| item);
+    document.insert("x", value);
+    document.to_string()
+}
+
+fn toml_value(value: &Value) -> Option<toml_edit::Value> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(flag) => (*flag).into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into(),
+            None => number.as_f64()?.into(),
+        },
+        Value::String(text) => text.into(),
+        Value::Array(items) => toml_edit::Value::Array(items.iter().map(toml_value).collect::<Option<_>>()?),
+        Value::Object(map) => {
+            let parts = map.iter().map(|(key, value)| Some((key, toml_value(value)?)));
+            toml_edit::Value::InlineTable(parts.collect::<Option<Vec<_>>>()?.into_iter().collect())
+        }
+    })
+}
+
+fn other(file: &str, entry: &Entry, known: Option<&Value>) -> InitError {
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
+    let known = known.map(pretty).unwrap_or_default();
+    let name = entry.path.join(".");
+    let options = DiffOptions::default();
+    let difference = unified_diff(Some(&name), &known, Some(&name), &pretty(&entry.value), options).text;
+    InitError::Other { file: file.to_owned(), entry: name, difference }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(path: &[&str], value: Value) -> Entry {
+        Entry { path: path.iter().map(|key| (*key).to_owned()).collect(), value }
+    }
+
+    fn ours() -> Value {
+        json!({"command": "lsp-tools", "args": ["mcp"]})
+    }
+
+    #[test]
+    fn everything_else_of_json_stays() {
+        let before = "// mine\n{\n    \"z\": 1, // one\n    \"mcpServers\": {\n        \"other\": {\"command\": \"x\"},\n    },\n}\n";
+        let wish = entry(&["mcpServers", "lsp-tools"], ours());
+        let after = put(Format::Json, "f", Some(before), &wish, false).unwrap();
+        for kept in ["// mine\n", "    \"z\": 1, // one\n", "        \"other\": {\"command\": \"x\"},\n"] {
+            assert!(after.contains(kept), "{after}");
+        }
+        assert!(after.contains("        \"lsp-tools\": {\n"), "{after}");
+        assert_eq!(put(Format::Json, "f", Some(&after), &wish, false).unwrap(), after);
+        let new = put(Format::Json, "f", None, &wish, false).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Value>(&new).unwrap(),
+            json!({"mcpServers": {"lsp-tools": ours()}})
+        );
+    }
+
+    #[test]
+    fn another_entry_is_replaced_only_by_force() {
+        let wish = entry(&["mcpServers", "lsp-tools"], ours());
+        let before = r#"{"mcpServers": {"lsp-tools": {"command": "mine"}, "b": 1}}"#;
+        let error = put(Format::Json, "f", Some(before), &wish, false).unwrap_err();
+        assert!(error.to_string().contains("-  \"command\": \"mine\""), "{error}");
+        let after = put(Format::Json, "f", Some(before), &wish, true).unwrap();
+        let value: Value = serde_json::from_str(&after).unwrap();
+        assert_eq!(value, json!({"mcpServers": {"lsp-tools": ours(), "b": 1}}));
+        for bad in ["[1]", "{", "{\"mcpServers\": []}"] {
+            assert!(
+                matches!(put(Format::Json, "f", Some(bad), &wish, true), Err(InitError::Unreadable { .. })),
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn everything_else_of_toml_stays() {
+        let before = "# mine\nmodel = \"x\" # best\n\n[mcp_servers.other]\ncommand = 'y'\n\n[tail]\na = 1\n";
+        let wish = entry(&["mcp_servers", "lsp-tools"], ours());
+        let after = put(Format::Toml, "f", Some(before), &wish, false).unwrap();
+        for kept in
+            ["# mine\nmodel = \"x\" # best\n", "[mcp_servers.other]\ncommand = 'y'\n", "[tail]\na = 1\n"]
+        {
+            assert!(after.contains(kept), "{after}");
+        }
+        assert!(
+            after.contains("[mcp_servers.lsp-tools]\ncommand = \"lsp-tools\"\nargs = [\"mcp\"]\n"),
+            "{after}"
+        );
+        assert_eq!(put(Format::Toml, "f", Some(&after), &wish, false).unwrap(), after);
+        let other = after.replace("\"lsp-tools\"\nargs", "\"mine\"\nargs");
+        assert!(matches!(put(Format::Toml, "f", Some(&other), &wish, false), Err(InitError::Other { .. })));
+        assert_eq!(put(Format::Toml, "f", Some(&other), &wish, true).unwrap(), after);
+        let new = put(Format::Toml, "f", None, &wish, false).unwrap();
+        assert_eq!(new, "[mcp_servers.lsp-tools]\ncommand = \"lsp-tools\"\nargs = [\"mcp\"]\n");
+        assert!(put(Format::Toml, "f", Some("mcp_servers = 1"), &wish, true).is_err());
+    }
+}

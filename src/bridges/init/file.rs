@@ -1,0 +1,144 @@
+//! One file to be changed: what it says now, what it would say, and putting that in its place.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::InitError;
+use crate::text::diff::{DiffOptions, unified_diff};
+
+/// A host's settings are smaller.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// What would become of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text now; `None` where it is not there.
+    pub before: Option<String>,
+    /// Its text then.
+    pub after: String,
+}
+
+impl Change {
+    /// Whether it is there already, word by word.
+    pub fn is_done(&self) -> bool {
+        self.before.as_deref() == Some(self.after.as_str())
+    }
+
+    /// The difference, as a unified diff; empty where there is none.
+    pub fn diff(&self) -> String {
+        let name = self.path.display().to_string();
+        let name = name.trim_start_matches('/');
+        let before = self.before.as_deref();
+        unified_diff(
+            before.map(|_| name),
+            before.unwrap_or_default(),
+            Some(name),
+            &self.after,
+            DiffOptions::default(),
+        )
+        .text
+    }
+
+    /// Puts the new text in the place of the old one, whole; with the mode of the old file, and through a link where it is one.
+    ///
+    /// # Errors
+    /// Where the system refuses, or the file is not what it was.
+    pub fn write(&self) -> Result<(), InitError> {
+        if self.is_done() {
+            return Ok(());
+        }
+        let failed = |error: io::Error| told(&self.path, "written", &error);
+        if text_of(&self.path)? != self.before {
+            return Err(InitError::Changed(self.path.display().to_string()));
+        }
+        let place = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let folder = place.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(folder).map_err(failed)?;
+        let mode = fs::metadata(&place).ok().map(|data| data.permissions());
+        let mut file = tempfile::Builder::new().prefix(".lsp-tools-").tempfile_in(folder).map_err(failed)?;
+        file.write_all(self.after.as_bytes()).map_err(failed)?;
+        let mode = mode.unwrap_or_else(|| std::os::unix::fs::PermissionsExt::from_mode(0o644));
+        file.as_file().set_permissions(mode).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(&place).map_err(|error| failed(error.error))?;
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+    }
+}
+
+/// Fails where a file of the project `root` leads out of it.
+pub(super) fn inside(path: &Path, root: &Path) -> Result<(), InitError> {
+    // The nearest part of it that is there decides: what is not there leads nowhere else.
+    let there = path.ancestors().find(|part| part.symlink_metadata().is_ok()).unwrap_or(path);
+    let real = fs::canonicalize(there).map_err(|error| told(path, "found", &error))?;
+    let root = fs::canonicalize(root).map_err(|error| told(root, "found", &error))?;
+    match real.starts_with(&root) {
+        true => Ok(()),
+        false => Err(InitError::Outside(path.display().to_string())),
+    }
+}
+
+/// The text of a file; `None` where there is none.
+pub(super) fn text_of(path: &Path) -> Result<Option<String>, InitError> {
+    let failed = |error: io::Error| told(path, "read", &error);
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+        Ok(data) if !data.is_file() => return Err(failed(io::Error::other("it is no file"))),
+        Ok(data) if data.len() > MOST_BYTES => return Err(failed(io::Error::other("it is too large"))),
+        Ok(_) => {}
+    }
+    let mut text = String::new();
+    File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text)).map_err(failed)?;
+    Ok(Some(text))
+}
+
+fn told(path: &Path, action: &'static str, error: &io::Error) -> InitError {
+    InitError::Io { file: path.display().to_string(), action, reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_mode_and_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        let path = root.join("a/b.json");
+        let first = Change { path: path.clone(), before: None, after: "1\n".to_owned() };
+        assert!(first.diff().contains("+++ b/") && first.diff().contains("+1"));
+        first.write().unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        let link = root.join("link.json");
+        symlink(&path, &link).unwrap();
+        let second = Change { path: link.clone(), before: Some("1\n".to_owned()), after: "2\n".to_owned() };
+        second.write().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "2\n");
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(root.join("a")).unwrap().count(), 1);
+        // Somebody was quicker.
+        assert!(matches!(second.write(), Err(InitError::Changed(_))));
+    }
+
+    #[test]
+    fn what_leads_out_of_the_project_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir_all(root.join("p/.vscode")).unwrap();
+        fs::create_dir(root.join("out")).unwrap();
+        symlink(root.join("out"), root.join("p/.cursor")).unwrap();
+        symlink(root.join("nowhere"), root.join("p/.mcp.json")).unwrap();
+        let project = root.join("p");
+        assert!(inside(&project.join(".vscode/mcp.json"), &project).is_ok());
+        assert!(inside(&project.join(".gemini/settings.json"), &project).is_ok());
+        assert!(matches!(inside(&project.join(".cursor/mcp.json"), &project), Err(InitError::Outside(_))));
+        assert!(inside(&project.join(".mcp.json"), &project).is_err());
+    }
+}

@@ -1,0 +1,285 @@
+//! Which file each host reads, and what stands in it for us.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::InitError;
+use super::edit::{Entry, Format, put, value_of};
+use super::file::{Change, inside, text_of};
+use crate::config::Catalogue;
+
+/// What we are called in the files of hosts.
+const NAME: &str = "lsp-tools";
+
+/// A host that can start us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// Claude Code.
+    ClaudeCode,
+    /// GitHub Copilot CLI.
+    CopilotCli,
+    /// Visual Studio Code.
+    VsCode,
+    /// Cursor.
+    Cursor,
+    /// Codex CLI.
+    Codex,
+    /// opencode.
+    OpenCode,
+    /// Zed.
+    Zed,
+    /// Gemini CLI.
+    Gemini,
+}
+
+/// For whom a host is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Everyone who works on this project with that host.
+    Project,
+    /// The user, in all projects.
+    User,
+}
+
+/// Where files are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The project.
+    pub project: PathBuf,
+    /// The user's home.
+    pub home: PathBuf,
+    /// The folder for settings of programs (`~/.config`, or what `XDG_CONFIG_HOME` says).
+    pub config: PathBuf,
+    /// What `CODEX_HOME` says.
+    pub codex: Option<PathBuf>,
+    /// What `COPILOT_HOME` says.
+    pub copilot: Option<PathBuf>,
+    /// What `CLAUDE_CONFIG_DIR` says.
+    pub claude: Option<PathBuf>,
+}
+
+/// What is wanted of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// The host.
+    pub host: Host,
+    /// For whom; by default where the host's users have it.
+    pub scope: Option<Scope>,
+    /// The program that it starts.
+    pub program: String,
+    /// The profile of tools.
+    pub profile: Option<String>,
+    /// Not the tools, but a language server in front of all language servers.
+    pub editor_door: bool,
+    /// An entry of ours that is another one is replaced.
+    pub force: bool,
+}
+
+struct Target {
+    path: PathBuf,
+    format: Format,
+    entry: Entry,
+}
+
+/// What has to change for `wish`.
+///
+/// # Errors
+/// Where the host cannot be told so, its file cannot be kept, or has another entry of our name.
+pub fn configure(wish: &Wish, places: &Places, catalogue: &Catalogue) -> Result<Change, InitError> {
+    let scope = wish.scope.unwrap_or_else(|| usual_scope(wish.host));
+    let target = match wish.editor_door {
+        true => editor_door(wish, scope, places, catalogue)?,
+        false => tools(wish, scope, places)?,
+    };
+    if scope == Scope::Project {
+        inside(&target.path, &places.project)?;
+    }
+    let before = text_of(&target.path)?;
+    let file = target.path.display().to_string();
+    let entry = with_existing_layout(wish.host, target.entry, before.as_deref());
+    let after = put(target.format, &file, before.as_deref(), &entry, wish.force)?;
+    Ok(Change { path: target.path, before, after })
+}
+
+fn usual_scope(host: Host) -> Scope {
+    match host {
+        Host::CopilotCli | Host::Codex | Host::Zed => Scope::User,
+        Host::ClaudeCode | Host::VsCode | Host::Cursor | Host::OpenCode | Host::Gemini => Scope::Project,
+    }
+}
+
+/// Newer files of opencode have the servers one level deeper.
+fn with_existing_layout(host: Host, mut entry: Entry, before: Option<&str>) -> Entry {
+    let value = before.and_then(|text| value_of(text).ok());
+    let nested = value.as_ref().and_then(|value| value.pointer("/mcp/servers")).is_some_and(Value::is_object);
+    if host == Host::OpenCode && nested && entry.path.first().is_some_and(|key| key == "mcp") {
+        entry.path.insert(1, "servers".to_owned());
+    }
+    entry
+}
+
+fn tools(wish: &Wish, scope: Scope, places: &Places) -> Result<Target, InitError> {
+    use Scope::{Project, User};
+    let (project, home) = (&places.project, &places.home);
+    let mut args = vec!["mcp".to_owned()];
+    if let Some(profile) = &wish.profile {
+        args.extend(["--profile".to_owned(), profile.clone()]);
+    }
+    // These start us elsewhere than in the folder that is open, and fill in which one that is.
+    if matches!((wish.host, scope), (Host::VsCode | Host::Cursor, Project)) {
+        args.extend(["--workspace".to_owned(), "${workspaceFolder}".to_owned()]);
+    }
+    let program = &wish.program;
+    let (path, format, table, value) = match (wish.host, scope) {
+        (Host::ClaudeCode, Project) => {
+            (project.join(".mcp.json"), Format::Json, "mcpServers", stdio(program, &args))
+        }
+        (Host::ClaudeCode, User) => {
+            let folder = places.claude.as_ref().unwrap_or(home);
+            (folder.join(".claude.json"), Format::Json, "mcpServers", stdio(program, &args))
+        }
+        (Host::CopilotCli, scope) => {
+            let path = match scope {
+                Project => project.join(".mcp.json"),
+                User => copilot(places).join("mcp-config.json"),
+            };
+            let value = json!({"type": "local", "command": program, "args": args, "tools": ["*"]});
+            (path, Format::Json, "mcpServers", value)
+        }
+        (Host::VsCode, Project) => {
+            (project.join(".vscode/mcp.json"), Format::Json, "servers", stdio(program, &args))
+        }
+        (Host::VsCode, User) => {
+            (code_folder(places).join("mcp.json"), Format::Json, "servers", stdio(program, &args))
+        }
+        (Host::Cursor, scope) => {
+            let folder = if scope == Project { project } else { home };
+            (folder.join(".cursor/mcp.json"), Format::Json, "mcpServers", stdio(program, &args))
+        }
+        (Host::Codex, scope) => {
+            let folder = match scope {
+                Project => project.join(".codex"),
+                User => places.codex.clone().unwrap_or_else(|| home.join(".codex")),
+            };
+            let value = json!({"command": program, "args": args});
+            (folder.join("config.toml"), Format::Toml, "mcp_servers", value)
+        }
+        (Host::OpenCode, scope) => {
+            let command: Vec<&str> =
+                std::iter::once(program.as_str()).chain(args.iter().map(String::as_str)).collect();
+            let value = json!({"type": "local", "command": command, "enabled": true});
+            (opencode(scope, places), Format::Json, "mcp", value)
+        }
+        (Host::Zed, User) => {
+            let value = json!({"command": program, "args": args, "env": {}});
+            (places.config.join("zed/settings.json"), Format::Json, "context_servers", value)
+        }
+        (Host::Zed, Project) => {
+            let why = "Zed takes MCP servers from its user's settings; use --scope user";
+            return Err(InitError::Unsupported(why.to_owned()));
+        }
+        (Host::Gemini, scope) => {
+            let folder = if scope == Project { project } else { home };
+            let value = json!({"command": program, "args": args});
+            (folder.join(".gemini/settings.json"), Format::Json, "mcpServers", value)
+        }
+    };
+    let path_in_it = vec![table.to_owned(), NAME.to_owned()];
+    Ok(Target { path, format, entry: Entry { path: path_in_it, value } })
+}
+
+fn editor_door(
+    wish: &Wish,
+    scope: Scope,
+    places: &Places,
+    catalogue: &Catalogue,
+) -> Result<Target, InitError> {
+    let unsupported = |why: &str| Err(InitError::Unsupported(format!("{} {why}", wish.host.title())));
+    if wish.profile.is_some() {
+        return unsupported("is to get the editor door, which has no profile of tools");
+    }
+    let (path, table, value) = match wish.host {
+        Host::CopilotCli => {
+            let path = match scope {
+                Scope::Project => places.project.join(".github/lsp.json"),
+                Scope::User => copilot(places).join("lsp-config.json"),
+            };
+            let files: Map<String, Value> =
+                extensions(catalogue).map(|(ending, id)| (ending, json!(id))).collect();
+            let value = json!({"command": wish.program, "args": ["lsp"], "fileExtensions": files});
+            (path, "lspServers", value)
+        }
+        Host::OpenCode => {
+            let endings: Vec<String> = extensions(catalogue).map(|(ending, _)| ending).collect();
+            let value = json!({"command": [wish.program, "lsp"], "extensions": endings});
+            (opencode(scope, places), "lsp", value)
+        }
+        Host::ClaudeCode => {
+            return unsupported(
+                "takes language servers from plugins alone, which are installed by itself; its tools come over MCP",
+            );
+        }
+        Host::VsCode | Host::Cursor | Host::Zed => {
+            return unsupported("takes language servers from extensions alone; its tools come over MCP");
+        }
+        Host::Codex | Host::Gemini => {
+            return unsupported("speaks to no language servers; its tools come over MCP");
+        }
+    };
+    let entry = Entry { path: vec![table.to_owned(), NAME.to_owned()], value };
+    Ok(Target { path, format: Format::Json, entry })
+}
+
+impl Host {
+    /// As people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::CopilotCli => "Copilot CLI",
+            Self::VsCode => "VS Code",
+            Self::Cursor => "Cursor",
+            Self::Codex => "Codex",
+            Self::OpenCode => "opencode",
+            Self::Zed => "Zed",
+            Self::Gemini => "Gemini CLI",
+        }
+    }
+}
+
+fn stdio(program: &str, args: &[String]) -> Value {
+    json!({"type": "stdio", "command": program, "args": args})
+}
+
+fn copilot(places: &Places) -> PathBuf {
+    places.copilot.clone().unwrap_or_else(|| places.home.join(".copilot"))
+}
+
+fn code_folder(places: &Places) -> PathBuf {
+    match cfg!(target_os = "macos") {
+        true => places.home.join("Library/Application Support/Code/User"),
+        false => places.config.join("Code/User"),
+    }
+}
+
+/// The one that is there, of the two names that it may have.
+fn opencode(scope: Scope, places: &Places) -> PathBuf {
+    let folder: &Path = match scope {
+        Scope::Project => &places.project,
+        Scope::User => &places.config.join("opencode"),
+    };
+    let commented = folder.join("opencode.jsonc");
+    if commented.exists() { commented } else { folder.join("opencode.json") }
+}
+
+/// Every ending of a file name that the catalogue knows a running server for, with a dot, and the language's id.
+fn extensions(catalogue: &Catalogue) -> impl Iterator<Item = (String, String)> + '_ {
+    let languages = catalogue.languages.iter().filter(|(key, _)| !catalogue.servers_for(key).is_empty());
+    languages.flat_map(|(key, language)| {
+        let id = |ending: &String| catalogue.language_id(key, Some(ending)).to_owned();
+        language.extensions.iter().map(move |ending| (format!(".{ending}"), id(ending)))
+    })
+}
+
+#[cfg(test)]
+mod tests;

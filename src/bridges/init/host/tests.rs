@@ -1,0 +1,182 @@
+use std::fs;
+
+use super::*;
+
+struct Room {
+    _folder: tempfile::TempDir,
+    places: Places,
+}
+
+fn room() -> Room {
+    let folder = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(folder.path()).unwrap();
+    let made = |name: &str| {
+        fs::create_dir(root.join(name)).unwrap();
+        root.join(name)
+    };
+    let (project, home, config) = (made("project"), made("home"), made("config"));
+    Room {
+        _folder: folder,
+        places: Places { project, home, config, codex: None, copilot: None, claude: None },
+    }
+}
+
+fn wish(host: Host) -> Wish {
+    Wish {
+        host,
+        scope: None,
+        program: "lsp-tools".to_owned(),
+        profile: None,
+        editor_door: false,
+        force: false,
+    }
+}
+
+const ALL: [Host; 8] = [
+    Host::ClaudeCode,
+    Host::CopilotCli,
+    Host::VsCode,
+    Host::Cursor,
+    Host::Codex,
+    Host::OpenCode,
+    Host::Zed,
+    Host::Gemini,
+];
+
+fn value(change: &Change) -> Value {
+    match change.path.extension().is_some_and(|ending| ending == "toml") {
+        true => toml::from_str(&change.after).unwrap(),
+        false => serde_json::from_str(&change.after).unwrap(),
+    }
+}
+
+#[test]
+fn each_host_gets_its_own_form_in_its_own_file() {
+    let room = room();
+    let expected = [
+        (
+            "project/.mcp.json",
+            "/mcpServers/lsp-tools",
+            json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp"]}),
+        ),
+        (
+            "home/.copilot/mcp-config.json",
+            "/mcpServers/lsp-tools",
+            json!({"type": "local", "command": "lsp-tools", "args": ["mcp"], "tools": ["*"]}),
+        ),
+        (
+            "project/.vscode/mcp.json",
+            "/servers/lsp-tools",
+            json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp", "--workspace", "${workspaceFolder}"]}),
+        ),
+        (
+            "project/.cursor/mcp.json",
+            "/mcpServers/lsp-tools",
+            json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp", "--workspace", "${workspaceFolder}"]}),
+        ),
+        (
+            "home/.codex/config.toml",
+            "/mcp_servers/lsp-tools",
+            json!({"command": "lsp-tools", "args": ["mcp"]}),
+        ),
+        (
+            "project/opencode.json",
+            "/mcp/lsp-tools",
+            json!({"type": "local", "command": ["lsp-tools", "mcp"], "enabled": true}),
+        ),
+        (
+            "config/zed/settings.json",
+            "/context_servers/lsp-tools",
+            json!({"command": "lsp-tools", "args": ["mcp"], "env": {}}),
+        ),
+        (
+            "project/.gemini/settings.json",
+            "/mcpServers/lsp-tools",
+            json!({"command": "lsp-tools", "args": ["mcp"]}),
+        ),
+    ];
+    for (host, (file, pointer, entry)) in ALL.into_iter().zip(expected) {
+        let change = configure(&wish(host), &room.places, Catalogue::built_in()).unwrap();
+        assert!(change.path.ends_with(file), "{}", change.path.display());
+        assert_eq!(value(&change).pointer(pointer), Some(&entry), "{}", change.after);
+        change.write().unwrap();
+        let again = configure(&wish(host), &room.places, Catalogue::built_in()).unwrap();
+        assert!(again.is_done(), "{}", again.diff());
+    }
+}
+
+#[test]
+fn a_profile_is_named_and_another_entry_of_ours_is_a_conflict() {
+    let room = room();
+    configure(&wish(Host::Gemini), &room.places, Catalogue::built_in()).unwrap().write().unwrap();
+    let narrow = Wish { profile: Some("read-only".to_owned()), ..wish(Host::Gemini) };
+    let refused = configure(&narrow, &room.places, Catalogue::built_in()).unwrap_err();
+    assert!(
+        matches!(&refused, InitError::Other { entry, .. } if entry == "mcpServers.lsp-tools"),
+        "{refused}"
+    );
+    let forced = configure(&Wish { force: true, ..narrow }, &room.places, Catalogue::built_in()).unwrap();
+    assert_eq!(value(&forced)["mcpServers"]["lsp-tools"]["args"], json!(["mcp", "--profile", "read-only"]));
+    assert!(forced.diff().contains("read-only"));
+}
+
+#[test]
+fn scopes_lead_to_the_files_of_their_owners() {
+    let mut room = room();
+    room.places.codex = Some(room.places.home.join("cdx"));
+    room.places.copilot = Some(room.places.home.join("cop"));
+    let path = |host, scope| {
+        let wish = Wish { scope: Some(scope), ..wish(host) };
+        configure(&wish, &room.places, Catalogue::built_in()).map(|change| change.path)
+    };
+    for (host, scope, file) in [
+        (Host::ClaudeCode, Scope::User, "home/.claude.json"),
+        (Host::CopilotCli, Scope::Project, "project/.mcp.json"),
+        (Host::CopilotCli, Scope::User, "home/cop/mcp-config.json"),
+        (Host::Cursor, Scope::User, "home/.cursor/mcp.json"),
+        (Host::Codex, Scope::Project, "project/.codex/config.toml"),
+        (Host::Codex, Scope::User, "home/cdx/config.toml"),
+        (Host::OpenCode, Scope::User, "config/opencode/opencode.json"),
+        (Host::Gemini, Scope::User, "home/.gemini/settings.json"),
+    ] {
+        assert!(path(host, scope).unwrap().ends_with(file), "{host:?} {scope:?}");
+    }
+    assert!(matches!(path(Host::Zed, Scope::Project), Err(InitError::Unsupported(_))));
+}
+
+#[test]
+fn the_editor_door_is_for_hosts_that_speak_to_language_servers() {
+    let room = room();
+    let door = |host, scope| {
+        let wish = Wish { editor_door: true, scope, ..wish(host) };
+        configure(&wish, &room.places, Catalogue::built_in())
+    };
+    let copilot = door(Host::CopilotCli, Some(Scope::Project)).unwrap();
+    assert!(copilot.path.ends_with("project/.github/lsp.json"));
+    let entry = value(&copilot)["lspServers"]["lsp-tools"].clone();
+    assert_eq!(
+        (&entry["args"], &entry["fileExtensions"][".tsx"]),
+        (&json!(["lsp"]), &json!("typescriptreact"))
+    );
+    let opencode = door(Host::OpenCode, None).unwrap();
+    let entry = value(&opencode)["lsp"]["lsp-tools"].clone();
+    assert_eq!(entry["command"], json!(["lsp-tools", "lsp"]));
+    assert!(entry["extensions"].as_array().unwrap().contains(&json!(".py")));
+    for host in [Host::ClaudeCode, Host::VsCode, Host::Cursor, Host::Zed, Host::Codex, Host::Gemini] {
+        assert!(matches!(door(host, None), Err(InitError::Unsupported(_))), "{host:?}");
+    }
+}
+
+#[test]
+fn the_newer_form_of_opencode_is_kept() {
+    let room = room();
+    let file = room.places.project.join("opencode.jsonc");
+    fs::write(&file, "{\n  // mine\n  \"mcp\": {\"servers\": {}},\n}\n").unwrap();
+    let change = configure(&wish(Host::OpenCode), &room.places, Catalogue::built_in()).unwrap();
+    assert_eq!(change.path, file);
+    assert!(
+        change.after.contains("// mine") && change.after.contains("\"servers\": {\n"),
+        "{}",
+        change.after
+    );
+}

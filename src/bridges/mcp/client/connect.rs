@@ -1,0 +1,299 @@
+//! One connection to a server: the process or address behind it, the beginning of the conversation in either era, and its
+//! tools as it lists them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rmcp::model::{PaginatedRequestParams, ProtocolVersion};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RoleClient, RunningService,
+    ServiceError,
+};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::Value;
+use url::Url;
+
+use super::definitions::comparable;
+use super::handler::{Handler, Waiting};
+use super::http;
+use super::line_limit::LineLimit;
+use super::pins::Era;
+use super::server::Room;
+use crate::config::{Mount, MountTransport, TrustState};
+use crate::lsp::locate;
+use crate::lsp::process::{ServerProcess, Spawn};
+use crate::tools::hidden::escaped;
+
+/// The most that one line of a server may have.
+const MOST_LINE: usize = 8 << 20;
+/// As many tools as anybody has a use for, and more.
+const MOST_TOOLS: usize = 500;
+const MOST_PAGES: usize = 50;
+/// How long a server may take to leave when its input has ended.
+const LEAVE: Duration = Duration::from_millis(500);
+
+/// Why there is no connection.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoConnection {
+    /// Its program is not there.
+    #[error("its program `{0}` is not to be found, or cannot be run")]
+    NoProgram(String),
+    /// The settings cannot be followed.
+    #[error("{0}")]
+    Settings(String),
+    /// It would run what its project's owner did not agree to.
+    #[error(
+        "`{0}` belongs to the project, which is not trusted with it as it is now; `lsp-tools trust` shows it"
+    )]
+    Untrusted(String),
+    /// No process, or no beginning of a conversation.
+    #[error("{0}")]
+    Failed(String),
+    /// All the time was up.
+    #[error("it did not answer within {} ms", .0.as_millis())]
+    Silent(Duration),
+}
+
+/// A server that has begun to talk.
+#[derive(Debug)]
+pub(super) struct Connection {
+    service: RunningService<RoleClient, Handler>,
+    process: Option<ServerProcess>,
+    too_long: Arc<AtomicBool>,
+    /// Who hears of progress.
+    pub(super) waiting: Waiting,
+    /// How often it said that its tools are others now.
+    pub(super) changed: Arc<AtomicU64>,
+    pub(super) era: Era,
+    /// What it calls itself.
+    pub(super) server: Option<String>,
+    /// The revision of the protocol.
+    pub(super) protocol: String,
+    /// From the start to the end of the beginning.
+    pub(super) began_in: Duration,
+}
+
+impl Connection {
+    /// Starts or asks the server that `mount` means. What it takes is limited by whoever waits.
+    pub(super) async fn open(mount: &Mount, room: &Room, era: Option<Era>) -> Result<Self, NoConnection> {
+        let began = Instant::now();
+        let opened = Self::begin(mount, room, era).await;
+        let opened = match (opened, era) {
+            // Some servers of the first era end at a question they do not know, and some learn the second one.
+            (Err(NoConnection::Failed(_)), None) => Self::begin(mount, room, Some(Era::Legacy)).await,
+            (Err(NoConnection::Failed(_)), Some(Era::Legacy)) => Self::begin(mount, room, None).await,
+            (opened, _) => opened,
+        };
+        opened.map(|connection| Self { began_in: began.elapsed(), ..connection })
+    }
+
+    async fn begin(mount: &Mount, room: &Room, era: Option<Era>) -> Result<Self, NoConnection> {
+        let (waiting, changed) = (Waiting::default(), Arc::new(AtomicU64::new(0)));
+        let handler = Handler {
+            name: mount.name.clone(),
+            root: Url::from_directory_path(room.root()).ok(),
+            waiting: waiting.clone(),
+            changed: Arc::clone(&changed),
+        };
+        let lifecycle = match era {
+            Some(Era::Legacy) => ClientLifecycleMode::Initialize,
+            Some(Era::Modern) | None => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+            },
+        };
+        let too_long = Arc::new(AtomicBool::new(false));
+        let mut process = None;
+        let begun = match &mount.transport {
+            MountTransport::Stdio { .. } => {
+                let mut started = start(mount, room).await?;
+                let (Some(stdin), Some(stdout)) = (started.take_stdin(), started.take_stdout()) else {
+                    return Err(NoConnection::Failed("its pipes are gone".to_owned()));
+                };
+                let reader = LineLimit::new(stdout, MOST_LINE, Arc::clone(&too_long));
+                let transport = AsyncRwTransport::new_client(reader, stdin);
+                let begun = handler.serve_with_lifecycle(transport, lifecycle).await;
+                process = Some(started);
+                begun
+            }
+            MountTransport::Http { url, headers, .. } => {
+                let transport =
+                    http::transport(url, headers, room.allowed_hosts()).map_err(NoConnection::Settings)?;
+                handler.serve_with_lifecycle(transport, lifecycle).await
+            }
+        };
+        let service = match begun {
+            Ok(service) => service,
+            Err(error) => return Err(no_beginning(&error, process, &too_long).await),
+        };
+        let about = service.peer().peer_info();
+        let protocol = about.as_ref().map(|about| about.protocol_version.clone()).unwrap_or_default();
+        let era = if protocol.has_initialize() { Era::Legacy } else { Era::Modern };
+        let server = about.as_ref().and_then(|about| about.server_info.as_ref());
+        let server = server.map(|server| {
+            escaped(&format!("{} {}", server.name, server.version)).chars().take(100).collect()
+        });
+        let (protocol, began_in) = (protocol.as_str().to_owned(), Duration::ZERO);
+        Ok(Self { service, process, too_long, waiting, changed, era, server, protocol, began_in })
+    }
+
+    /// Whom requests go to.
+    pub(super) fn peer(&self) -> &Peer<RoleClient> {
+        self.service.peer()
+    }
+
+    /// Whether nothing can be asked any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.service.is_closed() || self.service.peer().is_transport_closed()
+    }
+
+    /// Its process.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.process.as_ref().and_then(ServerProcess::pid)
+    }
+
+    /// How it ended, for whoever waited for it. Only where [`is_closed`](Self::is_closed).
+    pub(super) async fn last_words(&self) -> String {
+        last_words(self.process.as_ref(), &self.too_long).await
+    }
+
+    /// Its tools by its own names, as they can be compared.
+    pub(super) async fn list(&self) -> Result<BTreeMap<String, Value>, ServiceError> {
+        let (mut tools, mut cursor) = (BTreeMap::new(), None);
+        for _ in 0..MOST_PAGES {
+            let params =
+                cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let page = self.peer().list_tools(params).await?;
+            for tool in page.tools {
+                if tools.len() == MOST_TOOLS {
+                    tracing::warn!(
+                        "a mounted server lists more than {MOST_TOOLS} tools; the rest is not offered"
+                    );
+                    return Ok(tools);
+                }
+                tools.insert(tool.name.to_string(), comparable(&tool));
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        Ok(tools)
+    }
+
+    /// Ends the conversation and the process.
+    pub(super) async fn close(&self) {
+        self.service.cancellation_token().cancel();
+        if let Some(process) = &self.process {
+            process.terminate(LEAVE).await;
+        }
+    }
+}
+
+async fn no_beginning(
+    error: &ClientInitializeError,
+    process: Option<ServerProcess>,
+    too_long: &AtomicBool,
+) -> NoConnection {
+    let said = causes(error);
+    let Some(process) = process else { return NoConnection::Failed(said) };
+    let closed = matches!(
+        error,
+        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
+    );
+    let words = match closed || too_long.load(Ordering::SeqCst) {
+        true => last_words(Some(&process), too_long).await,
+        false => said,
+    };
+    process.terminate(Duration::ZERO).await;
+    NoConnection::Failed(words)
+}
+
+/// An error with what caused it, fit to be shown.
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for cause in std::iter::successors(Some(error), |error| error.source()) {
+        let said = cause.to_string();
+        if !parts.iter().any(|known| known.contains(&said)) {
+            parts.push(said);
+        }
+    }
+    escaped(&parts.join(": ")).chars().take(400).collect()
+}
+
+async fn last_words(process: Option<&ServerProcess>, too_long: &AtomicBool) -> String {
+    if too_long.load(Ordering::SeqCst) {
+        return format!("it wrote a line of more than {MOST_LINE} bytes");
+    }
+    let Some(process) = process else { return "its connection broke off".to_owned() };
+    let Ok(exit) = tokio::time::timeout(LEAVE, process.wait()).await else {
+        return "it closed its output and goes on".to_owned();
+    };
+    let tail = process.stderr_tail();
+    let tail = &tail[tail.len().saturating_sub(3)..];
+    match tail.is_empty() {
+        true => format!("it ended with {exit}"),
+        false => format!("it ended with {exit}; its last words: {}", tail.join(" | ")),
+    }
+}
+
+async fn start(mount: &Mount, room: &Room) -> Result<ServerProcess, NoConnection> {
+    let MountTransport::Stdio { args, env, .. } = &mount.transport else {
+        return Err(NoConnection::Settings("it has no program".to_owned()));
+    };
+    let (program, cwd) = (program(mount, room)?, folder(mount, room)?);
+    let spawn = Spawn {
+        name: format!("mcp {}", mount.name),
+        program,
+        args: args.iter().map(OsString::from).collect(),
+        env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        cwd,
+    };
+    room.spawner().spawn(spawn).await.map_err(|error| {
+        tracing::warn!(server = mount.name, "{error}");
+        NoConnection::Failed("the system did not start its program; the log says why".to_owned())
+    })
+}
+
+/// The folder that the server of `mount` runs in.
+pub(super) fn folder(mount: &Mount, room: &Room) -> Result<PathBuf, NoConnection> {
+    let MountTransport::Stdio { cwd, .. } = &mount.transport else { return Ok(room.root().to_owned()) };
+    let folder = cwd.as_ref().map_or_else(|| room.root().to_owned(), |cwd| room.root().join(cwd));
+    match folder.is_dir() {
+        true => Ok(folder),
+        false => Err(NoConnection::Settings(format!("its `cwd` `{}` is no folder", folder.display()))),
+    }
+}
+
+/// The program of `mount`, unless it or a file that it is given belongs to the project and is not trusted as it is now.
+pub(super) fn program(mount: &Mount, room: &Room) -> Result<PathBuf, NoConnection> {
+    let MountTransport::Stdio { command, args, .. } = &mount.transport else {
+        return Err(NoConnection::Settings("it has no program".to_owned()));
+    };
+    let base = folder(mount, room)?;
+    let is_path = command.contains('/');
+    for word in args.iter().chain(is_path.then_some(command)) {
+        for path in [room.root().join(word), base.join(word)] {
+            let inside = path.is_file() && room.workspace().inside(&path).is_some();
+            let may = || {
+                room.trust().program_state(room.root(), &path).is_ok_and(|state| state == TrustState::Trusted)
+            };
+            if inside && !may() {
+                return Err(NoConnection::Untrusted(word.clone()));
+            }
+        }
+    }
+    let missing = || NoConnection::NoProgram(command.clone());
+    if is_path {
+        let path = room.root().join(command);
+        return if locate::is_program(&path) { Ok(path) } else { Err(missing()) };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // A folder of the project on PATH would let the project choose the program.
+    let folders = std::env::split_paths(&path).filter(|folder| room.workspace().inside(folder).is_none());
+    locate::search(command, folders).ok_or_else(missing)
+}

@@ -1,0 +1,233 @@
+//! What a server says of its tools: in a form that can be compared, and as definitions of ours.
+
+use std::collections::BTreeMap;
+
+use rmcp::model::Tool;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::config::{MountedTools, skeleton};
+use crate::policy::request::Effect;
+use crate::tools::drop_in::LeftOut;
+use crate::tools::hidden::{escape_all, escaped};
+use crate::tools::schema::Schema;
+use crate::tools::tool::{Card, Definition};
+
+/// A model reads a description with every question.
+const MOST_CHARS: usize = 2_000;
+const MOST_TITLE: usize = 100;
+/// A definition that is larger costs more than any tool is worth.
+const MOST_BYTES: usize = 32 * 1024;
+/// As for all tools.
+const LONGEST_NAME: usize = 64;
+
+/// All that a model is told of a tool, and its annotations, with sorted keys: two definitions are the same where this is.
+pub(super) fn comparable(tool: &Tool) -> Value {
+    let whole = serde_json::to_value(tool).unwrap_or(Value::Null);
+    let keys = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
+    let parts = keys.iter().filter_map(|key| Some(((*key).to_owned(), whole.get(*key)?.clone())));
+    sorted(Value::Object(parts.collect()))
+}
+
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let parts: BTreeMap<String, Value> =
+                map.into_iter().map(|(key, part)| (key, sorted(part))).collect();
+            Value::Object(Map::from_iter(parts))
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}
+
+/// The SHA-256 of a comparable definition.
+pub(super) fn hash(comparable: &Value) -> String {
+    Sha256::digest(comparable.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A tool of a server as we offer it.
+#[derive(Debug, Clone)]
+pub(super) struct Offered {
+    pub(super) definition: Definition,
+    /// What its server calls it.
+    pub(super) theirs: String,
+    pub(super) hash: String,
+}
+
+/// Of the definitions of one server those that can be offered, and what is wrong with the others.
+pub(super) fn offered<'a>(
+    server: &str,
+    effect: Effect,
+    filter: &MountedTools,
+    definitions: impl Iterator<Item = (&'a String, &'a Value)>,
+) -> (Vec<Offered>, Vec<LeftOut>) {
+    let (mut tools, mut left_out): (Vec<Offered>, Vec<LeftOut>) = (Vec::new(), Vec::new());
+    for (theirs, definition) in definitions.filter(|(theirs, _)| filter.has(theirs)) {
+        let made = made(server, effect, theirs, definition).and_then(|tool| {
+            let name = &tool.definition.card.name;
+            let alike = tools.iter().find(|known| skeleton(&known.definition.card.name) == skeleton(name));
+            match alike {
+                Some(known) => Err(format!(
+                    "its name looks like that of `{}`; name the one you want under `tools` of [mcp.servers.{server}]",
+                    escaped(&known.theirs)
+                )),
+                None => Ok(tool),
+            }
+        });
+        match made {
+            Ok(tool) => tools.push(tool),
+            Err(why) => left_out.push(LeftOut { file: format!("{server}/{}", escaped(theirs)), why }),
+        }
+    }
+    (tools, left_out)
+}
+
+fn made(server: &str, effect: Effect, theirs: &str, definition: &Value) -> Result<Offered, String> {
+    let name = format!("{server}/{}", ours(theirs)?);
+    if name.len() > LONGEST_NAME {
+        return Err(format!(
+            "`{name}` has more than {LONGEST_NAME} characters; a shorter name of the server may do"
+        ));
+    }
+    if definition.to_string().len() > MOST_BYTES {
+        return Err(format!("its definition has more than {MOST_BYTES} bytes"));
+    }
+    let text = |key: &str| definition.get(key).and_then(Value::as_str).unwrap_or_default().trim();
+    let title = Some(text("title")).filter(|title| !title.is_empty());
+    let title = title.or_else(|| definition.pointer("/annotations/title").and_then(Value::as_str));
+    let title = cut(title.unwrap_or(theirs), MOST_TITLE);
+    let hint = |key: &str, usual: bool| {
+        definition.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool).unwrap_or(usual)
+    };
+    let card = Card {
+        name: name.into(),
+        title: escaped(&title).into_owned().into(),
+        description: escaped(&described(text("description"))).into_owned().into(),
+        // What it says of itself (`readOnlyHint`) is no reason to ask less.
+        effect,
+        destructive: hint("destructiveHint", true) && !hint("readOnlyHint", false),
+        idempotent: hint("idempotentHint", false) || hint("readOnlyHint", false),
+    };
+    let input = schema(definition.get("inputSchema").cloned().unwrap_or_else(|| json!({})))?;
+    Ok(Offered {
+        definition: Definition { card, input, output: None },
+        theirs: theirs.to_owned(),
+        hash: hash(definition),
+    })
+}
+
+/// The part of our name after the `/`: what our names cannot have becomes `_`.
+fn ours(theirs: &str) -> Result<String, String> {
+    if theirs.is_empty() {
+        return Err("it has no name".to_owned());
+    }
+    if !theirs.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("its name has other characters than ASCII's, which could pass for others".to_owned());
+    }
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    Ok(theirs.chars().map(|letter| if plain(letter) { letter } else { '_' }).collect())
+}
+
+fn described(text: &str) -> String {
+    if text.is_empty() {
+        return "A tool of a mounted MCP server, which does not say what it does.".to_owned();
+    }
+    cut(text, MOST_CHARS)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 6).chain(" [cut]".chars()).collect()
+}
+
+fn schema(mut value: Value) -> Result<Schema, String> {
+    let Value::Object(map) = &mut value else { return Err("its `inputSchema` is no object".to_owned()) };
+    if map.get("type").is_some_and(|kind| kind != "object") {
+        return Err("its `inputSchema` is not of an object: arguments have names".to_owned());
+    }
+    map.remove("$schema");
+    map.insert("type".to_owned(), json!("object"));
+    map.entry("properties").or_insert_with(|| json!({}));
+    map.entry("required").or_insert_with(|| json!([]));
+    escape_all(&mut value);
+    let schema = Schema::new(value);
+    schema.verify().map_err(|error| format!("its `inputSchema` is no JSON schema: {error}"))?;
+    Ok(schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definitions(tools: &[Value]) -> BTreeMap<String, Value> {
+        let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
+        tools.iter().map(|tool| (name(tool), sorted(tool.clone()))).collect()
+    }
+
+    fn offer(tools: &[Value], filter: &MountedTools) -> (Vec<Offered>, Vec<LeftOut>) {
+        offered("srv", Effect::Execute, filter, definitions(tools).iter())
+    }
+
+    fn tool(name: &str) -> Value {
+        json!({"name": name, "description": "d", "inputSchema": {"type": "object"}})
+    }
+
+    #[test]
+    fn a_tool_gets_a_name_of_ours_and_lowers_no_approval() {
+        let mut said = tool("get.issue");
+        said["annotations"] = json!({"readOnlyHint": true, "title": "Get"});
+        said["description"] = json!(format!("look\u{202e}{}", "x".repeat(3_000)));
+        let (tools, left_out) = offer(&[said], &MountedTools::All);
+        assert!(left_out.is_empty(), "{left_out:?}");
+        let card = &tools[0].definition.card;
+        assert_eq!((card.name.as_ref(), card.title.as_ref()), ("srv/get_issue", "Get"));
+        assert_eq!((card.effect, tools[0].theirs.as_str()), (Effect::Execute, "get.issue"));
+        assert!(card.description.starts_with("look\\u{202e}x") && card.description.ends_with("[cut]"));
+    }
+
+    #[test]
+    fn what_cannot_be_offered_is_told() {
+        let mut listed = tool("list");
+        listed["inputSchema"] = json!({"type": "array"});
+        let mut large = tool("large");
+        large["description"] = json!("x".repeat(40_000));
+        let mut broken = tool("broken");
+        broken["inputSchema"] = json!({"type": "object", "properties": {"a": {"type": "nonsense"}}});
+        for (tool, why) in [
+            (listed, "not of an object"),
+            (large, "more than 32768 bytes"),
+            (broken, "is no JSON schema"),
+            (tool("gеt"), "other characters than ASCII's"),
+            (tool(&"x".repeat(70)), "more than 64 characters"),
+        ] {
+            let (tools, left_out) = offer(&[tool], &MountedTools::All);
+            assert!(tools.is_empty() && left_out[0].why.contains(why), "{left_out:?}");
+        }
+        let (tools, left_out) = offer(&[tool("Get"), tool("get")], &MountedTools::All);
+        assert_eq!((tools.len(), left_out.len()), (1, 1));
+        assert!(left_out[0].why.contains("looks like that of `Get`"));
+    }
+
+    #[test]
+    fn the_filter_goes_by_the_servers_own_names() {
+        let filter = MountedTools::Named(vec!["a.b".to_owned()]);
+        let (tools, _) = offer(&[tool("a.b"), tool("a")], &filter);
+        assert_eq!(tools.iter().map(|tool| tool.theirs.as_str()).collect::<Vec<_>>(), ["a.b"]);
+        assert!(offer(&[tool("a")], &MountedTools::Named(Vec::new())).0.is_empty());
+    }
+
+    #[test]
+    fn the_order_of_keys_makes_no_other_definition() {
+        let one: Tool =
+            serde_json::from_str(r#"{"name":"a","inputSchema":{"type":"object","x":1}}"#).unwrap();
+        let other: Tool =
+            serde_json::from_str(r#"{"inputSchema":{"x":1,"type":"object"},"name":"a"}"#).unwrap();
+        assert_eq!(hash(&comparable(&one)), hash(&comparable(&other)));
+        let third: Tool =
+            serde_json::from_str(r#"{"name":"a","inputSchema":{"type":"object","x":2}}"#).unwrap();
+        assert_ne!(hash(&comparable(&one)), hash(&comparable(&third)));
+    }
+}

@@ -1,0 +1,82 @@
+//! The way to a server that runs elsewhere: streamable HTTP through a client that follows no redirect, so that headers never go
+//! to another address than the one they were given for, and that connects to no private address unless the settings name one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+
+use http::{HeaderName, HeaderValue};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use url::{Host, Url};
+
+use crate::tools::web::guard::{Exceptions, look};
+use crate::tools::web::http::client;
+
+/// The most that one message may have.
+const MOST_EVENT: usize = 8 << 20;
+
+/// A transport to `url`; says what is wrong with the settings where none can be made.
+pub(super) fn transport(
+    url: &Url,
+    headers: &BTreeMap<String, String>,
+    allowed: &[String],
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    let excepted = names_private(url) || Exceptions::new(allowed).has(url);
+    if !excepted {
+        look(url, &Exceptions::default()).map_err(|error| error.to_string())?;
+    }
+    let client = client(excepted).map_err(|error| error.error)?;
+    let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+        .custom_headers(read(headers)?)
+        .max_sse_event_size(MOST_EVENT)
+        // A new session would know nothing of the old one, and a call might be made twice.
+        .reinit_on_expired_session(false);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// Whether the address says itself that it is on this machine or network: then that is what its user wants. A name that leads
+/// there says no such thing.
+pub(super) fn names_private(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Ipv4(address)) => !crate::tools::web::guard::is_public(IpAddr::V4(address)),
+        Some(Host::Ipv6(address)) => !crate::tools::web::guard::is_public(IpAddr::V6(address)),
+        None => false,
+    }
+}
+
+fn read(headers: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+    let header = |(name, value): (&String, &String)| {
+        let named = HeaderName::from_bytes(name.as_bytes());
+        let named = named.map_err(|_| format!("`{}` cannot be the name of a header", name.escape_debug()))?;
+        // The value may be a secret.
+        let mut value = HeaderValue::from_str(value)
+            .map_err(|_| format!("the header `{named}` cannot have its value"))?;
+        value.set_sensitive(true);
+        Ok((named, value))
+    };
+    headers.iter().map(header).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_address_that_says_so_is_private() {
+        let private = |url: &str| names_private(&Url::parse(url).unwrap());
+        assert!(private("http://127.0.0.1:1/") && private("http://localhost/") && private("http://[::1]/"));
+        assert!(private("http://10.0.0.1/mcp"));
+        assert!(
+            !private("http://intranet/") && !private("https://example.com/") && !private("http://1.1.1.1/")
+        );
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_sent_is_named_without_its_value() {
+        let headers = |name: &str, value: &str| read(&BTreeMap::from([(name.to_owned(), value.to_owned())]));
+        assert!(headers("A b", "x").unwrap_err().contains("`A b`"));
+        let error = headers("Authorization", "Bearer sec\nret").unwrap_err();
+        assert!(error.contains("authorization") && !error.contains("sec"), "{error}");
+    }
+}

@@ -1,0 +1,245 @@
+//! Which definitions were agreed to: kept in the user's state folder, so that a server that says something else the next time
+//! is noticed.
+//!
+//! What a server says the first time is agreed to by mounting it. After that a tool whose definition is new or another is held
+//! back until its user has looked at the difference.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::config::{Folders, Mount, MountOrigin, MountTransport, StateError, StateFolder, StateName};
+use crate::text::diff::{DiffOptions, unified_diff};
+use crate::tools::hidden::escaped;
+use crate::tools::source::{HeldChange, HeldTool};
+
+const FOLDER: &str = "mounted";
+const VERSION: u32 = 1;
+const MOST_BYTES: u64 = 8 << 20;
+const DIFF_BYTES: usize = 8_000;
+
+/// How a server began a conversation the last time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Era {
+    /// With `initialize`.
+    Legacy,
+    /// With `server/discover`.
+    Modern,
+}
+
+/// What is known of a server from before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Known {
+    version: u32,
+    /// How it began, if it ever did.
+    pub(super) era: Option<Era>,
+    /// What it calls itself.
+    pub(super) server: Option<String>,
+    /// The revision it spoke.
+    pub(super) protocol: Option<String>,
+    /// Its definitions when it was last asked, by its own names; `None` where it never was.
+    listed: Option<BTreeMap<String, Value>>,
+    /// Those that were agreed to.
+    agreed: BTreeMap<String, Value>,
+}
+
+impl Known {
+    /// Whether it ever told its tools.
+    pub(super) fn is_listed(&self) -> bool {
+        self.listed.is_some()
+    }
+
+    /// What it said last and what was agreed to.
+    pub(super) fn agreed(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.listed.iter().flatten().filter(|(name, said)| self.agreed.get(*name) == Some(*said))
+    }
+
+    /// The names of all its tools.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.listed.iter().flatten().map(|(name, _)| name.as_str())
+    }
+
+    /// Whether the tool that it calls `name` is there and says what was agreed to.
+    pub(super) fn may_call(&self, name: &str) -> Callable {
+        match (self.listed.as_ref().and_then(|listed| listed.get(name)), self.agreed.get(name)) {
+            (None, _) => Callable::Gone,
+            (Some(said), Some(agreed)) if said == agreed => Callable::Yes,
+            (Some(_), _) => Callable::Held,
+        }
+    }
+
+    /// What is held back, with what differs.
+    pub(super) fn held(&self) -> Vec<HeldTool> {
+        let other = |(name, said): (&String, &Value)| {
+            let agreed = self.agreed.get(name);
+            let change = if agreed.is_some() { HeldChange::Changed } else { HeldChange::New };
+            let name = escaped(name).into_owned();
+            (agreed != Some(said)).then(|| HeldTool { diff: diff(&name, agreed, said), name, change })
+        };
+        self.listed.iter().flatten().filter_map(other).collect()
+    }
+
+    fn learn(&mut self, listed: BTreeMap<String, Value>) {
+        if self.listed.is_none() && self.agreed.is_empty() {
+            self.agreed.clone_from(&listed);
+        }
+        self.listed = Some(listed);
+    }
+
+    fn agree(&mut self) {
+        self.agreed.extend(self.listed.clone().unwrap_or_default());
+    }
+}
+
+/// Whether a tool may be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Callable {
+    /// It is what was agreed to.
+    Yes,
+    /// It is something else.
+    Held,
+    /// Its server has it no longer.
+    Gone,
+}
+
+fn diff(name: &str, agreed: Option<&Value>, said: &Value) -> String {
+    let pretty = |value: &Value| {
+        let text = serde_json::to_string_pretty(value).unwrap_or_default();
+        // Long descriptions on lines of their own show what differs in them.
+        escaped(&text).replace("\\n", "\\n\n") + "\n"
+    };
+    let old = agreed.map(pretty).unwrap_or_default();
+    let options = DiffOptions { max_bytes: DIFF_BYTES, ..DiffOptions::default() };
+    unified_diff(agreed.map(|_| name), &old, Some(name), &pretty(said), options).text
+}
+
+/// Where what is known of one server is kept.
+#[derive(Debug)]
+pub(super) struct Pins {
+    folder: StateFolder,
+    name: Option<StateName>,
+}
+
+impl Pins {
+    /// For the server that `mount` means: another command or address is another server. A project's is known in that project
+    /// only.
+    pub(super) fn new(folders: &Folders, mount: &Mount, root: &std::path::Path) -> Self {
+        let mut hasher = Sha256::new();
+        let mut part = |text: &str| hasher.update(format!("{}:{text}", text.len()));
+        match &mount.transport {
+            MountTransport::Stdio { command, args, .. } => {
+                part(command);
+                args.iter().for_each(|word| part(word));
+            }
+            MountTransport::Http { url, .. } => part(url.as_str()),
+        }
+        if mount.origin == MountOrigin::Project {
+            part(&root.display().to_string());
+        }
+        let key: String = hasher.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let name = StateName::new(&format!("{}-{key}.json", mount.name));
+        Self { folder: StateFolder::new(folders, FOLDER, "the definitions of mounted tools"), name }
+    }
+
+    /// What is known. What cannot be read counts as never agreed to, and is an error: it is not taken for a first time.
+    pub(super) fn read(&self) -> Result<Known, String> {
+        let Some(name) = &self.name else { return Ok(Known::default()) };
+        let bytes = self.folder.read(name, MOST_BYTES).map_err(|error| error.to_string())?;
+        let Some(bytes) = bytes else { return Ok(Known::default()) };
+        let damaged = |why: String| {
+            format!(
+                "what was agreed to of its tools cannot be read ({why}); delete {FOLDER}/{} in the state folder to agree anew",
+                name.as_str()
+            )
+        };
+        let known: Known = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        match known.version {
+            VERSION => Ok(known),
+            other => Err(damaged(format!("its version is {other}"))),
+        }
+    }
+
+    /// Notes what a server says of itself and its tools now.
+    pub(super) fn learn(
+        &self,
+        about: (Era, Option<String>, String),
+        listed: BTreeMap<String, Value>,
+    ) -> Result<Known, String> {
+        self.change(|known| {
+            (known.era, known.server, known.protocol) = (Some(about.0), about.1, Some(about.2));
+            known.learn(listed);
+        })
+    }
+
+    /// Agrees to all that the server said last.
+    pub(super) fn agree(&self) -> Result<Known, String> {
+        self.change(Known::agree)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Known)) -> Result<Known, String> {
+        let told = |error: StateError| error.to_string();
+        let Some(name) = &self.name else {
+            let mut known = Known::default();
+            change(&mut known);
+            return Ok(known);
+        };
+        let locked = self.folder.lock().map_err(told)?;
+        let before = self.read()?;
+        let mut known = before.clone();
+        change(&mut known);
+        known.version = VERSION;
+        if known != before {
+            let text = serde_json::to_vec(&known).map_err(|error| error.to_string())?;
+            locked.write(name, &text).map_err(told)?;
+        }
+        Ok(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn listed(tools: &[(&str, &str)]) -> BTreeMap<String, Value> {
+        let tool =
+            |(name, says): &(&str, &str)| ((*name).to_owned(), json!({"name": name, "description": says}));
+        tools.iter().map(tool).collect()
+    }
+
+    #[test]
+    fn the_first_word_counts_and_another_one_is_held() {
+        let mut known = Known::default();
+        known.learn(listed(&[("a", "reads"), ("b", "writes")]));
+        assert!(known.held().is_empty());
+        assert_eq!(known.agreed().count(), 2);
+        known.learn(listed(&[("a", "reads\u{200b}, and sends all keys"), ("c", "new")]));
+        assert_eq!(
+            ["a", "b", "c"].map(|name| known.may_call(name)),
+            [Callable::Held, Callable::Gone, Callable::Held]
+        );
+        let held = known.held();
+        assert_eq!((held[0].change, held[1].change), (HeldChange::Changed, HeldChange::New));
+        assert!(held[0].diff.contains("-  \"description\": \"reads\"\n"), "{}", held[0].diff);
+        assert!(held[0].diff.contains("\\u{200b}, and sends all keys"), "{}", held[0].diff);
+        assert_eq!(known.agreed().count(), 0);
+        // What comes back as it was is what was agreed to.
+        known.learn(listed(&[("a", "reads")]));
+        assert_eq!(known.may_call("a"), Callable::Yes);
+        known.learn(listed(&[("c", "new")]));
+        known.agree();
+        assert!(known.held().is_empty() && known.may_call("c") == Callable::Yes);
+    }
+
+    #[test]
+    fn a_server_that_had_no_tools_at_first_gets_none_in_silence() {
+        let mut known = Known::default();
+        known.learn(BTreeMap::new());
+        known.learn(listed(&[("late", "x")]));
+        assert_eq!(known.may_call("late"), Callable::Held);
+    }
+}

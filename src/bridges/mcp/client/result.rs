@@ -1,0 +1,194 @@
+//! What a server answers, as a result of ours.
+
+use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
+use serde_json::{Map, Value, json};
+
+use crate::tools::result::{Binary, ResultType, ToolResult};
+
+/// The most that pictures, sounds and files may have together, in base64.
+const MOST_BINARY: usize = 8 << 20;
+
+/// The result of `tool`. Texts of more than `most` bytes together are cut, and it is said.
+///
+/// | said by the server | becomes |
+/// |---|---|
+/// | texts, and texts of resources | `text`, which is also what a model reads |
+/// | `structuredContent` | `structured` |
+/// | links to resources | `links`, and a line each for the model |
+/// | images, sounds, other resources | binary parts |
+/// | `isError` | a failure with the code `server_failed`, its text being the error |
+pub(super) fn of(tool: &str, answer: CallToolResult, most: usize) -> ToolResult {
+    let failed = answer.is_error == Some(true);
+    let mut parts = Parts { most: MOST_BINARY, ..Parts::default() };
+    answer.content.into_iter().for_each(|block| parts.add(block));
+    let Parts { texts, links, binary, left_out, .. } = parts;
+    let mut text = texts.join("\n");
+    let said = text.clone();
+    let structured = answer.structured_content;
+    let mut value = Map::new();
+    value.insert("ok".to_owned(), json!(!failed));
+    if failed {
+        value.insert("code".to_owned(), json!("server_failed"));
+    }
+    // Many servers say the same twice, as data and as text.
+    let twice = structured
+        .as_ref()
+        .is_some_and(|data| serde_json::from_str::<Value>(&said).is_ok_and(|said| said == *data));
+    let truncated = cut(&mut text, most);
+    match (failed, text.is_empty()) {
+        (true, true) => {
+            value.insert("error".to_owned(), json!(format!("{tool} failed, and its server does not say why")))
+        }
+        (true, false) => value.insert("error".to_owned(), json!(text)),
+        (false, false) if !twice => value.insert("text".to_owned(), json!(text)),
+        (false, _) => None,
+    };
+    let mut notes: Vec<String> = left_out;
+    if truncated {
+        notes.push(format!("the text has {} bytes, of which the first {} are shown", said.len(), text.len()));
+        value.insert("truncated".to_owned(), json!(true));
+    }
+    if let Some(data) = structured {
+        let size = data.to_string().len();
+        match size > most {
+            true => notes.push(format!("its structured content has {size} bytes and is left out")),
+            false => {
+                value.insert("structured".to_owned(), data);
+            }
+        }
+    }
+    if !links.is_empty() {
+        value.insert("links".to_owned(), Value::Array(links.iter().map(|link| link.0.clone()).collect()));
+    }
+    if !notes.is_empty() {
+        value.insert("notes".to_owned(), json!(notes));
+    }
+    let lines = links.into_iter().map(|link| link.1).chain(notes);
+    let shown: Vec<String> = Some(text).filter(|text| !text.is_empty()).into_iter().chain(lines).collect();
+    let shown = Some(shown.join("\n")).filter(|shown| !shown.is_empty());
+    let kind = if failed { ResultType::Failure } else { ResultType::Success };
+    let text = shown.or_else(|| (!failed && !binary.is_empty()).then(|| format!("{tool} gave no text")));
+    ToolResult { kind, text, binary, ..ToolResult::from_value(Value::Object(value)) }
+}
+
+#[derive(Default)]
+struct Parts {
+    texts: Vec<String>,
+    /// As data and as a line.
+    links: Vec<(Value, String)>,
+    binary: Vec<Binary>,
+    left_out: Vec<String>,
+    /// How much binary there may still be.
+    most: usize,
+}
+
+impl Parts {
+    fn add(&mut self, block: ContentBlock) {
+        match block {
+            ContentBlock::Text(text) => self.texts.push(text.text),
+            ContentBlock::Image(image) => self.data("image", image.data, Some(image.mime_type), None),
+            ContentBlock::Audio(audio) => self.data("audio", audio.data, Some(audio.mime_type), None),
+            ContentBlock::ResourceLink(link) => self.links.push(linked(&link)),
+            ContentBlock::Resource(resource) => match resource.resource {
+                ResourceContents::TextResourceContents { uri, text, .. } => {
+                    self.texts.push(format!("{uri}:\n{text}"))
+                }
+                ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+                    self.data("resource", blob, mime_type, Some(uri));
+                }
+                _ => self.left_out.push("a resource of a kind that is not known is left out".to_owned()),
+            },
+            _ => self.left_out.push("a part of a kind that is not known is left out".to_owned()),
+        }
+    }
+
+    fn data(&mut self, kind: &str, data: String, mime_type: Option<String>, description: Option<String>) {
+        if data.len() > self.most {
+            self.left_out.push(format!("a part ({kind}) of {} bytes in base64 is left out", data.len()));
+            return;
+        }
+        self.most -= data.len();
+        let mime_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
+        self.binary.push(Binary { data, mime_type, kind: Some(kind.to_owned()), description });
+    }
+}
+
+fn linked(link: &Resource) -> (Value, String) {
+    let mut data = json!({"uri": link.uri, "name": link.name});
+    if let Some(kind) = &link.mime_type {
+        data["mime_type"] = json!(kind);
+    }
+    if let Some(description) = &link.description {
+        data["description"] = json!(description);
+    }
+    (data, format!("resource {}: {}", link.name, link.uri))
+}
+
+/// Shortens `text` to `most` bytes, at a character's end; tells whether it was longer.
+fn cut(text: &mut String, most: usize) -> bool {
+    if text.len() <= most {
+        return false;
+    }
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.truncate(end);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(answer: Value, most: usize) -> ToolResult {
+        of("srv/tool", serde_json::from_value(answer).unwrap(), most)
+    }
+
+    #[test]
+    fn every_kind_of_content_finds_its_place() {
+        let answer = json!({
+            "content": [
+                {"type": "text", "text": "one"},
+                {"type": "image", "data": "AA==", "mimeType": "image/png"},
+                {"type": "resource_link", "uri": "file:///a.txt", "name": "a"},
+                {"type": "resource", "resource": {"uri": "x:1", "text": "inside"}},
+                {"type": "resource", "resource": {"uri": "x:2", "blob": "AAAA"}},
+                {"type": "audio", "data": "BB==", "mimeType": "audio/wav"},
+            ],
+            "structuredContent": [1, 2],
+        });
+        let result = result(answer, 10_000);
+        assert!(result.ok());
+        assert_eq!(result.text_for_model(), "one\nx:1:\ninside\nresource a: file:///a.txt");
+        assert_eq!(
+            result.value,
+            json!({"ok": true, "text": "one\nx:1:\ninside", "structured": [1, 2], "links": [{"uri": "file:///a.txt", "name": "a"}]})
+        );
+        let kinds: Vec<_> = result.binary.iter().map(|part| part.kind.clone().unwrap_or_default()).collect();
+        assert_eq!(kinds, ["image", "resource", "audio"]);
+        assert_eq!(result.binary[1].description.as_deref(), Some("x:2"));
+    }
+
+    #[test]
+    fn an_error_is_a_failure_with_its_words() {
+        let told =
+            result(json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}), 100);
+        assert_eq!(told.kind, ResultType::Failure);
+        assert_eq!(told.value, json!({"ok": false, "code": "server_failed", "error": "no such file"}));
+        let mute = result(json!({"content": [], "isError": true}), 100);
+        assert_eq!(mute.value["error"], "srv/tool failed, and its server does not say why");
+    }
+
+    #[test]
+    fn what_is_said_twice_is_told_once_and_what_is_too_long_is_cut() {
+        let answer =
+            json!({"content": [{"type": "text", "text": "{\"a\": 1}"}], "structuredContent": {"a": 1}});
+        assert_eq!(result(answer, 100).value, json!({"ok": true, "structured": {"a": 1}}));
+        let long = result(
+            json!({"content": [{"type": "text", "text": "ä".repeat(100)}], "structuredContent": "x".repeat(60)}),
+            51,
+        );
+        assert_eq!(long.value["text"], "ä".repeat(25));
+        assert_eq!(long.value["truncated"], true);
+        assert_eq!(long.value.get("structured"), None);
+        assert!(long.text_for_model().contains("200 bytes, of which the first 50 are shown"));
+    }
+}

@@ -1,0 +1,119 @@
+//! How mounted MCP servers look.
+
+use super::look::{BAD, BOLD, CODE, DIM, GOOD, WARN};
+use super::table::{Cell, table};
+use super::{Look, escape};
+use crate::tools::source::{Finding, HeldTool, MountedServer, MountedState, Outcome};
+
+/// One line per server, and one for each thing that is wrong with it.
+pub fn list(servers: &[MountedServer], look: &Look) -> String {
+    let rows: Vec<Vec<Cell>> = servers
+        .iter()
+        .map(|server| {
+            let held = server.held.len();
+            let held = if held > 0 { format!("{held} held back") } else { String::new() };
+            vec![
+                Cell::new(escape::line(&server.name), BOLD),
+                Cell::new(server.state.as_str(), style(server.state)),
+                Cell::plain(super::look::count(server.tools.len(), "tool")),
+                Cell::new(held, WARN),
+                Cell::plain(server.transport.clone()),
+                Cell::new(escape::words(server.detail.as_deref().unwrap_or(&server.target)), DIM),
+            ]
+        })
+        .collect();
+    table(&[], &rows, look)
+}
+
+/// All that is known of one server.
+pub fn one(server: &MountedServer, look: &Look) -> String {
+    let said = |text: &Option<String>| escape::words(text.as_deref().unwrap_or("not known yet"));
+    let mut rows = vec![
+        ("target", format!("{} ({})", escape::words(&server.target), server.transport)),
+        ("file", escape::words(&server.file)),
+        ("state", server.state.as_str().to_owned()),
+        ("server", said(&server.server)),
+        ("protocol", said(&server.protocol)),
+    ];
+    rows.extend(server.pid.map(|pid| ("pid", pid.to_string())));
+    rows.extend(server.detail.as_deref().map(|detail| ("detail", escape::words(detail))));
+    let rows: Vec<Vec<Cell>> =
+        rows.into_iter().map(|(name, what)| vec![Cell::new(name, DIM), Cell::plain(what)]).collect();
+    let mut out = format!("{}\n{}", look.paint(BOLD, &escape::line(&server.name)), table(&[], &rows, look));
+    if !server.tools.is_empty() {
+        let tools: Vec<Vec<Cell>> = server
+            .tools
+            .iter()
+            .map(|tool| {
+                vec![Cell::new(escape::line(&tool.name), CODE), Cell::plain(escape::words(&tool.summary))]
+            })
+            .collect();
+        out.push('\n');
+        out.push_str(&table(&[], &tools, look));
+    }
+    for left in
+        server.left_out.iter().filter(|left| !server.held.iter().any(|held| left.file.ends_with(&held.name)))
+    {
+        out.push_str(&format!(
+            "\n{} {}: {}\n",
+            look.paint(WARN, "no tool:"),
+            escape::words(&left.file),
+            escape::words(&left.why)
+        ));
+    }
+    out.push_str(&held_back(&server.held, look));
+    if !server.held.is_empty() {
+        out.push_str(&format!("\nto agree to this: lsp-tools mcp approve {}\n", escape::words(&server.name)));
+    }
+    out
+}
+
+/// What was agreed to just now.
+pub fn approved(held: &[HeldTool], look: &Look) -> String {
+    let line = |tool: &HeldTool| {
+        format!("{} {} ({})\n", look.paint(GOOD, "agreed:"), escape::words(&tool.name), tool.change.as_str())
+    };
+    held.iter().map(line).collect()
+}
+
+/// One line per trial.
+pub fn findings(findings: &[Finding], look: &Look) -> String {
+    let rows: Vec<Vec<Cell>> = findings
+        .iter()
+        .map(|finding| {
+            let (word, style) = match finding.outcome {
+                Outcome::Ok => ("ok", GOOD),
+                Outcome::Note => ("note", WARN),
+                Outcome::Fault => ("fault", BAD),
+            };
+            vec![
+                Cell::new(word, style),
+                Cell::new(escape::line(&finding.server), BOLD),
+                Cell::plain(finding.check.clone()),
+                Cell::plain(escape::words(&finding.detail)),
+            ]
+        })
+        .collect();
+    table(&[], &rows, look)
+}
+
+fn held_back(held: &[HeldTool], look: &Look) -> String {
+    let mut out = String::new();
+    for tool in held {
+        let (name, change) = (escape::words(&tool.name), tool.change.as_str());
+        out.push_str(&format!(
+            "\n{} {name} ({change})\n{}",
+            look.paint(WARN, "held back:"),
+            escape::block(&tool.diff)
+        ));
+    }
+    out
+}
+
+fn style(state: MountedState) -> anstyle::Style {
+    match state {
+        MountedState::Running => GOOD,
+        MountedState::Idle => DIM,
+        MountedState::Failed | MountedState::Stopped => BAD,
+    }
+}

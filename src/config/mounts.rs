@@ -1,0 +1,456 @@
+//! The MCP servers of others whose tools are mounted among ours, as settings name them.
+//!
+//! ```toml
+//! [mcp]
+//! files = [".mcp.json"]          # also what these files have under `mcpServers`
+//!
+//! [mcp.servers.files]            # a program that speaks MCP on its stdin and stdout
+//! type = "stdio"                 # or "local"; may be left out
+//! command = "npx"
+//! args = ["-y", "@modelcontextprotocol/server-filesystem", "docs"]
+//! env = {DEBUG = "1"}            # as it stands here: nothing is filled in
+//! cwd = "tools"                  # relative to the workspace
+//! tools = ["*"]                  # or the names of some; none with []
+//! timeout = 30_000               # milliseconds, for a start and for each call
+//!
+//! [mcp.servers.issues]           # a server that is there already
+//! type = "http"
+//! url = "https://example.com/mcp"
+//! headers = {Authorization = "Bearer …"}
+//! ```
+//!
+//! An entry is taken whole from one file: laid over key by key, a project could send the headers of one entry to the address of
+//! another. What a project says of servers counts only where it is trusted; a file of `files` that lies in the project is
+//! trusted entry by entry.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toml::Table;
+use url::Url;
+
+use super::error::{ConfigError, Problem, printable};
+use super::launch::LaunchFields;
+use super::layer::{Layer, Origin};
+use super::schema::Shape::{Choice, Named, Number, Record, Text, TextTable, Texts};
+use super::schema::{Field, launch, untrusted};
+use super::trust::{Trust, TrustState};
+use crate::workspace::{ReadError, Workspace};
+
+const MOST_MS: u64 = 3_600_000;
+const USUAL_MS: u64 = 60_000;
+const LONGEST_NAME: usize = 32;
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The words of `[mcp]`.
+pub(super) const MCP: Field = super::schema::plain("mcp", Record(TABLE));
+
+const TABLE: &[Field] = &[launch("files", Texts), launch("servers", Named(SERVER))];
+
+const SERVER: &[Field] = &[
+    launch("type", Choice(&["local", "stdio", "http", "sse"])),
+    launch("command", Text),
+    launch("args", Texts),
+    launch("env", TextTable),
+    launch("cwd", Text),
+    launch("tools", Texts),
+    launch("timeout", Number(1, MOST_MS)),
+    launch("url", Text),
+    launch("headers", TextTable),
+];
+
+/// One entry as it is written. Files of other programs may have more words in theirs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Words {
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    args: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    env: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    headers: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct McpTable {
+    files: Vec<String>,
+    servers: BTreeMap<String, Words>,
+}
+
+/// A server whose tools are mounted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// What its tools' names begin with: 1 to 32 of A-Z, a-z, 0-9, `_` and `-`.
+    pub name: String,
+    /// How it is reached.
+    pub transport: MountTransport,
+    /// Which of its tools are offered.
+    pub tools: MountedTools,
+    /// How long its start, and each call, may take.
+    pub timeout: Duration,
+    /// Whose word it is.
+    pub origin: MountOrigin,
+    /// The file that names it, as people know it.
+    pub file: String,
+}
+
+/// How a mounted server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MountTransport {
+    /// A program of ours that speaks on its stdin and stdout.
+    Stdio {
+        /// The program: a name on PATH, or a path relative to the workspace.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables beside the few that every server gets.
+        env: BTreeMap<String, String>,
+        /// Its working directory, relative to the workspace.
+        cwd: Option<PathBuf>,
+    },
+    /// A server that runs elsewhere.
+    Http {
+        /// Its address.
+        url: Url,
+        /// Headers of every request.
+        headers: BTreeMap<String, String>,
+        /// The settings call it `sse`.
+        sse: bool,
+    },
+}
+
+/// Which tools of a server are offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MountedTools {
+    /// All.
+    All,
+    /// Those with these names; none where there are no names.
+    Named(Vec<String>),
+}
+
+impl MountedTools {
+    /// Whether the tool that its server calls `name` is offered.
+    pub fn has(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Named(names) => names.iter().any(|known| known == name),
+        }
+    }
+}
+
+/// Whose word an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MountOrigin {
+    /// The user's own.
+    User,
+    /// A project's that its owner trusted with it.
+    Project,
+}
+
+/// Everything that is mounted, and what a project needs trust for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mounts {
+    /// By name.
+    pub servers: BTreeMap<String, Mount>,
+    /// Files that may name more.
+    files: Vec<ListedFile>,
+    /// Each entry in files of the project, by the name that trust knows it by, and all that it says.
+    pub pins: Vec<(String, String)>,
+    /// One sentence for each server that is named and not mounted.
+    pub left_out: Vec<String>,
+    /// The words of all commands, of entries that do not count yet as well: a file of the project among them would be run, or
+    /// read by what runs.
+    pub words: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ListedFile {
+    path: String,
+    /// The settings that list it count.
+    counts: bool,
+    of_user: bool,
+}
+
+impl Mounts {
+    /// Takes what a layer's checked table says of servers out of it. Must come before what is untrusted is taken out: files
+    /// that an untrusted project lists are looked at as well, so that its owner is asked about all at once.
+    pub(super) fn take(&mut self, layer: &Layer, table: &mut Table) -> Result<Vec<String>, ConfigError> {
+        let Some(value) = table.remove(MCP.key) else { return Ok(Vec::new()) };
+        let invalid = |message: &str| {
+            let line = layer.line_of(&[MCP.key]).unwrap_or(1);
+            ConfigError::Invalid(vec![Problem::new(&layer.file, line, message)])
+        };
+        let said: McpTable = value.try_into().map_err(|error: toml::de::Error| invalid(error.message()))?;
+        let counts = layer.origin != (Origin::Project { trusted: false });
+        let of_user = matches!(layer.origin, Origin::User | Origin::Flags | Origin::BuiltIn);
+        let files = said.files.into_iter().map(|path| ListedFile { path, counts, of_user });
+        self.files.extend(files);
+        if !counts {
+            let words = [
+                ("files", layer.line_of(&[MCP.key, "files"])),
+                ("servers", layer.line_of(&[MCP.key, "servers"])),
+            ];
+            let said = words.iter().filter(|(_, line)| line.is_some());
+            let said: Vec<String> =
+                said.map(|(word, _)| untrusted(&format!("`mcp.{word}` of `{}`", layer.file))).collect();
+            self.left_out.extend(said.iter().cloned());
+            return Ok(said);
+        }
+        let origin = if of_user { MountOrigin::User } else { MountOrigin::Project };
+        let mut left_out = Vec::new();
+        for (name, words) in said.servers {
+            let mount = read(&name, words, origin, &layer.file).map_err(|why| {
+                let line = layer.line_of(&[MCP.key, "servers", &name]).unwrap_or(1);
+                let message = format!("[mcp.servers.{name}] {why}");
+                ConfigError::Invalid(vec![Problem::new(&layer.file, line, &message)])
+            })?;
+            left_out.extend(self.add(mount));
+        }
+        self.left_out.extend(left_out.iter().cloned());
+        Ok(left_out)
+    }
+
+    /// Reads the files that the settings list, and adds what they name. What a project's file says is added to `launch`, for
+    /// its owner to be asked about, and counts where `trust` has just that.
+    pub(super) fn read_files(
+        &mut self,
+        home: Option<&Path>,
+        project: Option<&Path>,
+        launch: &mut LaunchFields,
+        trust: &Trust,
+    ) -> Result<Vec<String>, ConfigError> {
+        let mut left_out = Vec::new();
+        let mut files = std::mem::take(&mut self.files);
+        files.dedup_by(|one, other| one.path == other.path && one.of_user == other.of_user);
+        for file in files {
+            let outside = file.path.starts_with('/') || file.path.starts_with("~/");
+            match (outside, project) {
+                (true, _) if file.of_user => {
+                    let path = match (file.path.strip_prefix("~/"), home) {
+                        (Some(rest), Some(home)) => home.join(rest),
+                        _ => PathBuf::from(&file.path),
+                    };
+                    for entry in entries(text_of(&path), &file.path, &mut left_out) {
+                        left_out.extend(self.add_entry(entry, MountOrigin::User, &file.path));
+                    }
+                }
+                (true, _) => left_out.push(printable(&format!(
+                    "`{}` is not read: a project's settings may only name files of the project",
+                    file.path
+                ))),
+                (false, Some(project)) => {
+                    let text = project_text(project, &file.path);
+                    for entry in entries(text, &file.path, &mut left_out) {
+                        let pin = pin_of(&entry);
+                        self.words.extend(words_of(&entry.1));
+                        launch.add_tool(&pin.0, &pin.1);
+                        let state = trust.tool_state(project, &pin.0, &pin.1)?;
+                        self.pins.push(pin);
+                        if file.counts {
+                            left_out.extend(match told(&state, &entry.0, &file.path) {
+                                Some(why) => Some(why),
+                                None => self.add_entry(entry, MountOrigin::Project, &file.path),
+                            });
+                        }
+                    }
+                }
+                (false, None) => {}
+            }
+        }
+        self.left_out.extend(left_out.iter().cloned());
+        Ok(left_out)
+    }
+
+    fn add_entry(
+        &mut self,
+        (name, value): (String, Value),
+        origin: MountOrigin,
+        file: &str,
+    ) -> Option<String> {
+        let words = serde_json::from_value::<Words>(value).map_err(|error| error.to_string());
+        match words.and_then(|words| read(&name, words, origin, file)) {
+            Ok(mount) => self.add(mount),
+            Err(why) => {
+                Some(printable(&format!("the MCP server `{name}` of `{file}` is not mounted: {why}")))
+            }
+        }
+    }
+
+    /// Adds a server; says why where one of that name is there already.
+    fn add(&mut self, mount: Mount) -> Option<String> {
+        let alike = |known: &&Mount| skeleton(&known.name) == skeleton(&mount.name);
+        if let Some(known) = self.servers.values().find(alike) {
+            let (name, file, taken) = (&mount.name, &mount.file, &known.name);
+            let theirs = &known.file;
+            return Some(printable(&format!(
+                "the MCP server `{name}` of `{file}` is not mounted: `{taken}` of `{theirs}` has that name, or one that looks like it"
+            )));
+        }
+        if let MountTransport::Stdio { command, args, .. } = &mount.transport {
+            self.words.extend(std::iter::once(command).chain(args).cloned());
+        }
+        self.servers.insert(mount.name.clone(), mount);
+        None
+    }
+}
+
+/// What is the same in two names that look alike: upper and lower case, `0` and `o`, `1`, `i` and `l`, `-` and `_`.
+pub fn skeleton(name: &str) -> String {
+    let plain = |letter: char| match letter.to_ascii_lowercase() {
+        '0' => 'o',
+        '1' | 'i' => 'l',
+        '-' | '.' => '_',
+        letter => letter,
+    };
+    name.chars().map(plain).collect()
+}
+
+fn words_of(entry: &Value) -> Vec<String> {
+    let words = serde_json::from_value::<Words>(entry.clone()).unwrap_or_default();
+    words.command.into_iter().chain(words.args).collect()
+}
+
+fn told(state: &TrustState, name: &str, file: &str) -> Option<String> {
+    let what = format!("the MCP server `{name}` of `{file}`");
+    match state {
+        TrustState::Trusted => None,
+        TrustState::Untrusted => Some(untrusted(&what)),
+        TrustState::Changed { what } => Some(printable(&format!(
+            "the MCP server `{name}` of `{file}` does not count: {}; `lsp-tools trust` shows what it would run now",
+            what.join("; ")
+        ))),
+    }
+}
+
+/// What trust knows an entry by, and all that decides what it does.
+fn pin_of((name, value): &(String, Value)) -> (String, String) {
+    let words = serde_json::from_value::<Words>(value.clone()).ok();
+    let text =
+        words.and_then(|words| serde_json::to_string(&words).ok()).unwrap_or_else(|| value.to_string());
+    (format!("MCP server {name}"), text)
+}
+
+fn read(name: &str, words: Words, origin: MountOrigin, file: &str) -> Result<Mount, String> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(fits) {
+        return Err(format!("its name must be 1 to {LONGEST_NAME} of A-Z, a-z, 0-9, `_` and `-`"));
+    }
+    let remote = match words.kind.as_deref() {
+        Some("local" | "stdio") => false,
+        Some("http" | "sse" | "streamable-http" | "streamableHttp") => true,
+        Some(other) => return Err(format!("its `type` is `{other}`; it must be local, stdio, http or sse")),
+        None => words.command.is_none() && words.url.is_some(),
+    };
+    let tools = match words.tools {
+        None => MountedTools::All,
+        Some(names) if names.iter().any(|name| name == "*") => MountedTools::All,
+        Some(names) => MountedTools::Named(names),
+    };
+    let timeout = words.timeout.unwrap_or(USUAL_MS);
+    if !(1..=MOST_MS).contains(&timeout) {
+        return Err(format!("its `timeout` is {timeout}; it must be from 1 to {MOST_MS} milliseconds"));
+    }
+    let transport = if remote {
+        let sse = words.kind.as_deref() == Some("sse");
+        MountTransport::Http {
+            url: address(words.url, words.command.is_some())?,
+            headers: words.headers,
+            sse,
+        }
+    } else {
+        if words.url.is_some() {
+            return Err("it has a `url`, which a program has not; its `type` would be \"http\"".to_owned());
+        }
+        let command = words.command.filter(|command| !command.trim().is_empty());
+        let command = command
+            .ok_or("it names no program; give its `command`, or a `url` for a server that runs elsewhere")?;
+        MountTransport::Stdio { command, args: words.args, env: words.env, cwd: words.cwd.map(PathBuf::from) }
+    };
+    let timeout = Duration::from_millis(timeout);
+    Ok(Mount { name: name.to_owned(), transport, tools, timeout, origin, file: file.to_owned() })
+}
+
+fn address(url: Option<String>, has_command: bool) -> Result<Url, String> {
+    if has_command {
+        return Err("it has a `command`, which a server that runs elsewhere has not".to_owned());
+    }
+    let text = url.ok_or("it has no address; give its `url`")?;
+    let url = Url::parse(&text).map_err(|error| format!("its `url` is no address: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err("its `url` must begin with http:// or https:// and name a host".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("its `url` has a user's name or password in it; put them into `headers`".to_owned());
+    }
+    Ok(url)
+}
+
+/// The entries of a file's `mcpServers` (`servers` in some hosts' files), in their order.
+fn entries(
+    text: Result<Option<String>, String>,
+    file: &str,
+    left_out: &mut Vec<String>,
+) -> Vec<(String, Value)> {
+    let read = text.and_then(|text| {
+        let Some(text) = text else { return Ok(Vec::new()) };
+        let whole: Value = serde_json::from_str(&text).map_err(|error| format!("it is not JSON: {error}"))?;
+        let servers = whole.get("mcpServers").or_else(|| whole.get("servers"));
+        match servers {
+            Some(Value::Object(servers)) => {
+                Ok(servers.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+            }
+            Some(_) => Err("its `mcpServers` is no object".to_owned()),
+            None => Err("it has no `mcpServers`".to_owned()),
+        }
+    });
+    read.unwrap_or_else(|why| {
+        left_out.push(printable(&format!("the MCP servers of `{file}` are not mounted: {why}")));
+        Vec::new()
+    })
+}
+
+/// A file of the project, read as every file of the project is: nothing that lies outside can stand in for it.
+fn project_text(project: &Path, name: &str) -> Result<Option<String>, String> {
+    let workspace = Workspace::open(project).map_err(|error| error.to_string())?;
+    let path = workspace.path(Path::new(name)).map_err(|error| error.to_string())?;
+    match workspace.read_text_up_to(&path, MOST_BYTES) {
+        Ok(file) => Ok(Some(file.text)),
+        Err(ReadError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A file of the user's; none where there is none.
+fn text_of(path: &Path) -> Result<Option<String>, String> {
+    let told = |error: std::io::Error| format!("it cannot be read: {error}");
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(told(error)),
+        Ok(data) if !data.is_file() => return Err("it is no file".to_owned()),
+        Ok(_) => {}
+    }
+    let mut text = String::new();
+    File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text)).map_err(told)?;
+    Ok(Some(text))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+use std::fs;
+
+use super::*;
+use crate::config::{Catalogue, Config, Flags, Folders, Settings};
+
+fn mounts(origin: Origin, text: &str) -> Result<(Mounts, Vec<String>), ConfigError> {
+    let layers = [Layer::new(origin, "lsp-tools.toml", text)];
+    Settings::load(&layers, Catalogue::built_in()).map(|(settings, left_out)| (settings.mounts, left_out))
+}
+
+#[test]
+fn both_kinds_of_servers_are_read() {
+    let text = "[mcp.servers.files]\ntype = 'local'\ncommand = 'npx'\nargs = ['-y', 'x']\nenv = {A = '${B}'}\ncwd = 'sub'\n\
+                tools = ['read']\ntimeout = 5\n[mcp.servers.web]\nurl = 'https://example.com/mcp'\nheaders = {X-Key = 'k'}\n";
+    let (mounts, left_out) = mounts(Origin::User, text).unwrap();
+    assert!(left_out.is_empty());
+    let files = &mounts.servers["files"];
+    assert_eq!(files.timeout, Duration::from_millis(5));
+    assert!(files.tools.has("read") && !files.tools.has("write"));
+    let MountTransport::Stdio { command, env, .. } = &files.transport else { panic!("{files:?}") };
+    assert_eq!((command.as_str(), env["A"].as_str()), ("npx", "${B}"));
+    assert!(matches!(&mounts.servers["web"].transport, MountTransport::Http { sse: false, .. }));
+    assert_eq!(mounts.servers["web"].tools, MountedTools::All);
+}
+
+#[test]
+fn what_cannot_be_a_server_says_why_and_where() {
+    for (entry, why) in [
+        ("[mcp.servers.x]", "names no program"),
+        ("[mcp.servers.x]\ntype = 'http'", "has no address"),
+        ("[mcp.servers.x]\nurl = 'ftp://a/b'", "must begin with http"),
+        ("[mcp.servers.x]\nurl = 'http://u:p@a/b'", "user's name or password"),
+        ("[mcp.servers.x]\ntype = 'stdio'\nurl = 'http://a/b'", "which a program has not"),
+        ("[mcp.servers.'a/b']\ncommand = 'x'", "its name must be"),
+        ("[mcp.servers.x]\ncommand = 'x'\ntimeout = 0", "from 1 to"),
+        ("[mcp.servers.x]\ncommnd = 'x'", "unknown key `commnd`"),
+    ] {
+        let error = mounts(Origin::User, entry).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("lsp-tools.toml` line"), "{entry}: {error}");
+    }
+}
+
+#[test]
+fn names_that_look_alike_are_one() {
+    let text = "[mcp.servers.tool1]\ncommand = 'a'\n[mcp.servers.tooll]\ncommand = 'b'\n";
+    let (mounts, left_out) = mounts(Origin::User, text).unwrap();
+    assert_eq!(mounts.servers.len(), 1);
+    assert!(left_out[0].contains("`tooll`") && left_out[0].contains("looks like it"), "{left_out:?}");
+}
+
+#[test]
+fn an_untrusted_project_mounts_nothing() {
+    let text = "[mcp]\nfiles = ['.mcp.json']\n[mcp.servers.x]\ncommand = 'x'\n";
+    let (mounts, left_out) = mounts(Origin::Project { trusted: false }, text).unwrap();
+    assert!(mounts.servers.is_empty());
+    assert!(
+        left_out.iter().any(|said| said.contains("`mcp.servers` of") && said.contains("lsp-tools trust"))
+    );
+}
+
+#[test]
+fn a_projects_entry_neither_replaces_nor_completes_the_users() {
+    let layers = [
+        Layer::new(Origin::User, "user", "[mcp.servers.x]\nurl = 'https://a/'\nheaders = {K = 's'}\n"),
+        Layer::new(Origin::Project { trusted: true }, "project", "[mcp.servers.x]\nurl = 'https://evil/'\n"),
+    ];
+    let (settings, left_out) = Settings::load(&layers, Catalogue::built_in()).unwrap();
+    let MountTransport::Http { url, .. } = &settings.mounts.servers["x"].transport else { panic!() };
+    assert_eq!(url.as_str(), "https://a/");
+    assert!(left_out[0].contains("is not mounted"), "{left_out:?}");
+}
+
+#[test]
+fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(dir.path()).unwrap();
+    let folder = |name: &str| {
+        fs::create_dir(root.join(name)).unwrap();
+        root.join(name)
+    };
+    let folders = Folders { config: folder("c"), data: folder("d"), state: folder("s"), cache: folder("k") };
+    let project = folder("p");
+    fs::write(folders.settings_file(), "[mcp]\nfiles = ['.mcp.json']\n").unwrap();
+    let file = project.join(".mcp.json");
+    let entry = |arg: &str| {
+        format!(r#"{{"mcpServers": {{"a": {{"command": "run", "args": ["{arg}"], "disabled": false}}}}}}"#)
+    };
+    fs::write(&file, entry("--ok")).unwrap();
+    let trust = Trust::open(&folders).unwrap();
+    let load = || Config::load(&folders, Some(&project), &Flags::default(), &trust).unwrap();
+    let before = load();
+    assert!(before.settings.mounts.servers.is_empty());
+    assert!(
+        before
+            .launch
+            .shown()
+            .iter()
+            .any(|(name, said)| name.contains("MCP server a") && said.contains("--ok"))
+    );
+    trust.grant(&project, &before.launch).unwrap();
+    assert_eq!(load().settings.mounts.servers["a"].origin, MountOrigin::Project);
+    fs::write(&file, entry("--evil")).unwrap();
+    let after = load();
+    assert!(after.settings.mounts.servers.is_empty());
+    assert!(after.left_out.iter().any(|said| said.contains("was changed")), "{:?}", after.left_out);
+    fs::write(&file, "{").unwrap();
+    assert!(load().left_out.iter().any(|said| said.contains("is not JSON")));
+}

@@ -1,0 +1,213 @@
+//! Servers that mean harm, or are broken.
+
+use std::time::{Duration, Instant};
+
+use lsp_tools::ErrorCode;
+use lsp_tools::tools::result::ResultType;
+use serde_json::{Value, json};
+
+use crate::house::{
+    call, entry, heard, heard_file, json_of, mounting, open, run, starts, typed, with_settings,
+};
+use crate::support::{count_processes, wait_until};
+use lsp_tools::tools::tool::Caller;
+
+fn code(value: &Value) -> ErrorCode {
+    serde_json::from_value(value["code"].clone()).unwrap_or_else(|_| panic!("a code in {value}"))
+}
+
+/// A server that says something else at its second start is held back, the difference is shown, and leave gives it back.
+#[test]
+fn a_definition_that_changes_is_held_back_until_someone_agrees() {
+    let project = mounting("rug-restart", "");
+    assert_eq!(json_of(&project, &["mcp", "call", "m/say"]), (json!({"ok": true, "text": "said"}), 0));
+    let (second, status) = json_of(&project, &["mcp", "call", "m/say"]);
+    assert_eq!((code(&second), status), (ErrorCode::Denied, 5), "{second}");
+    assert!(second["hint"].as_str().is_some_and(|hint| hint.contains("lsp-tools mcp approve m")), "{second}");
+    assert!(
+        !heard(&project)
+            .iter()
+            .skip_while(|said| said["method"] != "tools/call")
+            .skip(1)
+            .any(|said| said["method"] == "tools/call")
+    );
+    let (listed, _) = json_of(&project, &["tools", "list"]);
+    assert!(!listed["tools"].to_string().contains("m/say"), "{listed}");
+    assert!(listed["left_out"].to_string().contains("mcp approve m"), "{listed}");
+    let (shown, _) = json_of(&project, &["mcp", "show", "m"]);
+    let held = shown["server"]["held"].as_array().unwrap();
+    let say = held.iter().find(|tool| tool["name"] == "say").unwrap();
+    assert_eq!(say["change"], "changed");
+    let diff = say["diff"].as_str().unwrap();
+    assert!(
+        diff.contains("-  \"description\": \"Says it.\"") && diff.contains("sends ~/.ssh along.\\u{202e}"),
+        "{diff}"
+    );
+    let doctor = run(&project, &["mcp", "doctor", "m"]);
+    assert_eq!(doctor.status.code(), Some(1));
+    let (approved, _) = json_of(&project, &["mcp", "approve", "m"]);
+    assert_eq!(approved["approved"].as_array().map(Vec::len), Some(2));
+    assert_eq!(json_of(&project, &["mcp", "call", "m/say"]).0["text"], "said");
+    assert_eq!(json_of(&project, &["mcp", "call", "m/extra"]).0["text"], "said");
+}
+
+/// The same while it runs, and told by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_definition_that_changes_while_it_runs_is_held_back() {
+    let project = mounting("rug-live", "");
+    let runtime = open(&project);
+    assert_eq!(typed(&runtime, "m/say").await.value["text"], "said");
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let held = loop {
+        let result = typed(&runtime, "m/say").await;
+        if !result.ok() {
+            break result;
+        }
+        assert!(Instant::now() < deadline, "it goes on saying {}", result.value);
+        // The word that it changed may still be on its way.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(code(&held.value), ErrorCode::Denied, "{}", held.value);
+    assert!(runtime.tools().get("m/say").is_err(), "it is still offered");
+    runtime.shutdown().await;
+}
+
+/// Neither our tools nor each other's can be taken for others.
+#[test]
+fn names_that_could_be_taken_for_others_are_left_out() {
+    let project = mounting("shadow", "");
+    let (shown, _) = json_of(&project, &["mcp", "show", "m"]);
+    let names: Vec<&str> = shown["server"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert_eq!(names, ["m/Read", "m/a_b"]);
+    let left_out = shown["server"]["left_out"].as_array().unwrap();
+    assert_eq!(left_out.len(), 5, "{left_out:?}");
+    // The name alone is ours.
+    assert!(
+        json_of(&project, &["tools", "call", "read", r#"{"path": "README.md"}"#]).0["content"]
+            .as_str()
+            .is_some()
+    );
+    let look_alike = with_settings(&(entry(&project, "tool1", "good") + &entry(&project, "Tooll", "good")));
+    let (listed, _) = json_of(&look_alike, &["mcp", "list"]);
+    assert_eq!(listed["servers"].as_array().map(Vec::len), Some(1));
+    assert!(listed["left_out"][0].as_str().unwrap().contains("looks like it"), "{listed}");
+}
+
+/// What a server says of itself lowers no approval.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_says_it_only_reads_is_asked_about_all_the_same() {
+    let project = mounting("liar", "");
+    let runtime = open(&project);
+    let result = call(&runtime, &Caller::default(), "m/say", json!({})).await;
+    assert_eq!((result.kind, code(&result.value)), (ResultType::Denied, ErrorCode::Denied));
+    assert!(result.value["hint"].as_str().unwrap().contains("allow = [\"m/say\"]"), "{}", result.value);
+    assert!(!heard(&project).iter().any(|said| said["method"] == "tools/call"));
+    runtime.shutdown().await;
+}
+
+/// A server that never answers costs its time and no more, in the beginning and in a call.
+#[test]
+fn silence_ends_with_the_time_that_was_given() {
+    for (mode, word) in [("silent", "does not start"), ("mute", "did not answer")] {
+        let project = mounting(mode, "timeout = 1500");
+        let began = Instant::now();
+        let (result, status) = json_of(&project, &["mcp", "call", "m/say"]);
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert_eq!(
+            (code(&result), status),
+            if mode == "mute" { (ErrorCode::Timeout, 4) } else { (ErrorCode::UnknownTool, 2) },
+            "{result}"
+        );
+        let doctor = run(&project, &["mcp", "doctor"]);
+        let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        match mode {
+            "silent" => assert!(told.contains(word) && doctor.status.code() == Some(1), "{told}"),
+            _ => assert!(result["error"].as_str().unwrap().contains(word), "{result}"),
+        }
+        wait_until("the server is gone", Duration::from_secs(5), || {
+            count_processes(heard_file(&project).to_str().unwrap()) == 0
+        });
+    }
+}
+
+/// A server that ends at once is tried a few times, and then left alone; what it said last is told.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_keeps_ending_is_not_started_for_ever() {
+    let project = mounting("dies", "");
+    let runtime = open(&project);
+    let mut answers = Vec::new();
+    for _ in 0..7 {
+        answers.push(typed(&runtime, "m/say").await);
+    }
+    assert!(answers.iter().all(|answer| code(&answer.value) == ErrorCode::ServerFailed), "{answers:?}");
+    let first = answers[0].value["error"].as_str().unwrap();
+    assert!(first.contains("exit status 3") && first.contains("out of cheese"), "{first}");
+    let last = answers[6].value["error"].as_str().unwrap();
+    assert!(last.contains("is left alone for") && last.contains("out of cheese"), "{last}");
+    assert_eq!(starts(&project), 5);
+    runtime.shutdown().await;
+    let never = mounting("crash", "");
+    let (listed, _) = json_of(&never, &["mcp", "list"]);
+    let detail = listed["servers"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("exit status 7") && detail.contains("cannot find my shoes"), "{detail}");
+}
+
+/// A line without an end is not waited for, nor kept.
+#[test]
+fn a_giant_line_ends_the_connection() {
+    let project = mounting("giant", "");
+    let began = Instant::now();
+    let (result, _) = json_of(&project, &["mcp", "call", "m/say"]);
+    assert!(began.elapsed() < Duration::from_secs(30));
+    assert!(result["error"].as_str().unwrap().contains("a line of more than 8388608 bytes"), "{result}");
+}
+
+/// Nothing of the environment that looks like a secret reaches a server; what its entry says does, as it stands.
+#[test]
+fn a_server_gets_its_own_environment_and_no_secrets() {
+    let project = mounting("environment", "env = {OWN = \"${HOME}\"}");
+    let output = project
+        .command(None)
+        .envs([("GITHUB_TOKEN", "s3cr"), ("ANTHROPIC_API_KEY", "s3cr"), ("SOMETHING", "s3cr")])
+        .args(["mcp", "call", "m/say"])
+        .output()
+        .unwrap();
+    let environment: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(environment["OWN"], "${HOME}");
+    assert!(environment["PATH"].is_string() && !environment.to_string().contains("s3cr"), "{environment}");
+}
+
+/// Nothing that a server starts outlives us, however we end.
+#[tokio::test(flavor = "multi_thread")]
+async fn children_of_a_server_die_with_us() {
+    let project = mounting("child", "");
+    let marker = heard_file(&project).to_str().unwrap().to_owned();
+    let runtime = open(&project);
+    assert!(typed(&runtime, "m/say").await.ok());
+    assert!(count_processes(&marker) >= 2);
+    drop(runtime);
+    wait_until("all of it is gone", Duration::from_secs(5), || count_processes(&marker) == 0);
+}
+
+/// A server may ask where the workspace is, and nothing else.
+#[test]
+fn a_server_gets_the_root_and_no_sampling() {
+    let project = mounting("asks", "");
+    assert_eq!(json_of(&project, &["mcp", "call", "m/say"]).0["text"], "said");
+    let heard = heard(&project);
+    let declared = heard.iter().find(|said| said["method"] == "initialize").unwrap();
+    let declared = declared["params"]["capabilities"].as_object().unwrap();
+    assert_eq!(declared.keys().collect::<Vec<_>>(), ["roots"]);
+    let reply =
+        |id: i64| heard.iter().find(|said| said["id"] == id && said.get("method").is_none()).unwrap().clone();
+    assert_eq!(reply(900)["error"]["code"], -32601);
+    assert_eq!(reply(901)["result"]["action"], "decline");
+    let roots = reply(902)["result"]["roots"].clone();
+    assert_eq!(roots.as_array().map(Vec::len), Some(1));
+    assert!(roots[0]["uri"].as_str().unwrap().ends_with("/project/"), "{roots}");
+}

@@ -1,0 +1,129 @@
+//! What these tests share: projects that mount a server, and what it heard.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::OnceLock;
+
+use lsp_tools::RuntimeOptions;
+use lsp_tools::policy::approval::NobodyToAsk;
+use lsp_tools::runtime::Runtime;
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::tools::result::ToolResult;
+use lsp_tools::tools::tool::Caller;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::Project;
+
+/// A project whose user's settings are `settings`.
+pub fn with_settings(settings: &str) -> Project {
+    let project = Project::new([("README.md", "hello\n")]);
+    fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    project
+}
+
+/// A project whose user mounts the scripted server in `mode` as `m`; `more` is appended to its table.
+pub fn mounting(mode: &str, more: &str) -> Project {
+    let project = Project::new([("README.md", "hello\n")]);
+    let settings = entry(&project, "m", mode) + more + "\n";
+    fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    project
+}
+
+/// The table that mounts the scripted server.
+pub fn entry(project: &Project, name: &str, mode: &str) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mounted/server.py");
+    let heard = heard_file(project);
+    format!("[mcp.servers.{name}]\ncommand = \"python3\"\nargs = [{script:?}, \"{mode}\", {heard:?}]\n")
+}
+
+pub fn heard_file(project: &Project) -> PathBuf {
+    project.beside("logs").join("heard.jsonl")
+}
+
+/// What the scripted server heard.
+pub fn heard(project: &Project) -> Vec<Value> {
+    let text = fs::read_to_string(heard_file(project)).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// How often the scripted server was started.
+pub fn starts(project: &Project) -> usize {
+    fs::read(heard_file(project).with_extension("jsonl.starts")).map_or(0, |bytes| bytes.len())
+}
+
+/// The command line in `project`.
+pub fn run(project: &Project, arguments: &[&str]) -> Output {
+    project.command(None).args(arguments).output().expect("lsp-tools runs")
+}
+
+/// What it answers as JSON, and its status.
+pub fn json_of(project: &Project, arguments: &[&str]) -> (Value, i32) {
+    let output = run(project, &[&["--format", "json"], arguments].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    let value = serde_json::from_str(&text);
+    let value = value.unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+    (value, output.status.code().expect("a status"))
+}
+
+/// A runtime on `project`, with all that is mounted.
+pub fn open(project: &Project) -> Runtime {
+    let options = RuntimeOptions {
+        cwd: project.root(),
+        supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
+        ..RuntimeOptions::default()
+    };
+    lsp_tools::bridges::open_with(options, project.folders(None)).expect("a runtime")
+}
+
+/// A call by someone who can be asked nothing.
+pub async fn call(runtime: &Runtime, caller: &Caller, name: &str, arguments: Value) -> ToolResult {
+    let request = CallRequest {
+        name,
+        arguments,
+        caller,
+        approver: &NobodyToAsk,
+        group: None,
+        cancelled: CancellationToken::new(),
+    };
+    runtime.call(request).await
+}
+
+/// A call by someone who has agreed to it.
+pub async fn typed(runtime: &Runtime, name: &str) -> ToolResult {
+    call(runtime, &Caller::at_shell(), name, json!({})).await
+}
+
+/// The folder with the real servers of npm and of PyPI, installed once below `target/`.
+pub fn real() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder =
+            Path::new(env!("CARGO_BIN_EXE_lsp-tools")).ancestors().nth(2).expect("target").join("test-mcp");
+        fs::create_dir_all(&folder).expect("a folder");
+        let lock = fs::File::create(folder.join("tests.lock")).expect("a lock");
+        lock.lock().expect("the lock");
+        let install = |done: &str, command: &str| {
+            if !folder.join(done).exists() {
+                let status =
+                    std::process::Command::new("sh").args(["-ec", command]).current_dir(&folder).status();
+                assert!(status.expect("a shell").success(), "{command}");
+            }
+        };
+        install(
+            "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
+            "npm install --no-fund --no-audit --prefix . @modelcontextprotocol/server-everything@2026.8.31 \
+             @modelcontextprotocol/server-filesystem@2026.8.31",
+        );
+        install("venv/bin/python", "python3 -m venv venv");
+        install("venv/has-mcp", "venv/bin/pip -q install mcp==2.3.0 && touch venv/has-mcp");
+        folder
+    })
+}
+
+/// The main file of a server of npm.
+pub fn node_server(name: &str) -> String {
+    let file = real().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
+    file.to_str().expect("UTF-8").to_owned()
+}

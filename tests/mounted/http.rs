@@ -1,0 +1,103 @@
+//! Servers that run elsewhere.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use lsp_tools::tools::web::guard::is_public;
+
+use crate::house::{json_of, real, run, with_settings};
+use crate::real::PYTHON;
+use crate::support::wait_until;
+
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_server_over_http_is_mounted() {
+    let port = free_port();
+    let mut command = Command::new(real().join("venv/bin/python"));
+    command.args(["-c", PYTHON, "http", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+    let _server = Ended(command.spawn().unwrap());
+    wait_until("it listens", Duration::from_secs(30), || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let project = with_settings(&format!(
+        "[mcp.servers.sums]\ntype = \"http\"\nurl = \"http://127.0.0.1:{port}/mcp\"\n"
+    ));
+    let (sum, _) = json_of(&project, &["mcp", "call", "sums/add", r#"{"one": 40, "other": 2}"#]);
+    assert_eq!(sum["structured"]["result"], 42, "{sum}");
+    let (shown, _) = json_of(&project, &["mcp", "show", "sums"]);
+    assert_eq!(
+        (shown["server"]["protocol"].as_str(), shown["server"]["transport"].as_str()),
+        (Some("2026-07-28"), Some("http"))
+    );
+    let doctor = run(&project, &["mcp", "doctor"]);
+    assert_eq!(doctor.status.code(), Some(0), "{}", String::from_utf8_lossy(&doctor.stdout));
+}
+
+/// Answers every request with `answer`, and keeps what was asked.
+fn listener(answer: String) -> (u16, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&heard);
+    // Ends with the test's process.
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = stream;
+            let mut bytes = [0; 8192];
+            let read = stream.read(&mut bytes).unwrap_or(0);
+            kept.lock().unwrap().push(String::from_utf8_lossy(&bytes[..read]).into_owned());
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    (port, heard)
+}
+
+/// A redirect is not followed, so that no header goes where it was not meant to go.
+#[test]
+fn a_redirect_gets_no_headers() {
+    let (evil, heard_by_evil) =
+        listener("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned());
+    let (port, heard) = listener(format!(
+        "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:{evil}/mcp\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    ));
+    let project = with_settings(&format!(
+        "[mcp.servers.r]\nurl = \"http://127.0.0.1:{port}/mcp\"\nheaders = {{X-Secret = \"s3cr\"}}\ntimeout = 5000\n"
+    ));
+    let doctor = run(&project, &["mcp", "doctor", "r"]);
+    let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert_eq!(doctor.status.code(), Some(1), "{told}");
+    assert!(heard.lock().unwrap().iter().any(|asked| asked.to_lowercase().contains("x-secret: s3cr")));
+    assert!(heard_by_evil.lock().unwrap().is_empty(), "{:?}", heard_by_evil.lock().unwrap());
+    assert!(!told.contains("s3cr"), "{told}");
+}
+
+/// A name that leads to this machine is not asked; an address that says so is.
+#[test]
+fn a_name_that_leads_to_a_private_address_is_refused() {
+    let port = free_port();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim().to_owned();
+    // A machine's own name is in its table of hosts almost everywhere.
+    let Ok(addresses) = (host.as_str(), port).to_socket_addrs() else {
+        eprintln!("skipped: the name {host} leads nowhere");
+        return;
+    };
+    assert!(addresses.into_iter().all(|address| !is_public(address.ip())), "{host} has a public address");
+    let project =
+        with_settings(&format!("[mcp.servers.r]\nurl = \"http://{host}:{port}/mcp\"\ntimeout = 5000\n"));
+    let doctor = run(&project, &["mcp", "doctor", "r"]);
+    let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(told.contains("is private to this machine or network"), "{host}: {told}");
+}

@@ -1,0 +1,165 @@
+//! Mounted tools under the rules, hooks and limits of all tools; whose mounts count; progress and the end of calls.
+
+use std::fs;
+use std::time::Duration;
+
+use lsp_tools::lsp::progress::ProgressEvent;
+use lsp_tools::policy::approval::NobodyToAsk;
+use lsp_tools::runtime::Client;
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::tools::tool::Caller;
+use serde_json::json;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use crate::house::{call, entry, heard, json_of, mounting, open, run, starts, typed, with_settings};
+use crate::support::{Project, wait_until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_allows_and_denies_a_whole_server() {
+    let allowed = mounting("good", "[permissions]\nallow = [\"m/*\"]");
+    let runtime = open(&allowed);
+    assert_eq!(call(&runtime, &Caller::default(), "m/say", json!({})).await.value["text"], "said");
+    let wrong = call(&runtime, &Caller::default(), "m/say", json!([])).await;
+    assert_eq!(wrong.value["code"], "invalid_args");
+    runtime.shutdown().await;
+    let record = fs::read_to_string(allowed.beside("state").join("audit.jsonl")).unwrap();
+    assert!(
+        record.lines().any(|line| line.contains("\"m/say\"") && line.contains("\"rule\":\"m/*\"")),
+        "{record}"
+    );
+    let denied = mounting("good", "[permissions]\ndeny = [\"m/*\"]");
+    // Also whoever types it.
+    assert_eq!(json_of(&denied, &["mcp", "call", "m/say"]).0["code"], "denied");
+    assert!(!heard(&denied).iter().any(|said| said["method"] == "tools/call"));
+}
+
+#[test]
+fn a_list_starts_nothing_once_the_tools_are_known() {
+    let project = mounting("good", "");
+    let (listed, _) = json_of(&project, &["tools", "list"]);
+    assert!(listed["tools"].to_string().contains("\"m/say\""), "{listed}");
+    assert_eq!(starts(&project), 1);
+    assert!(json_of(&project, &["tools", "list"]).0["tools"].to_string().contains("\"m/say\""));
+    let exported = run(&project, &["tools", "schema", "--format", "mcp"]);
+    assert!(String::from_utf8_lossy(&exported.stdout).contains("\"m.say\""));
+    assert_eq!(starts(&project), 1);
+    // A call of a tool of ours starts nothing either.
+    run(&project, &["tools", "call", "list"]);
+    assert_eq!(starts(&project), 1);
+}
+
+#[test]
+fn a_projects_servers_count_when_its_owner_trusts_them() {
+    let project = Project::new([]);
+    let script = entry(&project, "m", "good");
+    project.write(".lsp-tools/lsp-tools.toml", format!("[mcp]\nfiles = [\".mcp.json\"]\n{script}"));
+    let args = script.split_once("args = ").unwrap().1.trim();
+    let other = |mode: &str| {
+        format!(
+            r#"{{"mcpServers": {{"j": {{"command": "python3", "args": {}}}}}}}"#,
+            args.replace("good", mode)
+        )
+    };
+    project.write(".mcp.json", other("good"));
+    let names = |project: &Project| -> Vec<String> {
+        let (listed, _) = json_of(project, &["mcp", "list"]);
+        let servers = listed["servers"].as_array().unwrap();
+        servers.iter().map(|server| server["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(names(&project).is_empty());
+    assert_eq!(starts(&project), 0);
+    let shown = run(&project, &["trust", "--yes"]);
+    let shown = String::from_utf8_lossy(&[shown.stdout, shown.stderr].concat()).into_owned();
+    assert!(shown.contains("mcp.servers") && shown.contains("MCP server j"), "{shown}");
+    assert_eq!(names(&project), ["j", "m"]);
+    assert_eq!(json_of(&project, &["mcp", "call", "j/say"]).0["text"], "said");
+    // Another entry in the file is another question.
+    project.write(".mcp.json", other("liar"));
+    assert_eq!(names(&project), ["m"]);
+}
+
+#[test]
+fn a_script_of_the_project_runs_only_as_it_was_trusted() {
+    let project = with_settings(
+        "[mcp.servers.m]\ncommand = \"python3\"\nargs = [\"serve.py\", \"good\", \"/dev/null\"]\n",
+    );
+    let script = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mounted/server.py")).unwrap();
+    let script = script.replace("STARTS = HEARD + \".starts\"", "STARTS = __file__ + \".starts\"");
+    project.write("serve.py", &script);
+    let listed = |project: &Project| json_of(project, &["mcp", "list"]).0["servers"][0].to_string();
+    assert!(listed(&project).contains("is not trusted with it"), "{}", listed(&project));
+    assert!(!project.path("serve.py.starts").exists());
+    run(&project, &["trust", "--yes"]);
+    assert!(listed(&project).contains("m/say"), "{}", listed(&project));
+    project.write("serve.py", script + "\n# more\n");
+    assert_eq!(json_of(&project, &["mcp", "call", "m/say"]).0["code"], "denied");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_is_told_and_a_call_given_up_is_cancelled_at_the_server() {
+    let project = mounting("progress", "");
+    let (sender, mut told) = unbounded_channel();
+    let runtime = open(&project).for_client(Client { progress: Some(sender), ..Client::default() });
+    assert!(typed(&runtime, "m/say").await.ok());
+    let mut events = Vec::new();
+    while let Ok(event) = told.try_recv() {
+        events.push(event);
+    }
+    let step = |number: u8| ProgressEvent::ServerProgress {
+        server: "m".to_owned(),
+        title: String::new(),
+        message: Some(format!("step {number}")),
+        percentage: Some(number * 50),
+    };
+    assert!(events.contains(&step(1)) && events.contains(&step(2)), "{events:?}");
+    runtime.shutdown().await;
+
+    let project = mounting("mute", "");
+    let runtime = open(&project);
+    let cancelled = CancellationToken::new();
+    let caller = Caller::at_shell();
+    let request = CallRequest {
+        name: "m/say",
+        arguments: json!({}),
+        caller: &caller,
+        approver: &NobodyToAsk,
+        group: None,
+        cancelled: cancelled.clone(),
+    };
+    let asked = || heard(&project).into_iter().find(|said| said["method"] == "tools/call");
+    let cancel = async {
+        while asked().is_none() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        cancelled.cancel();
+    };
+    let (result, ()) = tokio::join!(runtime.call(request), cancel);
+    assert_eq!(result.value["code"], "cancelled");
+    let id = asked().unwrap()["id"].clone();
+    let project = &project;
+    tokio::task::block_in_place(|| {
+        wait_until("the server is told", Duration::from_secs(5), || {
+            heard(project)
+                .iter()
+                .any(|said| said["method"] == "notifications/cancelled" && said["params"]["requestId"] == id)
+        });
+    });
+    runtime.shutdown().await;
+}
+
+#[test]
+fn a_trace_goes_on_to_the_server_and_an_error_of_it_is_a_failure() {
+    let project = mounting("meta", "");
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let output =
+        project.command(None).env("TRACEPARENT", parent).args(["mcp", "call", "m/say"]).output().unwrap();
+    let meta: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(meta["traceparent"], parent);
+    let failing = mounting("fails", "");
+    let (result, status) = json_of(&failing, &["mcp", "call", "m/say"]);
+    assert_eq!(
+        (result, status),
+        (json!({"ok": false, "code": "server_failed", "error": "no such thing"}), 4)
+    );
+}
