@@ -116,9 +116,12 @@ pub struct Runtime {
     _watching: Option<Watching>,
 }
 
+/// A source of tools, made of what all tools work with.
+type MakesSource = dyn Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync;
+
 /// Makes a source of tools.
 #[derive(Clone)]
-struct SourceMaker(Arc<dyn Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync>);
+struct SourceMaker(Arc<MakesSource>);
 
 impl std::fmt::Debug for SourceMaker {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
