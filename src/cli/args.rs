@@ -12,6 +12,7 @@ use self::files::Files;
 use self::tools::Tools;
 use crate::lsp::model::Severity;
 use crate::tools::export::Format as List;
+use crate::tools::shard::Shard;
 
 pub mod doors;
 pub mod edits;
@@ -222,7 +223,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  lsp-tools check                      the whole workspace\n  \
                             lsp-tools check src tests/a.py       some of it\n  \
                             lsp-tools check --severity error     errors only\n  \
-                            lsp-tools check --format sarif > report.sarif\n\n\
+                            lsp-tools check --format sarif > report.sarif\n  \
+                            lsp-tools check --shard 2/4 --format sarif > 2.sarif    a quarter, on one of four machines\n  \
+                            lsp-tools check --merge ?.sarif > report.sarif\n\n\
                             Exit status: 0 nothing found, 1 problems found, 3 no server, 4 not everything was answered.")]
     Check(Check),
     /// Reading files.
@@ -350,6 +353,18 @@ pub struct Check {
     /// Show at most so many [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub limit: Option<usize>,
+    /// Check only the part I of N, counted from 1; the parts are the same on every machine, and weigh much the same
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// What files took before, in milliseconds, to weigh the parts by; every part must be given the same
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub costs: Option<PathBuf>,
+    /// Write what files took, with what was known before
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub record_costs: Option<PathBuf>,
+    /// Check nothing; print the SARIF logs of parts as one
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "costs", "record_costs"])]
+    pub merge: Vec<PathBuf>,
 }
 
 /// A severity, as it is typed.

@@ -419,9 +419,17 @@ impl Runtime {
         floor: Option<Severity>,
         limit: usize,
     ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-        let request = lsp_diagnostics::Request { paths, floor, limit: Some(limit), timeout: None };
+        let limit = Some(limit);
+        self.check_all(&lsp_diagnostics::Request { paths, floor, limit, ..Default::default() }).await
+    }
+
+    /// As [`check`](Self::check), with all that can be said of it.
+    pub async fn check_all(
+        &self,
+        request: &lsp_diagnostics::Request,
+    ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
         let context = self.allowed("lsp_diagnostics", &request.paths)?;
-        lsp_diagnostics::run(&context, &request).await
+        lsp_diagnostics::run(&context, request).await
     }
 
     /// Every language here and the servers that speak it.

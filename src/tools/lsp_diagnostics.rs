@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -12,6 +13,7 @@ use super::answer::{
 };
 use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
+use super::shard::{Costs, Shard};
 use super::tool::{Call, Card, Tool};
 use super::{fallback, lsp_navigate};
 use crate::lsp::diagnostics::{Fresh, Known};
@@ -87,6 +89,7 @@ impl Tool for LspDiagnostics {
             floor: args.min_severity,
             limit: Some(args.limit.unwrap_or(DIAGNOSTICS)),
             timeout: args.timeout_ms.map(Duration::from_millis),
+            ..Request::default()
         };
         run(call.context, &request).await
     }
@@ -103,6 +106,10 @@ pub struct Request {
     pub limit: Option<usize>,
     /// The time for all files together; without it each has the settings' deadline.
     pub timeout: Option<Duration>,
+    /// Only this part of the files.
+    pub shard: Option<Shard>,
+    /// What files are known to take, and who is told what they took.
+    pub costs: Option<Arc<Costs>>,
 }
 
 /// How files are looked at.
@@ -135,7 +142,10 @@ pub struct FileReport {
 
 /// Answers what is wrong in the files of `request`.
 pub async fn run(context: &Context, request: &Request) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-    let (subjects, named) = subjects(context, &request.paths)?;
+    let (mut subjects, named) = subjects(context, &request.paths)?;
+    if let Some(shard) = request.shard {
+        keep_own(context, &mut subjects, shard, request.costs.as_deref());
+    }
     context.prepare_for(subjects.iter()).await?;
     context.manager.refresh().await;
     let total = subjects.len();
@@ -143,11 +153,15 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     let look = Look { view: context.view.clone(), until, running_only: false };
     let mut reports = Vec::with_capacity(total);
     let mut unread = Vec::new();
-    let mut running = futures::stream::iter(
-        subjects
-            .into_iter()
-            .map(|subject| async { (named.contains(&subject.path), check(context, subject, &look).await) }),
-    )
+    let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
+        let (began, path) = (Instant::now(), subject.path.clone());
+        let report = check(context, subject, &look).await;
+        if let Some(costs) = &request.costs {
+            let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            costs.measured(path.display().to_string(), took);
+        }
+        (named.contains(&path), report)
+    }))
     .buffer_unordered(AT_ONCE);
     while let Some((is_named, report)) = running.next().await {
         match report {
@@ -209,6 +223,17 @@ fn subjects(
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found.dedup_by(|a, b| a.path == b.path);
     Ok((found, named))
+}
+
+/// Leaves the files of one part.
+fn keep_own(context: &Context, subjects: &mut Vec<Subject>, shard: Shard, costs: Option<&Costs>) {
+    let name = |subject: &Subject| subject.path.display().to_string();
+    let size = |subject: &Subject| {
+        context.workspace.absolute(&subject.path).metadata().map_or(0, |metadata| metadata.len())
+    };
+    let files: Vec<(String, u64)> = subjects.iter().map(|subject| (name(subject), size(subject))).collect();
+    let own = shard.own(&files, costs.unwrap_or(&Costs::default()));
+    subjects.retain(|subject| own.contains(&name(subject)));
 }
 
 /// Asks every server of one file.

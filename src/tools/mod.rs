@@ -69,6 +69,7 @@ pub mod resolve_library_id;
 pub mod result;
 pub mod schema;
 pub mod servers;
+pub mod shard;
 pub mod shell;
 pub mod skill;
 pub mod skills;

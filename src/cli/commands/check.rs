@@ -1,16 +1,40 @@
 //! `check`
 
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use super::{Door, Reply, answered, as_json, worded};
 use crate::cli::args::{Check, Format};
-use crate::cli::render::{diagnostics, github, sarif};
+use crate::cli::exit::Status;
+use crate::cli::render::{diagnostics, github, merge, sarif};
 use crate::tools::answer::{Answer, DiagnosticsOutput};
-use crate::tools::error::ToolError;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::lsp_diagnostics::Request;
+use crate::tools::shard::Costs;
 
 /// What is wrong with files, folders or the workspace.
 pub async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
-    let severity = arguments.severity.map(Into::into);
-    let limit = arguments.limit.unwrap_or(usize::MAX);
-    let answer = door.runtime.check(arguments.paths, severity, limit).await?;
+    if !arguments.merge.is_empty() {
+        return merge(&arguments.merge, door);
+    }
+    let costs = arguments.costs.as_deref().map_or_else(|| Ok(Costs::default()), |file| known(file, door.cwd));
+    let costs = Arc::new(costs?);
+    let request = Request {
+        paths: arguments.paths,
+        floor: arguments.severity.map(Into::into),
+        limit: Some(arguments.limit.unwrap_or(usize::MAX)),
+        shard: arguments.shard,
+        costs: Some(costs.clone()),
+        ..Request::default()
+    };
+    let answer = door.runtime.check_all(&request).await?;
+    if let Some(file) = &arguments.record_costs {
+        let path = door.cwd.join(file);
+        std::fs::write(&path, costs.to_json()).map_err(|error| unusable(file, &error))?;
+    }
     match door.format {
         Format::Json => answered(door, answer, |_| String::new(), ""),
         Format::Sarif => {
@@ -24,6 +48,41 @@ pub async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
         // The formats of tool lists have been refused by then.
         _ => Ok(text(answer, door)),
     }
+}
+
+/// What files are known to take; nothing where there is no file yet.
+fn known(file: &Path, cwd: &Path) -> Result<Costs, ToolError> {
+    match std::fs::read_to_string(cwd.join(file)) {
+        Ok(text) => Costs::from_json(&text).map_err(|error| unusable(file, &error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Costs::default()),
+        Err(error) => Err(unusable(file, &error)),
+    }
+}
+
+fn unusable(file: &Path, error: &dyn std::error::Error) -> ToolError {
+    let error = format!("{} cannot be used: {error}", file.display());
+    ToolError::new(ErrorCode::InvalidArgs, error)
+}
+
+/// The logs of parts as one, with the status that one check of everything would have had.
+fn merge(files: &[PathBuf], door: Door<'_>) -> Result<Reply, ToolError> {
+    let read = |file: &PathBuf| {
+        let text = std::fs::read_to_string(door.cwd.join(file)).map_err(|error| unusable(file, &error))?;
+        serde_json::from_str(&text).map_err(|error| unusable(file, &error))
+    };
+    let logs = files.iter().map(read).collect::<Result<Vec<Value>, _>>()?;
+    let merged = merge::merged(&logs).map_err(|(index, error)| unusable(&files[index], &error))?;
+    let runs = || merged["runs"].as_array().into_iter().flatten();
+    let failed = runs()
+        .flat_map(|run| run["invocations"].as_array().into_iter().flatten())
+        .any(|invocation| invocation["executionSuccessful"] == false);
+    let found = runs().any(|run| run["results"].as_array().is_some_and(|results| !results.is_empty()));
+    let status = match (found, failed) {
+        (true, _) => Status::Unpleasant,
+        (false, true) => Status::Failed,
+        (false, false) => Status::Answered,
+    };
+    Ok(Reply { out: as_json(&merged, door)?, lines: Vec::new(), status })
 }
 
 fn text(mut answer: Answer<DiagnosticsOutput>, door: Door<'_>) -> Reply {

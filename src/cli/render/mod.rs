@@ -22,6 +22,7 @@ pub mod json;
 pub mod locations;
 pub mod look;
 pub mod markdown;
+pub mod merge;
 pub mod mounted;
 pub mod sarif;
 pub mod servers;

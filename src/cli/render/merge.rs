@@ -1,0 +1,120 @@
+//! SARIF logs of several parts of one check as one log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use thiserror::Error;
+
+/// What is no log that can be put together with others.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum NoLog {
+    /// It is something else.
+    #[error("it is no SARIF 2.1.0 log")]
+    Other,
+    /// It lacks what every run has.
+    #[error("one of its runs names no tool")]
+    NoTool,
+}
+
+/// What one server said in all parts.
+#[derive(Default)]
+struct Run {
+    first: Value,
+    rules: BTreeSet<String>,
+    results: Vec<Value>,
+    invocations: Vec<Value>,
+}
+
+/// One log of all of them: a run per server, its results in the order of the logs.
+///
+/// # Errors
+/// [`NoLog`], with the number of the log (0-based) that is none.
+pub fn merged(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
+    let mut runs: BTreeMap<String, Run> = BTreeMap::new();
+    for (index, log) in logs.iter().enumerate() {
+        let found = log["runs"].as_array().filter(|_| log["version"] == "2.1.0");
+        for run in found.ok_or((index, NoLog::Other))? {
+            let name = run["tool"]["driver"]["name"].as_str().ok_or((index, NoLog::NoTool))?;
+            runs.entry(name.to_owned()).or_default().take(run);
+        }
+    }
+    // A part without findings says so under our own name, which is of no interest beside those with some.
+    if runs.len() > 1 && runs.get("lsp-tools").is_some_and(|run| run.results.is_empty()) {
+        if let Some(ours) = runs.remove("lsp-tools")
+            && let Some(first) = runs.values_mut().next()
+        {
+            first.invocations.extend(ours.invocations);
+        }
+    }
+    Ok(json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": runs.into_values().map(Run::whole).collect::<Vec<_>>(),
+    }))
+}
+
+impl Run {
+    fn take(&mut self, run: &Value) {
+        if self.first.is_null() {
+            self.first = run.clone();
+        }
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let rules = list(&run["tool"]["driver"]["rules"]);
+        self.rules.extend(rules.iter().filter_map(|rule| rule["id"].as_str()).map(str::to_owned));
+        self.results.extend(list(&run["results"]));
+        self.invocations.extend(list(&run["invocations"]));
+    }
+
+    fn whole(self) -> Value {
+        let Self { first: mut run, rules, mut results, invocations } = self;
+        let index: BTreeMap<&str, usize> =
+            rules.iter().enumerate().map(|(index, rule)| (rule.as_str(), index)).collect();
+        for result in &mut results {
+            if let Some(index) = result["ruleId"].as_str().and_then(|rule| index.get(rule)) {
+                result["ruleIndex"] = json!(index);
+            }
+        }
+        run["tool"]["driver"]["rules"] = rules.iter().map(|rule| json!({"id": rule})).collect();
+        run["results"] = results.into();
+        run["invocations"] = invocations.into();
+        run
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(server: &str, rules: &[&str]) -> Value {
+        let results: Vec<Value> = rules
+            .iter()
+            .enumerate()
+            .map(|(index, rule)| json!({"ruleId": rule, "ruleIndex": index, "message": {"text": rule}}))
+            .collect();
+        let rules: Vec<Value> = rules.iter().map(|rule| json!({"id": rule})).collect();
+        json!({"version": "2.1.0", "runs": [{
+            "tool": {"driver": {"name": server, "rules": rules}},
+            "invocations": [{"executionSuccessful": true}],
+            "results": results,
+        }]})
+    }
+
+    #[test]
+    fn runs_of_one_server_become_one_and_rules_are_counted_anew() {
+        let logs = [log("pyright", &["b", "c"]), log("lsp-tools", &[]), log("pyright", &["a", "c"])];
+        let merged = merged(&logs).unwrap();
+        let runs = merged["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 1, "{merged}");
+        assert_eq!(runs[0]["tool"]["driver"]["rules"], json!([{"id": "a"}, {"id": "b"}, {"id": "c"}]));
+        let indices: Vec<&Value> =
+            runs[0]["results"].as_array().unwrap().iter().map(|result| &result["ruleIndex"]).collect();
+        assert_eq!(indices, [1, 2, 0, 2]);
+        assert_eq!(runs[0]["invocations"].as_array().map(Vec::len), Some(3));
+    }
+
+    #[test]
+    fn what_is_no_log_is_named() {
+        assert_eq!(merged(&[log("a", &[]), json!({})]), Err((1, NoLog::Other)));
+        assert_eq!(merged(&[json!({"version": "2.1.0", "runs": [{}]})]), Err((0, NoLog::NoTool)));
+    }
+}

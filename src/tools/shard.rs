@@ -1,0 +1,148 @@
+//! A part of a check, for machines that share the work of one: which files are whose, told alike on every one of them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+use thiserror::Error;
+
+/// More machines than this share no check.
+const MOST: usize = 10_000;
+
+/// One of several parts, `2/5`: the second of five.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// From 0.
+    index: usize,
+    of: usize,
+}
+
+/// A part that is none.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("give I/N, the part I of N, counted from 1 (1/4 to 4/4), N at most {MOST}")]
+pub struct NoShard;
+
+impl FromStr for Shard {
+    type Err = NoShard;
+
+    fn from_str(text: &str) -> Result<Self, NoShard> {
+        let (index, of) = text.split_once('/').ok_or(NoShard)?;
+        let number = |text: &str| text.trim().parse::<usize>().map_err(|_| NoShard);
+        let (index, of) = (number(index)?, number(of)?);
+        if (1..=of).contains(&index) && of <= MOST { Ok(Self { index: index - 1, of }) } else { Err(NoShard) }
+    }
+}
+
+impl Shard {
+    /// Which of `files` (relative path, bytes) are in this part: dearest first, each to the part that has the least so far. Every
+    /// file is in exactly one part, whatever machine asks, as long as all know the same costs.
+    pub fn own(self, files: &[(String, u64)], costs: &Costs) -> BTreeSet<String> {
+        let mut dear: Vec<(u64, &str)> =
+            files.iter().map(|(path, bytes)| (costs.of(path, *bytes, files), path.as_str())).collect();
+        dear.sort_by_key(|(cost, path)| (Reverse(*cost), *path));
+        let mut loads = vec![0_u64; self.of];
+        let mut own = BTreeSet::new();
+        for (cost, path) in dear {
+            let lightest = (0..self.of).min_by_key(|&part| loads[part]).unwrap_or(0);
+            loads[lightest] = loads[lightest].saturating_add(cost.max(1));
+            if lightest == self.index {
+                own.insert(path.to_owned());
+            }
+        }
+        own
+    }
+}
+
+/// How long files took to check, in milliseconds by relative path: known from before, and measured now.
+#[derive(Debug, Default)]
+pub struct Costs {
+    known: BTreeMap<String, u64>,
+    measured: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Costs {
+    /// What an earlier check has written.
+    ///
+    /// # Errors
+    /// Where it is no JSON object of numbers.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        Ok(Self { known: serde_json::from_str(text)?, measured: Mutex::default() })
+    }
+
+    /// What is known by now, for the next check. A file measured twice has the mean of before and now, so that one slow
+    /// start does not decide.
+    pub fn to_json(&self) -> String {
+        let mut all = self.known.clone();
+        for (path, now) in self.measured.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            all.entry(path.clone()).and_modify(|known| *known = known.midpoint(*now)).or_insert(*now);
+        }
+        let map: serde_json::Map<String, serde_json::Value> =
+            all.into_iter().map(|(path, cost)| (path, cost.into())).collect();
+        serde_json::Value::Object(map).to_string()
+    }
+
+    /// Keeps what a file took.
+    pub(crate) fn measured(&self, path: String, milliseconds: u64) {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner).insert(path, milliseconds);
+    }
+
+    /// What `path` is expected to take; by its size, at the rate of the files that are known, where it is new.
+    fn of(&self, path: &str, bytes: u64, files: &[(String, u64)]) -> u64 {
+        if let Some(known) = self.known.get(path) {
+            return *known;
+        }
+        let (mut time, mut size) = (0_u64, 0_u64);
+        for (path, bytes) in files {
+            if let Some(known) = self.known.get(path) {
+                time = time.saturating_add(*known);
+                size = size.saturating_add(*bytes);
+            }
+        }
+        if time == 0 || size == 0 { bytes } else { bytes.saturating_mul(time) / size }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shards(of: usize) -> impl Iterator<Item = Shard> {
+        (0..of).map(move |index| Shard { index, of })
+    }
+
+    #[test]
+    fn parts_are_counted_from_one() {
+        assert_eq!("2/5".parse(), Ok(Shard { index: 1, of: 5 }));
+        for wrong in ["", "1", "0/3", "4/3", "-1/2", "1/0", "a/b", "1/2/3", "1/20000"] {
+            assert_eq!(wrong.parse::<Shard>(), Err(NoShard), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_file_is_in_one_part_and_the_parts_weigh_much_the_same() {
+        let files: Vec<(String, u64)> =
+            (0..200).map(|n| (format!("src/{n}.py"), (n * n) % 977 + 1)).collect();
+        let costs = Costs::default();
+        let parts: Vec<BTreeSet<String>> = shards(7).map(|shard| shard.own(&files, &costs)).collect();
+        assert_eq!(parts.iter().map(BTreeSet::len).sum::<usize>(), files.len());
+        assert_eq!(parts.iter().flatten().collect::<BTreeSet<_>>().len(), files.len());
+        let bytes: BTreeMap<&str, u64> = files.iter().map(|(path, bytes)| (path.as_str(), *bytes)).collect();
+        let weights: Vec<u64> =
+            parts.iter().map(|part| part.iter().map(|path| bytes[path.as_str()]).sum()).collect();
+        let (least, most) = (weights.iter().min().unwrap(), weights.iter().max().unwrap());
+        assert!(most - least <= 977, "{weights:?}");
+    }
+
+    #[test]
+    fn what_was_measured_outweighs_the_size() {
+        let files = [("slow.py".to_owned(), 10), ("a.py".to_owned(), 1_000), ("b.py".to_owned(), 1_000)];
+        let costs = Costs::from_json(r#"{"slow.py": 5000, "a.py": 100}"#).unwrap();
+        let parts: Vec<BTreeSet<String>> = shards(2).map(|shard| shard.own(&files, &costs)).collect();
+        assert_eq!(parts[0], BTreeSet::from(["slow.py".to_owned()]), "{parts:?}");
+        costs.measured("a.py".to_owned(), 300);
+        costs.measured("c.py".to_owned(), 7);
+        assert_eq!(costs.to_json(), r#"{"a.py":200,"c.py":7,"slow.py":5000}"#);
+        assert!(Costs::from_json("[1]").is_err());
+    }
+}
