@@ -81,9 +81,10 @@ check() {
 
 # Builds the server with these arguments of cargo; the next build takes its place, so it is put aside.
 build() {
+    stop
     cargo build --quiet --bin lsp-tools "$@"
     server=$HOME_OF_SUITE/lsp-tools
-    cp "${CARGO_TARGET_DIR:-target}/debug/lsp-tools" "$server"
+    cp --remove-destination "${CARGO_TARGET_DIR:-target}/debug/lsp-tools" "$server"
 }
 
 main() {

@@ -106,8 +106,7 @@ fn message(text: &str) -> Value {
     let lines = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
     lines
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(Value::is_object)
-        .next_back()
+        .rfind(Value::is_object)
         .unwrap_or_default()
 }
 
