@@ -109,6 +109,9 @@ fn a_host_does_not_notice_that_the_daemon_was_killed() {
     host.call(1, "todowrite", todo);
     for id in 2..5 {
         house.kill(house.pid(), Signal::KILL);
+        // A question is put again, whenever the daemon went; a call that may have been carried out is not.
+        let list = host.ask(id + 100, "tools/list", json!({}));
+        assert!(list["result"]["tools"].is_array(), "{list}");
         let kept = host.call(id, "todoread", json!({}));
         assert_eq!(kept["items"][0]["content"], json!("mine"), "{kept}");
     }
