@@ -1,6 +1,7 @@
 //! Bytes to and from a connection, as they are.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, copy_buf};
 use tokio_util::sync::CancellationToken;
@@ -20,8 +21,11 @@ pub async fn bytes(
     stop: CancellationToken,
 ) -> io::Result<Ended> {
     let Connection { mut reader, mut writer, .. } = connection;
+    // When the host has ended, the daemon's end is the answer to that.
+    let host_has_ended = AtomicBool::new(false);
     let outward = async {
         copy(&mut input, &mut writer).await?;
+        host_has_ended.store(true, Ordering::Relaxed);
         writer.shutdown().await?;
         tokio::time::sleep(ENDING).await;
         Ok(Ended::ByHost)
@@ -29,7 +33,7 @@ pub async fn bytes(
     let inward = async {
         copy_buf(&mut reader, &mut output).await?;
         output.flush().await?;
-        Ok(Ended::ByDaemon)
+        Ok(if host_has_ended.load(Ordering::Relaxed) { Ended::ByHost } else { Ended::ByDaemon })
     };
     tokio::select! {
         ended = outward => ended,
