@@ -39,12 +39,12 @@ pub fn merged(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
         }
     }
     // A part without findings says so under our own name, which is of no interest beside those with some.
-    if runs.len() > 1 && runs.get("lsp-tools").is_some_and(|run| run.results.is_empty()) {
-        if let Some(ours) = runs.remove("lsp-tools")
-            && let Some(first) = runs.values_mut().next()
-        {
-            first.invocations.extend(ours.invocations);
-        }
+    if runs.len() > 1
+        && runs.get("lsp-tools").is_some_and(|run| run.results.is_empty())
+        && let Some(ours) = runs.remove("lsp-tools")
+        && let Some(first) = runs.values_mut().next()
+    {
+        first.invocations.extend(ours.invocations);
     }
     Ok(json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
