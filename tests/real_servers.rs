@@ -173,3 +173,58 @@ async fn clangd_checks_with_the_headers_as_they_are() {
     assert_eq!(messages(&runtime, "src/main.c").await, Vec::<String>::new());
     runtime.shutdown().await;
 }
+
+/// One check of everything, and the merged logs of its parts, find the same.
+#[test]
+fn parts_of_a_check_find_together_what_one_check_finds() {
+    let project = Project::of_fixture("python");
+    project.write("greet/also_broken.py", "import os\n\n\ndef f():\n    return cound\n");
+    let environment = project.environment(Some(&real_servers(&["pylsp"])));
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
+        command.current_dir(project.root()).envs(environment.clone()).args(arguments);
+        command.args(["--timeout", "90"]).output().expect("the program runs")
+    };
+    let results = |log: &[u8]| -> Vec<String> {
+        let log: serde_json::Value = serde_json::from_slice(log).expect("a log");
+        let runs = log["runs"].as_array().expect("runs");
+        assert_eq!(runs.len(), 1, "{log}");
+        let mut found: Vec<String> = runs[0]["results"]
+            .as_array()
+            .expect("results")
+            .iter()
+            .map(|result| format!("{} {}", result["locations"], result["message"]["text"]))
+            .collect();
+        found.sort();
+        found
+    };
+    let whole = run(&["check", "greet", "--format", "sarif"]);
+    assert_eq!(whole.status.code(), Some(1));
+    let mut own = Vec::new();
+    for shard in ["1/2", "2/2"] {
+        let costs = format!("{}.json", &shard[..1]);
+        let part = run(&["check", "greet", "--shard", shard, "--format", "sarif", "--record-costs", &costs]);
+        project.write(&format!("{}.sarif", &shard[..1]), &part.stdout);
+        let costs: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&project.read(&costs)).expect("costs");
+        own.extend(costs.keys().cloned());
+    }
+    let merged = run(&["check", "--merge", "1.sarif", "2.sarif"]);
+    assert_eq!(merged.status.code(), Some(1));
+    assert_eq!(results(&merged.stdout), results(&whole.stdout));
+    let checked = own.len();
+    own.sort();
+    own.dedup();
+    assert_eq!(own.len(), checked, "a file is in two parts: {own:?}");
+    assert_eq!(
+        own.len(),
+        project
+            .root()
+            .join("greet")
+            .read_dir()
+            .expect("a folder")
+            .flatten()
+            .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "py"))
+            .count()
+    );
+}

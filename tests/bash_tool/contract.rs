@@ -161,7 +161,7 @@ async fn version_control_and_builds_work_in_the_room() {
                   git -c user.name=n -c user.email=e@example.org commit -qm first && git log --oneline | wc -l";
     assert_eq!(scene.stdout(commit).await, "1\n");
     let build = "mkdir -p c/src && cd c && echo 'fn main() { println!(\"built\") }' > src/main.rs && \
-                 printf '[package]\nname = \"c\"\nedition = \"2024\"\n' > Cargo.toml && \
+                 printf '[package]\nname = \"c\"\nedition = \"2024\"\n[workspace]\n' > Cargo.toml && \
                  CARGO_TARGET_DIR=target cargo run -q --offline";
     let answer = scene.bash_for_long(build).await;
     assert_eq!((&answer["stdout"], &answer["sandbox"]), (&json!("built\n"), &json!("landlock")), "{answer}");

@@ -156,9 +156,10 @@ pub async fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option<Status
     match ended {
         Ended::ByHost | Ended::Stopped => Ok(Some(Status::Answered)),
         Ended::ByDaemon => {
-            let error = "the daemon ended, and what was open with it";
+            let error =
+                "the daemon closed the connection: it ended, or could not go on with what it was sent";
             Err(ToolError::new(ErrorCode::Internal, error)
-                .with_hint("start this again; `lsp-tools daemon logs` says why the daemon ended"))
+                .with_hint("start this again; `lsp-tools daemon logs` says why"))
         }
     }
 }

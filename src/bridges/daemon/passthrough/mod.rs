@@ -1,8 +1,8 @@
 //! A program's stdin and stdout as a connection to the daemon.
 //!
-//! - [`mcp`]: survives the daemon. When it ends, another one is connected to, told what it has to know of the conversation
+//! - [`mod@mcp`]: survives the daemon. When it ends, another one is connected to, told what it has to know of the conversation
 //!   ([`conversation`]), and calls that ran are answered with an error, since nobody knows whether they were carried out.
-//! - [`bytes`]: ends with the daemon, for protocols whose state cannot be told again.
+//! - [`mod@bytes`]: ends with the daemon, for protocols whose state cannot be told again.
 //! - [`stdio`]: the process's own streams, without a thread between them and us.
 
 mod bytes;
