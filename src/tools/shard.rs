@@ -38,8 +38,9 @@ impl Shard {
     /// Which of `files` (relative path, bytes) are in this part: dearest first, each to the part that has the least so far. Every
     /// file is in exactly one part, whatever machine asks, as long as all know the same costs.
     pub fn own(self, files: &[(String, u64)], costs: &Costs) -> BTreeSet<String> {
+        let rate = costs.rate(files);
         let mut dear: Vec<(u64, &str)> =
-            files.iter().map(|(path, bytes)| (costs.of(path, *bytes, files), path.as_str())).collect();
+            files.iter().map(|(path, bytes)| (costs.of(path, *bytes, rate), path.as_str())).collect();
         dear.sort_by_key(|(cost, path)| (Reverse(*cost), *path));
         let mut loads = vec![0_u64; self.of];
         let mut own = BTreeSet::new();
@@ -87,19 +88,19 @@ impl Costs {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner).insert(path, milliseconds);
     }
 
-    /// What `path` is expected to take; by its size, at the rate of the files that are known, where it is new.
-    fn of(&self, path: &str, bytes: u64, files: &[(String, u64)]) -> u64 {
-        if let Some(known) = self.known.get(path) {
-            return *known;
-        }
-        let (mut time, mut size) = (0_u64, 0_u64);
-        for (path, bytes) in files {
-            if let Some(known) = self.known.get(path) {
-                time = time.saturating_add(*known);
-                size = size.saturating_add(*bytes);
-            }
-        }
-        if time == 0 || size == 0 { bytes } else { bytes.saturating_mul(time) / size }
+    /// What a byte is expected to take, as milliseconds by so many bytes: the middle one of the files that are known, since a few
+    /// small ones may be very slow. A millisecond a byte where none is known.
+    fn rate(&self, files: &[(String, u64)]) -> (u64, u64) {
+        let known = |(path, bytes): &(String, u64)| Some((*self.known.get(path)?, (*bytes).max(1)));
+        let mut rates: Vec<(u64, u64)> = files.iter().filter_map(known).collect();
+        let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
+        rates.sort_by(|one, other| product(one.0, other.1).cmp(&product(other.0, one.1)));
+        rates.get(rates.len().saturating_sub(1) / 2).copied().unwrap_or((1, 1))
+    }
+
+    /// What `path` is expected to take; by its size where it is new.
+    fn of(&self, path: &str, bytes: u64, (time, size): (u64, u64)) -> u64 {
+        self.known.get(path).copied().unwrap_or_else(|| bytes.saturating_mul(time) / size)
     }
 }
 
