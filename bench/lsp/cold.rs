@@ -50,6 +50,7 @@ pub fn run(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
             .env("LSP_TOOLS_DATA_DIR", &folders.data)
             .env("LSP_TOOLS_STATE_DIR", &folders.state)
             .env("LSP_TOOLS_CACHE_DIR", &folders.cache)
+            .env("LSP_TOOLS_NO_DAEMON", "1")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;

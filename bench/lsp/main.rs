@@ -6,6 +6,7 @@
 
 mod big;
 mod cold;
+mod doors;
 mod fresh;
 mod memory;
 #[path = "../support/raw_client.rs"]
@@ -28,7 +29,7 @@ use lsp_tools::config::Folders;
 use stage::Stage;
 use table::Row;
 
-const BENCHES: [&str; 6] = ["warm", "callers", "fresh", "cold", "big", "memory"];
+const BENCHES: [&str; 7] = ["warm", "callers", "doors", "fresh", "cold", "big", "memory"];
 
 /// Measures the budgets that concern language servers.
 #[derive(Debug, Parser)]
@@ -125,6 +126,9 @@ async fn measure(options: &Options) -> anyhow::Result<()> {
         }
         if wanted("callers") {
             keep(&mut rows, "callers", server, warm::callers(&stage, &plan).await);
+        }
+        if wanted("doors") {
+            keep(&mut rows, "doors", server, doors::run(&stage, &plan));
         }
         if wanted("fresh") {
             keep(&mut rows, "fresh", server, fresh::run(&stage, findings, &plan).await);

@@ -7,6 +7,7 @@ mod support;
 mod calls;
 mod fuzz;
 mod hidden;
+mod hygiene;
 mod paths;
 mod servers;
 mod together;

@@ -77,7 +77,7 @@ fn generations() {
 }
 
 #[test]
-fn killed_at_any_moment_each_file_is_whole_and_recovery_makes_all_of_one_generation() {
+fn row_09_killed_at_any_moment_each_file_is_whole_and_recovery_makes_all_of_one_generation() {
     let bench = Bench::new();
     for (path, text) in expected(0) {
         bench.put(&path, text);

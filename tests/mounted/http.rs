@@ -67,7 +67,7 @@ fn listener(answer: String) -> (u16, Arc<Mutex<Vec<String>>>) {
 
 /// A redirect is not followed, so that no header goes where it was not meant to go.
 #[test]
-fn a_redirect_gets_no_headers() {
+fn row_44_a_redirect_gets_no_headers() {
     let (evil, heard_by_evil) =
         listener("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned());
     let (port, heard) = listener(format!(

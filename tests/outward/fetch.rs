@@ -43,7 +43,7 @@ async fn a_page_is_read_as_markdown_also_after_a_redirect() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn private_addresses_are_refused_at_first_by_name_and_after_a_redirect() {
+async fn row_44_private_addresses_are_refused_at_first_by_name_and_after_a_redirect() {
     let (web, project) = stage();
     let open = runtime(&project);
     for path in ["/away", "/metadata"] {
