@@ -40,7 +40,8 @@ async fn rivals_get_a_server_each_answers_never_mix_and_the_second_one_ends_when
     let two = || count_processes(&project.marker()) >= 4;
     // Each server has a supervisor beside it.
     tokio::join!(type_on(&runtime, "left", 20_000, two), type_on(&runtime, "right", 20_000, two));
-    assert_eq!(project.log().starts(), 2);
+    // A process is there before it has written that it began.
+    wait_until("the second server begins", Duration::from_secs(30), || project.log().starts() == 2);
     let reader = async {
         for _ in 0..300 {
             assert_eq!(fingerprint_seen(&runtime, "a.scr").await, fingerprint("def disk\n"));
