@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -16,6 +17,8 @@ use crate::tools::error::ToolError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stamps {
     files: Vec<Option<Stamp>>,
+    /// What they said when they were last read; written anew with the same text, they are the same.
+    contents: Vec<Option<[u8; 32]>>,
     /// The store is that of all projects; what it says of this one may be as before.
     trust: Option<Stamp>,
 }
@@ -33,8 +36,22 @@ impl Stamps {
     /// As it is now.
     pub(super) fn of(folders: &Folders, root: &Path) -> Self {
         let files = Config::files(folders, root);
-        Self { files: files.iter().map(stamp).collect(), trust: stamp(&folders.trust_file()) }
+        Self {
+            files: files.iter().map(stamp).collect(),
+            contents: files.iter().map(content).collect(),
+            trust: stamp(&folders.trust_file()),
+        }
     }
+
+    /// Whether all files are as they were, which is told without reading them.
+    fn are_now(&self, folders: &Folders, root: &Path) -> bool {
+        self.trust == stamp(&folders.trust_file())
+            && self.files.iter().cloned().eq(Config::files(folders, root).iter().map(stamp))
+    }
+}
+
+fn content(path: &PathBuf) -> Option<[u8; 32]> {
+    Some(Sha256::digest(fs::read(path).ok()?).into())
 }
 
 fn stamp(path: &PathBuf) -> Option<Stamp> {
@@ -72,12 +89,12 @@ impl Runtime {
     /// As [`open`](Self::open): the new configuration cannot be used.
     pub fn reopened(&self) -> Result<Option<Self>, ToolError> {
         let (folders, root) = (&self.context.folders, self.context.workspace.root());
-        let now = Stamps::of(folders, root);
         let mut seen = self.stamps.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if *seen == now {
+        if seen.are_now(folders, root) {
             return Ok(None);
         }
-        if seen.files == now.files {
+        let now = Stamps::of(folders, root);
+        if seen.contents == now.contents {
             let config = Config::load(folders, Some(root), &Flags::default(), &self.context.trust);
             if config.map_err(|error| invalid(&error))?.trust == self.context.config.trust {
                 *seen = now;

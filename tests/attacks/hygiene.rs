@@ -115,7 +115,12 @@ async fn row_48_what_we_keep_is_for_its_user_alone() {
     let runtime = with_settings(&project, "");
     call(&runtime, "write", json!({"path": "a.txt", "content": "two\n"})).await;
     call(&runtime, "memory", json!({"command": "save", "path": "m", "content": "kept"})).await;
-    call(&runtime, "todowrite", json!({"todos": [{"id": "1", "content": "c", "status": "pending"}]})).await;
+    call(
+        &runtime,
+        "todowrite",
+        json!({"todos": [{"id": "1", "content": "c", "status": "pending", "priority": "low"}]}),
+    )
+    .await;
     call(&runtime, "bash", json!({"command": "true"})).await;
     runtime.shutdown().await;
     let (mut open_to_others, mut seen, mut folders) = (Vec::new(), 0, vec![project.beside("state")]);

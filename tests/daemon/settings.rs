@@ -80,3 +80,20 @@ fn trust_given_elsewhere_counts_at_once_and_another_projects_does_not_disturb() 
     assert_eq!(trusted, house.run_alone(&["hover", "a.scr:1:5"]));
     assert_ne!(trusted.code, Some(0), "{trusted:?}");
 }
+
+/// Who saves settings without changing them does not pay for a second start.
+#[test]
+fn settings_written_anew_with_the_same_text_leave_the_servers_alone() {
+    let house = House::new();
+    let file = house.project.beside("config").join("lsp-tools.toml");
+    fs::write(&file, "deadlines.hover = 30_000\n").unwrap();
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+    for _ in 0..3 {
+        fs::write(&file, "deadlines.hover = 30_000\n").unwrap();
+        assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+    }
+    assert_eq!(house.project.log().starts(), 1);
+    fs::write(&file, "deadlines.hover = 31_000\n").unwrap();
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+    assert_eq!(house.project.log().starts(), 2, "another text counts");
+}
