@@ -11,12 +11,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use lsp_tools::config::Folders;
-use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 const FILE: &str = "greet/messages.py";
 const OLD: &str = "sentence = f\"{HELLO[person.language]}, {person.title()}!\"";
@@ -106,15 +104,8 @@ async fn median(
 }
 
 async fn call(runtime: &Runtime, name: &str, arguments: Value) -> Result<Value> {
-    let request = CallRequest {
-        name,
-        arguments,
-        caller: &Caller::default(),
-        approver: &NobodyToAsk,
-        group: None,
-        cancelled: CancellationToken::new(),
-    };
-    let result = runtime.call(request).await;
+    let caller = Caller::default();
+    let result = runtime.call(CallRequest::new(name, arguments, &caller)).await;
     ensure!(result.ok(), "{name}: {}", result.value);
     Ok(result.value)
 }

@@ -12,7 +12,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use lsp_tools::config::{Folders, Profile};
-use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::policy::caller::CallerAccess;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
@@ -20,7 +19,6 @@ use lsp_tools::tools::export::{Format, export};
 use lsp_tools::tools::tool::{Caller, Definition};
 use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, o200k_base};
-use tokio_util::sync::CancellationToken;
 
 /// The tool list where nobody chose a profile.
 const BUDGET: usize = 4_000;
@@ -173,10 +171,7 @@ async fn answers(runtime: &Runtime, tokens: &CoreBPE) -> Vec<Value> {
     for (name, arguments) in calls {
         let caller = Caller::at_shell();
         let shown = format!("{name} {arguments}");
-        let cancelled = CancellationToken::new();
-        let request =
-            CallRequest { name, arguments, caller: &caller, approver: &NobodyToAsk, group: None, cancelled };
-        let text = runtime.call(request).await.text_for_model();
+        let text = runtime.call(CallRequest::new(name, arguments, &caller)).await.text_for_model();
         if std::env::args().any(|word| word == "--show") {
             println!("{shown}\n{text}\n");
         }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::Runtime;
 use super::approve::{Planned, Stopped, approval_request, denied};
 use super::record::Record;
-use crate::policy::approval::{ApprovalRequest, Approver};
+use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
@@ -31,6 +31,20 @@ pub struct CallRequest<'a> {
     pub group: Option<&'a str>,
     /// Ends the call when its caller goes away.
     pub cancelled: CancellationToken,
+}
+
+impl<'a> CallRequest<'a> {
+    /// A call that nobody else is asked about, in no group, which nothing but its time ends.
+    pub fn new(name: &'a str, arguments: Value, caller: &'a Caller) -> Self {
+        Self {
+            name,
+            arguments,
+            caller,
+            approver: &NobodyToAsk,
+            group: None,
+            cancelled: CancellationToken::new(),
+        }
+    }
 }
 
 impl Runtime {

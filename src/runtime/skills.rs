@@ -1,7 +1,6 @@
 //! Skills that a host loads without being asked by its model.
 
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
 use super::call::CallRequest;
@@ -13,14 +12,8 @@ impl Runtime {
     /// Loads a skill as the tool `skill` does, for a host that found by itself that it fits. Nobody is asked; a rule that
     /// denies the tool still denies it.
     pub async fn load_skill(&self, caller: &Caller, name: &str) -> ToolResult {
-        self.call(CallRequest {
-            name: "skill",
-            arguments: json!({"action": "load", "name": name}),
-            caller,
-            approver: &LeaveGiven,
-            group: None,
-            cancelled: CancellationToken::new(),
-        })
-        .await
+        let arguments = json!({"action": "load", "name": name});
+        let request = CallRequest { approver: &LeaveGiven, ..CallRequest::new("skill", arguments, caller) };
+        self.call(request).await
     }
 }

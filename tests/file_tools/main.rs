@@ -10,7 +10,6 @@ mod reading;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::tool::Caller;
@@ -41,15 +40,9 @@ impl Bench {
 
     /// The whole answer of a tool.
     pub async fn call(&self, name: &str, arguments: Value) -> Value {
-        let request = CallRequest {
-            name,
-            arguments,
-            caller: &Caller::default(),
-            approver: &NobodyToAsk,
-            group: None,
-            cancelled: Default::default(),
-        };
-        let answered = tokio::time::timeout(Duration::from_secs(60), self.runtime.call(request)).await;
+        let caller = Caller::default();
+        let call = self.runtime.call(CallRequest::new(name, arguments, &caller));
+        let answered = tokio::time::timeout(Duration::from_secs(60), call).await;
         answered.expect("an answer in time").value
     }
 

@@ -6,13 +6,11 @@ use std::process::Output;
 use std::sync::OnceLock;
 
 use lsp_tools::RuntimeOptions;
-use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::runtime::Runtime;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::tools::result::ToolResult;
 use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::support::Project;
 
@@ -79,15 +77,7 @@ pub fn open(project: &Project) -> Runtime {
 
 /// A call by someone who can be asked nothing.
 pub async fn call(runtime: &Runtime, caller: &Caller, name: &str, arguments: Value) -> ToolResult {
-    let request = CallRequest {
-        name,
-        arguments,
-        caller,
-        approver: &NobodyToAsk,
-        group: None,
-        cancelled: CancellationToken::new(),
-    };
-    runtime.call(request).await
+    runtime.call(CallRequest::new(name, arguments, caller)).await
 }
 
 /// A call by someone who has agreed to it.

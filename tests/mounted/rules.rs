@@ -4,7 +4,6 @@ use std::fs;
 use std::time::Duration;
 
 use lsp_tools::lsp::progress::ProgressEvent;
-use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::runtime::Client;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::tools::source::MountedState;
@@ -167,14 +166,8 @@ async fn progress_is_told_and_a_call_given_up_is_cancelled_at_the_server() {
     let runtime = open(&project);
     let cancelled = CancellationToken::new();
     let caller = Caller::at_shell();
-    let request = CallRequest {
-        name: "m/say",
-        arguments: json!({}),
-        caller: &caller,
-        approver: &NobodyToAsk,
-        group: None,
-        cancelled: cancelled.clone(),
-    };
+    let request =
+        CallRequest { cancelled: cancelled.clone(), ..CallRequest::new("m/say", json!({}), &caller) };
     let asked = || heard(&project).into_iter().find(|said| said["method"] == "tools/call");
     let cancel = async {
         while asked().is_none() {

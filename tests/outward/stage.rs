@@ -5,13 +5,11 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::result::ToolResult;
 use lsp_tools::tools::tool::Caller;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use crate::support::Project;
 
@@ -28,10 +26,7 @@ pub fn runtime(project: &Project) -> Runtime {
 /// Calls as whoever typed it at a shell.
 pub async fn call(runtime: &Runtime, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::at_shell();
-    let cancelled = CancellationToken::new();
-    let request =
-        CallRequest { name, arguments, caller: &caller, approver: &NobodyToAsk, group: None, cancelled };
-    runtime.call(request).await
+    runtime.call(CallRequest::new(name, arguments, &caller)).await
 }
 
 /// The user's settings of a project.

@@ -1,6 +1,5 @@
 //! Edits of files over which their caller has unsaved text.
 
-use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::runtime::Runtime;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::runtime::overlays::Overlays;
@@ -14,15 +13,7 @@ use crate::support::{Project, fingerprint};
 
 async fn call(runtime: &Runtime, name: &str, arguments: Value) -> Value {
     let caller = Caller::default();
-    let request = CallRequest {
-        name,
-        arguments,
-        caller: &caller,
-        approver: &NobodyToAsk,
-        group: None,
-        cancelled: tokio_util::sync::CancellationToken::new(),
-    };
-    in_time(runtime.call(request)).await.value
+    in_time(runtime.call(CallRequest::new(name, arguments, &caller))).await.value
 }
 
 #[tokio::test(flavor = "multi_thread")]

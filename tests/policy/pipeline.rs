@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use lsp_tools::policy::approval::{Approval, NobodyToAsk};
+use lsp_tools::policy::approval::Approval;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::tools::result::ResultType;
 use lsp_tools::tools::tool::Caller;
@@ -113,12 +113,8 @@ async fn a_caller_that_goes_away_ends_the_call() {
     let runtime = stage.runtime();
     let cancelled = CancellationToken::new();
     let request = CallRequest {
-        name: "test_read",
-        arguments: json!({"text": "sleep"}),
-        caller: &stage.caller,
-        approver: &NobodyToAsk,
-        group: None,
         cancelled: cancelled.clone(),
+        ..CallRequest::new("test_read", json!({"text": "sleep"}), &stage.caller)
     };
     let (result, ()) = tokio::join!(runtime.call(request), async {
         tokio::time::sleep(Duration::from_millis(50)).await;

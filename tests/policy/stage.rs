@@ -18,7 +18,6 @@ use lsp_tools::tools::tool::{Call, Caller, Card, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::support::{Project, wait_until};
 
@@ -164,14 +163,7 @@ impl Stage {
         answer: Approval,
     ) -> ToolResult {
         let approver = Person { answer, diary: Arc::clone(&self.diary) };
-        let request = CallRequest {
-            name,
-            arguments,
-            caller: &self.caller,
-            approver: &approver,
-            group: None,
-            cancelled: CancellationToken::new(),
-        };
+        let request = CallRequest { approver: &approver, ..CallRequest::new(name, arguments, &self.caller) };
         runtime.call(request).await
     }
 

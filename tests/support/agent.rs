@@ -36,14 +36,8 @@ pub fn open(project: &Project, servers: Option<&Path>) -> Runtime {
 
 /// Calls a tool in an undo group, with leave for everything.
 pub async fn call_in(runtime: &Runtime, group: Option<&str>, name: &str, arguments: Value) -> ToolResult {
-    let request = CallRequest {
-        name,
-        arguments,
-        caller: &Caller::default(),
-        approver: &Yes,
-        group,
-        cancelled: Default::default(),
-    };
+    let caller = Caller::default();
+    let request = CallRequest { approver: &Yes, group, ..CallRequest::new(name, arguments, &caller) };
     tokio::time::timeout(Duration::from_secs(180), runtime.call(request)).await.expect("an answer in time")
 }
 

@@ -5,14 +5,12 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::{Door, Reply, as_json};
 use crate::cli::args::Format;
 use crate::cli::exit;
 use crate::cli::render::{escape, tools as render, verdict};
 use crate::cli::span::{self, Span};
-use crate::policy::approval::NobodyToAsk;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
@@ -21,16 +19,8 @@ use crate::tools::tool::Caller;
 /// Calls a tool for whoever typed the command.
 pub async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::at_shell();
-    let request = CallRequest {
-        name,
-        arguments,
-        caller: &caller,
-        // Who types a tool's name has agreed to it already.
-        approver: &NobodyToAsk,
-        group: None,
-        cancelled: CancellationToken::new(),
-    };
-    door.runtime.call(request).await
+    // Who types a tool's name has agreed to it already: there is nobody to ask.
+    door.runtime.call(CallRequest::new(name, arguments, &caller)).await
 }
 
 /// Calls a tool; its answer is shown by `shown`, in text and in its exit status, or printed as it is.

@@ -4,10 +4,8 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, Reference};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
-use crate::policy::approval::NobodyToAsk;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::tools::tool::Caller;
@@ -64,15 +62,8 @@ fn info(mut values: Vec<String>) -> CompletionInfo {
 }
 
 async fn ask(runtime: &Runtime, caller: &Caller, name: &str, arguments: Value) -> Option<Value> {
-    let request = CallRequest {
-        name,
-        arguments,
-        caller,
-        approver: &NobodyToAsk,
-        group: None,
-        cancelled: CancellationToken::new(),
-    };
-    let result = tokio::time::timeout(TIME, runtime.call(request)).await.ok()?;
+    let call = runtime.call(CallRequest::new(name, arguments, caller));
+    let result = tokio::time::timeout(TIME, call).await.ok()?;
     result.ok().then_some(result.value)
 }
 

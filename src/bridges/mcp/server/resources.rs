@@ -21,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::handler::Handler;
-use crate::policy::approval::NobodyToAsk;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::ToolError;
@@ -183,14 +182,8 @@ pub(super) async fn diagnostics(
     cancelled: CancellationToken,
 ) -> String {
     let at = runtime.workspace().absolute(path);
-    let request = CallRequest {
-        name: "lsp_diagnostics",
-        arguments: json!({"path": at.to_string_lossy()}),
-        caller,
-        approver: &NobodyToAsk,
-        group: None,
-        cancelled,
-    };
+    let arguments = json!({"path": at.to_string_lossy()});
+    let request = CallRequest { cancelled, ..CallRequest::new("lsp_diagnostics", arguments, caller) };
     let mut answer = runtime.call(request).await.value;
     without_times(&mut answer);
     answer.to_string()
