@@ -3,6 +3,7 @@
 //! A bridge translates between a protocol and the runtime; it holds no tool logic and prints nothing.
 //!
 //! - [`mcp`]: the MCP server, and the client that mounts other MCP servers
+//! - [`copilot`]: the Copilot language server and command line, with our tools
 //! - [`daemon`]: one runtime per workspace and environment, shared through a socket
 //! - [`editor`]: an LSP server for editors, over all servers of a file
 //! - [`init`]: the configuration of hosts that start us
@@ -10,6 +11,7 @@
 //! May use everything below: `runtime`, `tools`, `policy`, `config`, `workspace`, `text`; only [`editor`] names LSP crates here,
 //! only [`mcp`] names rmcp. Uses nothing of `cli`: what the daemon runs for the command line is handed in.
 
+pub mod copilot;
 pub mod daemon;
 pub mod editor;
 pub mod init;

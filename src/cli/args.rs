@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
+use self::copilot::Copilot;
 use self::doors::{Daemon, Init, Lsp, Mcp};
 use self::edits::Edits;
 use self::files::Files;
@@ -14,6 +15,7 @@ use crate::lsp::model::Severity;
 use crate::tools::export::Format as List;
 use crate::tools::shard::Shard;
 
+pub mod copilot;
 pub mod doors;
 pub mod edits;
 pub mod files;
@@ -269,6 +271,8 @@ pub enum Command {
     /// Serve an editor: one language server in front of all
     #[command(after_help = "Example: in the editor, the command of a language server: lsp-tools lsp")]
     Lsp(Lsp),
+    /// GitHub Copilot with our tools: its language server, and its command line
+    Copilot(Copilot),
     /// The process that keeps servers warm for everyone on this workspace
     #[command(subcommand)]
     Daemon(Daemon),

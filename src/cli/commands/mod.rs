@@ -99,7 +99,7 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
         Command::Tools(arguments) => tools::run(arguments, door).await,
         Command::Mcp(Mcp { mounted: Some(mounted), .. }) => mounted::run(mounted, door).await,
         Command::Init(arguments) => init::run(arguments, door).await,
-        Command::Mcp(_) | Command::Lsp(_) | Command::Daemon(_) => {
+        Command::Mcp(_) | Command::Lsp(_) | Command::Copilot(_) | Command::Daemon(_) => {
             Err(ToolError::new(ErrorCode::Internal, "this command is none for a runtime"))
         }
         Command::Completions(arguments) => completions::run(&arguments),
@@ -124,6 +124,7 @@ pub fn asks_about_code(command: &Command) -> bool {
             | Command::Tools(_)
             | Command::Mcp(_)
             | Command::Lsp(_)
+            | Command::Copilot(_)
             | Command::Daemon(_)
             | Command::Init(_)
             | Command::Completions(_)

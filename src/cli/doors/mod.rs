@@ -1,6 +1,8 @@
-//! Doors that stay open: `mcp`, `lsp` and the daemon. They speak their protocol on stdin and stdout or a socket until they are
-//! told to stop; nothing else is written to stdout. The other words of `daemon` are here too: they need no runtime.
+//! Doors that stay open: `mcp`, `lsp`, the daemon and `copilot`. All but the last speak their protocol on stdin and stdout or a
+//! socket until they are told to stop, and write nothing else to stdout; `copilot` speaks to somebody else's program and tells
+//! the terminal about it. The other words of `daemon` are here too: they need no runtime.
 
+pub mod copilot;
 pub mod daemon;
 pub mod lsp;
 pub mod mcp;
@@ -32,7 +34,7 @@ pub struct Start<'a> {
 pub fn stays_open(command: &Command) -> bool {
     match command {
         Command::Mcp(mcp) => mcp.mounted.is_none(),
-        Command::Lsp(_) | Command::Daemon(_) => true,
+        Command::Lsp(_) | Command::Copilot(_) | Command::Daemon(_) => true,
         _ => false,
     }
 }
@@ -51,6 +53,7 @@ pub async fn open(command: Command, start: Start<'_>) -> Result<Reply, ToolError
     let closed = |status: Status| Reply { out: String::new(), lines: Vec::new(), status };
     match command {
         Command::Mcp(mcp) => mcp::serve(mcp.serve, start).await.map(closed),
+        Command::Copilot(copilot) => copilot::run(copilot, start).await,
         Command::Lsp(lsp) => lsp::serve(lsp, start).await.map(closed),
         Command::Daemon(Daemon::Run) => daemon::run(start).await.map(closed),
         Command::Daemon(arguments) => commands::daemon::run(arguments, start).await,

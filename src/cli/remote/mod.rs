@@ -85,6 +85,7 @@ pub fn may_go(command: &Command) -> bool {
         | Command::Man(_)
         | Command::Init(_)
         | Command::Daemon(_)
+        | Command::Copilot(_)
         | Command::Lsp(_) => false,
         Command::Mcp(Mcp { mounted, .. }) => mounted.is_some(),
         _ => true,
