@@ -17,6 +17,9 @@
 //! [editor]
 //! share-overlays = false         # agents see unsaved text of editors too
 //!
+//! [chats]                        # only in the user's own settings
+//! enabled = false                # agents may read what was asked in the user's chats
+//!
 //! [agents.researcher]            # what `task` can hand work to
 //! description = "Looks things up"
 //! tools = ["read", "lsp_*"]
@@ -39,11 +42,13 @@ use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
 mod bash;
+mod chats;
 mod daemon;
 mod editor;
 mod web;
 
 pub use bash::{BashSettings, Network, Sandbox};
+pub use chats::ChatSettings;
 pub use daemon::DaemonSettings;
 pub use editor::EditorSettings;
 pub use web::{FetchSettings, LibraryDocsSettings};
@@ -70,6 +75,7 @@ pub(super) const SETTINGS: &[Field] = &[
     launch("skills", Record(SKILLS)),
     MCP,
     launch("editor", Record(editor::EDITOR)),
+    plain("chats", Record(chats::CHATS)),
 ];
 
 const SKILLS: &[Field] = &[plain("directories", Texts), plain("disabled", Texts)];
@@ -144,6 +150,8 @@ pub struct Settings {
     pub mounts: Mounts,
     /// How editors take part.
     pub editor: EditorSettings,
+    /// Whether agents may know of the user's chats.
+    pub chats: ChatSettings,
 }
 
 /// How long each kind of request may take, from the caller's question to the answer.
@@ -324,6 +332,7 @@ impl Settings {
         for layer in layers {
             let mut table = layer.read(SETTINGS)?;
             left_out.extend(mounts.take(layer, &mut table)?);
+            left_out.extend(chats::leave_out(layer, &mut table));
             if layer.origin == (Origin::Project { trusted: false }) {
                 left_out.extend(leave_out(&mut table, SETTINGS, &layer.file));
             }
@@ -392,7 +401,12 @@ impl Settings {
     fn unusable_paths(&self, layers: &[Layer]) -> Vec<Problem> {
         let entries = self.bash.writable.iter();
         let faults = entries.filter_map(|entry| Some((entry, bash::writable_fault(entry)?)));
-        faults.filter_map(|(entry, fault)| located(layers, &["bash", "writable", entry], fault)).collect()
+        let chats = self.chats.folders();
+        let chats = chats.filter_map(|(key, folder)| Some((key, folder, chats::fault(key, folder)?)));
+        faults
+            .filter_map(|(entry, fault)| located(layers, &["bash", "writable", entry], fault))
+            .chain(chats.filter_map(|(key, folder, fault)| located(layers, &["chats", key, folder], fault)))
+            .collect()
     }
 
     /// Whether a server never runs.

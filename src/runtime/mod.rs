@@ -54,11 +54,11 @@ use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
 use crate::tools::source::ToolSource;
 use crate::tools::target::Target;
-use crate::tools::tool::{Caller, Tool};
+use crate::tools::tool::{AnyTool, Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_signature,
-    lsp_symbols, servers, trust,
+    built_in, chat, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover,
+    lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
 use crate::workspace::edit::{EditOptions, Edits};
@@ -168,6 +168,10 @@ impl Runtime {
         };
         let settings = &config.settings;
         let policy = Policy::new(&settings.access).map_err(|error| invalid(&error))?;
+        let policy = match settings.chats.enabled {
+            true => policy,
+            false => policy.without(&chat::NAMES, chat::SWITCHED_OFF),
+        };
         let hooks = Hooks::new(&settings.access).map_err(|error| invalid(&error))?;
         let audit = settings.audit.enabled.then(|| Audit::new(&folders.state, settings.audit.max_bytes));
         let spawner = Spawner::new(options.supervisor);
@@ -266,6 +270,13 @@ impl Runtime {
     /// Adds a tool of the embedder's own; it passes the same rules as all others.
     pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
         Arc::make_mut(&mut self.tools).add(tool)?;
+        self.drop_ins.forget();
+        Ok(())
+    }
+
+    /// As [`add_tool`](Self::add_tool), for a tool that is only known at run time.
+    pub fn add_any_tool(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
+        Arc::make_mut(&mut self.tools).add_any(tool)?;
         self.drop_ins.forget();
         Ok(())
     }
