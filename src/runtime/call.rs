@@ -13,7 +13,7 @@ use super::approve::{Planned, Stopped, approval_request, denied};
 use super::record::Record;
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::error::{ErrorCode, ToolError, panic_text};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, Definition};
 
@@ -218,8 +218,7 @@ fn out_of_time(tool: &str, limit: Duration) -> ToolError {
 
 /// The result of a tool that failed by a fault of its own.
 fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
-    let what = panic.downcast_ref::<&str>().map(|what| (*what).to_owned());
-    let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    let what = panic_text(panic);
     tracing::error!("a tool panicked: {what}");
     let error =
         ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log");

@@ -12,6 +12,7 @@ use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
 use crate::config::{LaunchFields, TrustError, TrustState};
 use crate::lsp::locate;
+use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
 /// What to do about a project's trust.
@@ -162,5 +163,5 @@ fn fingerprint(items: &[TrustItem]) -> String {
         // Lengths keep one item's text from passing for two.
         hasher.update(format!("{}:{}{}:{}", item.name.len(), item.name, item.value.len(), item.value));
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize())
 }

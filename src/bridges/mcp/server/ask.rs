@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
-use crate::text::hidden_characters;
+use crate::text::{hex, hidden_characters};
 
 /// The answer's name among the responses of a client.
 const APPROVAL: &str = "approval";
@@ -280,7 +280,7 @@ fn bound_to(params: &CallToolRequestParams, principal: &str) -> Vec<u8> {
 
 fn digest(request: &ApprovalRequest) -> String {
     let whole = serde_json::to_vec(request).unwrap_or_default();
-    Sha256::digest(whole).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(whole))
 }
 
 #[cfg(test)]
