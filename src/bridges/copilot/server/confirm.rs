@@ -61,10 +61,8 @@ async fn accepted(room: &Room, question: &Question) -> bool {
         Ok(Some(request)) => {
             let approval = ask(room, &request).await;
             let yes = is_yes(&approval);
-            if yes {
-                let id = question.tool_call_id.as_str().unwrap_or_default();
-                room.agree(id, name, &question.input, approval);
-            }
+            let id = question.tool_call_id.as_str().unwrap_or_default();
+            room.answered(id, name, &question.input, approval);
             yes
         }
         // What else is wrong with it, the call itself is told.

@@ -86,8 +86,8 @@ async fn run(
     let cancelled = turn.over.child_token();
     let call = async {
         let _turn = room.at_once.acquire().await;
-        let agreed = room.take_agreed(id, &invocation.name, &invocation.input).map(Agreed);
-        let approver = agreed.as_ref().map_or(room.approver.as_ref(), |agreed| agreed as &dyn Approver);
+        let answered = room.take_answer(id, &invocation.name, &invocation.input).map(Answered);
+        let approver = answered.as_ref().map_or(room.approver.as_ref(), |answer| answer as &dyn Approver);
         let request = CallRequest {
             name,
             arguments: invocation.input.clone(),
@@ -156,9 +156,9 @@ fn missing(definition: &Definition, input: &Value) -> Option<String> {
 }
 
 /// The answer that was given before the call came.
-struct Agreed(Approval);
+struct Answered(Approval);
 
-impl Approver for Agreed {
+impl Approver for Answered {
     fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> futures::future::BoxFuture<'a, Approval> {
         Box::pin(std::future::ready(self.0.clone()))
     }

@@ -71,7 +71,7 @@ pub struct Room {
     pub(super) at_once: Semaphore,
     pub(super) waiting: Semaphore,
     offer: Mutex<Arc<Offer>>,
-    agreed: Mutex<BTreeMap<String, Approval>>,
+    answers: Mutex<BTreeMap<String, Approval>>,
 }
 
 impl fmt::Debug for Room {
@@ -97,7 +97,7 @@ impl Room {
             at_once: Semaphore::new(AT_ONCE),
             waiting: Semaphore::new(MOST_WAITING),
             offer: Mutex::new(Arc::new(offer)),
-            agreed: Mutex::default(),
+            answers: Mutex::default(),
         }
     }
 
@@ -111,19 +111,19 @@ impl Room {
         *self.offer.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(offer);
     }
 
-    /// Someone has agreed to exactly this call before it comes.
-    pub(super) fn agree(&self, id: &str, name: &str, input: &Value, approval: Approval) {
-        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Someone has said yes or no to exactly this call before it comes.
+    pub(super) fn answered(&self, id: &str, name: &str, input: &Value, approval: Approval) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         // Calls that never came; a confirmation is followed by its call at once.
-        if agreed.len() >= MOST_WAITING {
-            agreed.clear();
+        if answers.len() >= MOST_WAITING {
+            answers.clear();
         }
-        agreed.insert(key(id, name, input), approval);
+        answers.insert(key(id, name, input), approval);
     }
 
-    /// What was agreed to of this call, once.
-    pub(super) fn take_agreed(&self, id: &str, name: &str, input: &Value) -> Option<Approval> {
-        self.agreed.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(id, name, input))
+    /// What was said to this call, once.
+    pub(super) fn take_answer(&self, id: &str, name: &str, input: &Value) -> Option<Approval> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(id, name, input))
     }
 }
 
