@@ -56,6 +56,11 @@ impl Runtime {
         self.offer().tools.definitions(listed).into_iter().cloned().collect()
     }
 
+    /// Whether `caller` may know of a tool called `name`, and there is one: neither profile nor lists keep it away.
+    pub fn is_offered(&self, caller: &Caller, name: &str) -> bool {
+        self.offered(caller, name).is_ok()
+    }
+
     /// What someone would have to agree to before the call runs; `None` where the rules allow it, and where it was agreed to
     /// for the caller's session. Hooks are not asked.
     ///
