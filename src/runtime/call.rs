@@ -12,6 +12,7 @@ use super::Runtime;
 use super::approve::{Planned, Stopped, approval_request, denied};
 use super::record::Record;
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
+use crate::policy::grants::Grant;
 use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
 use crate::tools::error::{ErrorCode, ToolError, panic_text};
 use crate::tools::result::ToolResult;
@@ -60,7 +61,8 @@ impl Runtime {
         self.offered(caller, name).is_ok()
     }
 
-    /// What someone would have to agree to before the call runs; `None` where the rules allow it. Hooks are not asked.
+    /// What someone would have to agree to before the call runs; `None` where the rules allow it, and where it was agreed to
+    /// for the caller's session. Hooks are not asked.
     ///
     /// # Errors
     /// `unknown_tool`, `invalid_args`, or `denied` where the rules forbid it.
@@ -77,6 +79,7 @@ impl Runtime {
         let decision = self.decide(caller, tool, &subjects);
         match decision.verdict {
             Verdict::Allow => Ok(None),
+            Verdict::Ask if self.was_granted(caller, tool, &subjects, &arguments) => Ok(None),
             Verdict::Ask => {
                 Ok(Some(approval_request(tool.definition(), &subjects, &arguments, decision.why)))
             }
@@ -207,6 +210,19 @@ impl Runtime {
             }
         }
         subjects
+    }
+
+    /// Whether someone has agreed to this call for the rest of the caller's session.
+    fn was_granted(
+        &self,
+        caller: &Caller,
+        tool: &dyn AnyTool,
+        subjects: &Subjects,
+        arguments: &Value,
+    ) -> bool {
+        let card = &tool.definition().card;
+        let request = Request { tool: &card.name, effect: card.effect, subjects };
+        self.grants.has(&Grant::of(&caller.session, caller.agent.as_deref(), &request, arguments))
     }
 
     fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &Subjects) -> Decision {

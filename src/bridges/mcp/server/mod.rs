@@ -30,7 +30,7 @@ mod progress;
 mod prompts;
 mod resources;
 mod tasks;
-mod text;
+pub(in crate::bridges) mod text;
 mod watch;
 
 use std::time::Duration;
