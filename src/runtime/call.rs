@@ -179,7 +179,11 @@ impl Runtime {
     }
 
     /// The tool called `name`, if the caller may know of it; sources are given the time to find out whether it is theirs.
-    async fn looked_for(&self, caller: &Caller, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+    pub(super) async fn looked_for(
+        &self,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<Arc<dyn AnyTool>, ToolError> {
         if self.tool(name).is_err() {
             let sources = self.sources.iter().map(|source| source.settle(Some(name)));
             futures::future::join_all(sources).await;
@@ -247,7 +251,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
 }
 
 /// Models write `null` for what they leave out, at any depth: strict schemas make them.
-fn without_nulls(arguments: Value, definition: &Definition) -> Value {
+pub(super) fn without_nulls(arguments: Value, definition: &Definition) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),
         other => fitted(other, definition.input.as_value()),

@@ -6,7 +6,8 @@
 mod approve;
 pub mod call;
 mod hinted;
-mod hooked;
+pub mod hooked;
+pub mod leave;
 pub mod live;
 pub mod observe;
 pub mod overlays;

@@ -172,8 +172,13 @@ mod tests {
     use super::*;
 
     fn key(root: &str, variables: &[(&str, &str)]) -> String {
-        let folders =
-            Folders { config: "/c".into(), data: "/d".into(), state: "/s".into(), cache: "/e".into() };
+        let folders = Folders {
+            config: "/c".into(),
+            data: "/d".into(),
+            state: "/s".into(),
+            cache: "/e".into(),
+            home: None,
+        };
         let binary = Binary { path: "/bin/x".into(), device: 1, inode: 2, size: 3, modified: (4, 5) };
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
         Identity::of(Path::new(root), &folders, binary, variables).key

@@ -42,6 +42,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::handler::Handler;
 use self::pipe::Pipe;
+pub(in crate::bridges) use self::text::of as text_of;
 use crate::runtime::Client;
 use crate::runtime::live::Live;
 use crate::tools::tool::Caller;
