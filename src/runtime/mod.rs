@@ -12,7 +12,7 @@ pub mod observe;
 pub mod overlays;
 mod record;
 mod reopen;
-mod skills;
+pub mod skills;
 pub mod tally;
 mod typed;
 
@@ -57,8 +57,8 @@ use crate::tools::target::Target;
 use crate::tools::tool::{Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_signature,
-    lsp_symbols, servers, trust,
+    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_overlay,
+    lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
 use crate::workspace::edit::{EditOptions, Edits};
@@ -194,6 +194,7 @@ impl Runtime {
             manager: Arc::new(manager),
             limits: Limits::default(),
             shells: Arc::default(),
+            overlays: Arc::default(),
             trust,
             folders,
             timeout: options.timeout,
@@ -236,6 +237,14 @@ impl Runtime {
     /// `overlays` live.
     pub fn share(&self, overlays: &Arc<Overlays>) {
         self.shared.add(overlays);
+    }
+
+    /// What whoever holds the handle `overlay` of `lsp_overlay` sees; for [`Client::view`].
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn overlay(&self, overlay: &str) -> Result<View, ToolError> {
+        self.context.overlays.view(overlay).map_err(lsp_overlay::told)
     }
 
     /// What calls of this client work with. What it sees stays the same to the end of one call.

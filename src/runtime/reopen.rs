@@ -82,7 +82,7 @@ impl Default for Handles {
 
 impl Runtime {
     /// The same workspace under the configuration as it is now; `None` where that has not changed. Commands in the
-    /// background, the tools of an embedder and the counts of calls go over to it; what was agreed to for a session does
+    /// background, overlays, the tools of an embedder and the counts of calls go over to it; what was agreed to for a session does
     /// not, since the rules may be others.
     ///
     /// # Errors
@@ -112,6 +112,7 @@ impl Runtime {
         };
         let mut other = Self::open_with(options, folders.clone())?;
         other.context.shells = self.context.shells.clone();
+        other.context.overlays = self.context.overlays.clone();
         other.tools = self.tools.clone();
         other.tally = self.tally.clone();
         for maker in self.makers.iter() {

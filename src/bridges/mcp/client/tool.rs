@@ -116,6 +116,9 @@ impl MountedAs {
             if let Some(state) = trace.tracestate {
                 meta.set_tracestate(state);
             }
+            if let Some(baggage) = trace.baggage {
+                meta.set_baggage(baggage);
+            }
         }
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options().with_meta(meta);

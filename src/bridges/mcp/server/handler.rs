@@ -9,10 +9,11 @@ use futures::FutureExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, RequestStateCodec, ResourceUpdatedNotificationParam, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
+    GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec,
+    ResourceUpdatedNotificationParam, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::task_manager::TaskManager;
@@ -25,7 +26,7 @@ use super::ask::is_modern;
 #[cfg(feature = "conformance")]
 use super::conformance;
 use super::watch::{Change, MOST_WATCHED, Subscription, Watch};
-use super::{ServerOptions, about, call, complete, list, prompts, resources};
+use super::{ServerOptions, about, call, complete, list, prompts, resources, skills};
 use crate::runtime::live::Live;
 use crate::runtime::{Client, Runtime};
 use crate::tools::tool::Caller;
@@ -390,6 +391,23 @@ impl ServerHandler for Handler {
         answered(complete::complete(self, &caller, &params)).await
     }
 
+    async fn list_skills(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        only_page(params.as_ref())?;
+        answered(skills::list(self, self.caller(is_modern(&context)))).await
+    }
+
+    async fn get_skill(
+        &self,
+        params: GetSkillRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        answered(skills::get(self, self.caller(is_modern(&context)), &params.uri)).await
+    }
+
     async fn get_task(
         &self,
         params: GetTaskParams,
@@ -437,7 +455,7 @@ impl ServerHandler for Handler {
 }
 
 /// Methods that we answer if their parameters can be read.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 11] = [
     "tools/list",
     "tools/call",
     "resources/list",
@@ -447,6 +465,8 @@ const KNOWN: [&str; 9] = [
     "prompts/list",
     "prompts/get",
     "completion/complete",
+    "skills/get",
+    "skills/list",
 ];
 /// The same, up to 2025-11-25 only.
 const EARLIER: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
