@@ -27,7 +27,7 @@ use self::hinted::Languages;
 use self::overlays::{Overlays, Shared};
 use self::reopen::{Handles, Stamps};
 use self::tally::Tally;
-use crate::config::{Catalogue, Config, Flags, Folders, Settings, Trust};
+use crate::config::{Catalogue, Folders, Settings, Trust};
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::model::Severity;
@@ -155,9 +155,9 @@ impl Runtime {
     pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Self, ToolError> {
         let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
         let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
-        let stamps = Stamps::of(&folders, workspace.root());
-        let config = Config::load(&folders, Some(workspace.root()), &Flags::default(), &trust);
-        let config = Arc::new(config.map_err(|error| invalid(&error))?);
+        let read = reopen::read(&folders, workspace.root(), &trust);
+        let (config, stamps) = read.map_err(|error| invalid(&error))?;
+        let config = Arc::new(config);
         let trace = match &options.trace {
             None => None,
             Some(path) => {

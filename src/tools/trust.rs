@@ -10,7 +10,7 @@ use super::drop_in;
 use super::error::{ErrorCode, ToolError};
 use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
-use crate::config::{LaunchFields, TrustError, TrustState};
+use crate::config::{LaunchFields, TrustError, TrustState, paths_in};
 use crate::lsp::locate;
 use crate::workspace::WorkspacePath;
 
@@ -140,7 +140,7 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
     });
     let words = users.flatten().chain(context.config.launch.command_words());
     let words = words.chain(&context.config.settings.mounts.words);
-    let paths = words.map(|word| context.workspace.root().join(word));
+    let paths = words.flat_map(|word| paths_in(word)).map(|word| context.workspace.root().join(word));
     let inside = |path: &PathBuf| path.is_file() && context.workspace.inside(path).is_some();
     paths.filter(inside).collect()
 }

@@ -12,5 +12,6 @@ mod http;
 mod lists;
 mod malformed;
 mod pressure;
+mod roots;
 mod skills;
 mod tasks;

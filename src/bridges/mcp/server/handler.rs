@@ -25,6 +25,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::ask::is_modern;
 #[cfg(feature = "conformance")]
 use super::conformance;
+use super::roots::Roots;
 use super::watch::{Change, MOST_WATCHED, Subscription, Watch};
 use super::{ServerOptions, about, call, complete, list, prompts, resources, skills};
 use crate::runtime::live::Live;
@@ -67,6 +68,8 @@ pub(super) struct Handler {
     session: String,
     /// What a client of that era is told unasked, by the URI it subscribed to.
     told: Mutex<BTreeMap<String, AbortOnDropHandle<()>>>,
+    /// Where a client of that era wants its relative paths to begin.
+    roots: Roots,
 }
 
 impl Handler {
@@ -78,7 +81,7 @@ impl Handler {
 
     /// One of several conversations.
     pub(super) fn of(shared: Shared, session: String) -> Self {
-        Self { shared, session, told: Mutex::default() }
+        Self { shared, session, told: Mutex::default(), roots: Roots::default() }
     }
 
     /// The runtime that is open now.
@@ -111,7 +114,8 @@ impl Handler {
 
     /// Folder and deadlines of the client.
     pub(super) fn client(&self) -> Client {
-        self.shared.options.client.clone()
+        let client = self.shared.options.client.clone();
+        Client { cwd: self.roots.folder().or(client.cwd), ..client }
     }
 
     /// Who calls. Requests of the era without sessions all come from the door's own caller.
@@ -203,7 +207,12 @@ impl ServerHandler for Handler {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let subscription = Subscription { tools: Some(self.watch().tools()), ..Subscription::default() };
+        self.roots.ask(self.runtime(), context.peer.clone());
         self.tell(TOOLS, context.peer, subscription);
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.roots.ask(self.runtime(), context.peer);
     }
 
     async fn list_tools(

@@ -2,7 +2,7 @@
 //!
 //! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
 //! client can ask, one file each: [`about`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
-//! both eras, [`handles`] and [`traced`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`text`] and [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`watch`]
+//! both eras, [`handles`] and [`traced`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`text`] and [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`watch`]
 //! (what clients are told of unasked). [`handler`] joins them for rmcp.
 //!
 //! May use: `runtime`, `tools`, `policy`, `workspace`. Names rmcp; nothing outside `bridges/mcp` does.
@@ -30,6 +30,7 @@ mod pipe;
 mod progress;
 mod prompts;
 mod resources;
+mod roots;
 mod skills;
 mod tasks;
 mod text;
