@@ -160,7 +160,7 @@ impl Runtime {
         let seen = self.context();
         let narrowed = (!limits.is_none()).then(|| seen.within(limits));
         let context = narrowed.as_ref().unwrap_or(&seen);
-        let call = Call { context, caller: planned.caller, group, cancelled };
+        let call = Call { context, caller: planned.caller, approver: planned.approver, group, cancelled };
         let arguments = planned.arguments.clone();
         let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
