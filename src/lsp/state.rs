@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::capabilities::Registrations;
-use super::connection::{Incoming, Refusal};
+use super::connection::{Answering, Incoming, Refusal};
 use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;
@@ -350,8 +350,8 @@ pub fn folder_value(workspace: &Workspace, folder: &WorkspacePath) -> Value {
 pub struct Ears(pub Arc<State>);
 
 impl Incoming for Ears {
-    fn request(&mut self, method: &str, params: Value) -> Result<Value, Refusal> {
-        self.0.answer(method, &params)
+    fn request(&mut self, method: &str, params: Value) -> Answering {
+        self.0.answer(method, &params).into()
     }
 
     fn notification(&mut self, method: &str, params: &RawValue) {

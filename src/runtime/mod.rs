@@ -13,7 +13,7 @@ pub mod observe;
 pub mod overlays;
 mod record;
 mod reopen;
-mod skills;
+pub mod skills;
 pub mod tally;
 mod typed;
 
@@ -28,7 +28,7 @@ use self::hinted::Languages;
 use self::overlays::{Overlays, Shared};
 use self::reopen::{Handles, Stamps};
 use self::tally::Tally;
-use crate::config::{Catalogue, Config, Flags, Folders, Settings, Trust};
+use crate::config::{Catalogue, Folders, Settings, Trust};
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::model::Severity;
@@ -58,8 +58,8 @@ use crate::tools::target::Target;
 use crate::tools::tool::{Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_signature,
-    lsp_symbols, servers, trust,
+    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_overlay,
+    lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
 use crate::workspace::edit::{EditOptions, Edits};
@@ -156,9 +156,9 @@ impl Runtime {
     pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Self, ToolError> {
         let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
         let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
-        let stamps = Stamps::of(&folders, workspace.root());
-        let config = Config::load(&folders, Some(workspace.root()), &Flags::default(), &trust);
-        let config = Arc::new(config.map_err(|error| invalid(&error))?);
+        let read = reopen::read(&folders, workspace.root(), &trust);
+        let (config, stamps) = read.map_err(|error| invalid(&error))?;
+        let config = Arc::new(config);
         let trace = match &options.trace {
             None => None,
             Some(path) => {
@@ -195,6 +195,7 @@ impl Runtime {
             manager: Arc::new(manager),
             limits: Limits::default(),
             shells: Arc::default(),
+            overlays: Arc::default(),
             trust,
             folders,
             timeout: options.timeout,
@@ -227,16 +228,29 @@ impl Runtime {
     /// The same workspace and servers, as one of several clients sees them.
     pub fn for_client(&self, client: Client) -> Self {
         let Client { cwd, timeout, install_missing, progress, view } = client;
-        let cwd = cwd.unwrap_or_else(|| self.context.cwd.clone());
-        let watching = progress.clone().map(|progress| self.watchers.watch(progress));
-        let context = Context { cwd, timeout, install_missing, progress, view, ..self.context.clone() };
-        Self { context, _watching: watching, ..self.clone() }
+        let mut own = self.clone();
+        own._watching = progress.clone().map(|progress| self.watchers.watch(progress));
+        let context = &mut own.context;
+        if let Some(cwd) = cwd {
+            context.cwd = cwd;
+        }
+        (context.timeout, context.install_missing) = (timeout, install_missing);
+        (context.progress, context.view) = (progress, view);
+        own
     }
 
     /// From now on all clients see `overlays` when they ask about code, where they have no texts of their own; for as long as
     /// `overlays` live.
     pub fn share(&self, overlays: &Arc<Overlays>) {
         self.shared.add(overlays);
+    }
+
+    /// What whoever holds the handle `overlay` of `lsp_overlay` sees; for [`Client::view`].
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn overlay(&self, overlay: &str) -> Result<View, ToolError> {
+        self.context.overlays.view(overlay).map_err(lsp_overlay::told)
     }
 
     /// What calls of this client work with. What it sees stays the same to the end of one call.

@@ -14,6 +14,7 @@ use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::result::ToolResult;
 use super::schema::{Schema, input_schema, output_schema};
+use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
 use crate::policy::request::{Effect, Subjects};
 
@@ -102,6 +103,8 @@ pub struct Call<'a> {
     pub context: &'a Context,
     /// Who calls.
     pub caller: &'a Caller,
+    /// Who fills in what a program behind the tool wants to know.
+    pub approver: &'a dyn Approver,
     /// Edits of all calls with the same group are undone together.
     pub group: Option<&'a str>,
     /// Cancelled when the caller goes away or the time is up; dropping the call's future ends it as well.
@@ -176,8 +179,8 @@ impl<T: Tool> Typed<T> {
         Self { tool, definition }
     }
 
+    /// Arguments that fit the schema, as what they are.
     fn decode(&self, arguments: &Value) -> Result<T::Args, ToolError> {
-        self.definition.input.check(&self.definition.card.name, arguments)?;
         // The schema says the same as the type, so this only fails on what a schema cannot say.
         T::Args::deserialize(arguments).map_err(|error| {
             let what = format!("{}: the arguments cannot be used: {error}", self.definition.card.name);
@@ -192,6 +195,7 @@ impl<T: Tool> AnyTool for Typed<T> {
     }
 
     fn subjects(&self, context: &Context, arguments: &Value) -> Result<Subjects, ToolError> {
+        self.definition.input.check(&self.definition.card.name, arguments)?;
         self.tool.subjects(context, &self.decode(arguments)?)
     }
 

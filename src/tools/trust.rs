@@ -10,10 +10,11 @@ use super::drop_in;
 use super::error::{ErrorCode, ToolError};
 use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
-use crate::config::{LaunchFields, TrustError, TrustState};
+use crate::config::{LaunchFields, TrustError, TrustState, paths_in};
 use crate::lsp::locate;
 use crate::policy::hooks::files::HookFile;
 use crate::policy::hooks::{self, Hook};
+use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
 /// What to do about a project's trust.
@@ -145,12 +146,15 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
     });
     let words = users.flatten().chain(context.config.launch.command_words());
     let words = words.chain(&context.config.settings.mounts.words);
+    let words = words.flat_map(|word| paths_in(word));
     let mut paths: Vec<PathBuf> = words.map(|word| context.workspace.root().join(word)).collect();
     // What cannot be understood names no files, and is said when it should run.
     for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
         for (cwd, words) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::words_of_shell) {
             let folder = context.workspace.root().join(cwd);
-            paths.extend(words.map(|word| folder.join(word)));
+            for word in words {
+                paths.extend(paths_in(&word).map(|word| folder.join(word)));
+            }
         }
     }
     paths.retain(|path| path.is_file() && context.workspace.inside(path).is_some());
@@ -184,5 +188,5 @@ fn fingerprint(items: &[TrustItem]) -> String {
         // Lengths keep one item's text from passing for two.
         hasher.update(format!("{}:{}{}:{}", item.name.len(), item.name, item.value.len(), item.value));
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize())
 }

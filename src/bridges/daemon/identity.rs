@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::Folders;
 use crate::lsp::process::environment;
+use crate::text::hex;
 
 /// Bytes of the hash that names a daemon's files; with them a socket's name stays far below the 108 bytes it may have.
 const KEY_BYTES: usize = 10;
@@ -89,7 +90,7 @@ impl Identity {
             add(value.as_bytes());
         }
         let digest = hash.finalize();
-        let key = digest.iter().take(KEY_BYTES).map(|byte| format!("{byte:02x}")).collect();
+        let key = hex(&digest[..KEY_BYTES]);
         Self { root: root.to_owned(), binary, key }
     }
 

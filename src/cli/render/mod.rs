@@ -6,6 +6,7 @@
 //! here reads files or writes anywhere: source lines come through a function that the caller gives.
 
 pub mod completion;
+pub mod copilot;
 pub mod daemon;
 pub mod diagnostics;
 pub mod doctor;

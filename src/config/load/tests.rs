@@ -1,3 +1,4 @@
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::Duration;

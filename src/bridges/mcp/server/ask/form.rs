@@ -1,0 +1,116 @@
+//! The questions as forms of MCP, and what is made of the answers.
+
+use std::borrow::Cow;
+
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
+use serde_json::{Value, json};
+
+use crate::policy::approval::{Approval, ApprovalRequest, FormAnswer, FormRequest};
+use crate::text::hidden_characters;
+
+/// More of what a call would touch is not read by anybody.
+const SHOWN_ITEMS: usize = 20;
+/// The same for one item, in characters.
+const SHOWN_CHARACTERS: usize = 2000;
+
+/// Anything but a clear yes is a no.
+pub(super) fn decided(result: &ElicitResult) -> Approval {
+    let decision =
+        result.content.as_ref().and_then(|content| content.get("decision")).and_then(Value::as_str);
+    match (&result.action, decision) {
+        (ElicitationAction::Accept, Some("once")) => Approval::Once,
+        (ElicitationAction::Accept, Some("session")) => Approval::ForSession,
+        (ElicitationAction::Accept, Some("no")) | (ElicitationAction::Decline, _) => {
+            Approval::Refused { why: None }
+        }
+        (ElicitationAction::Accept, _) => {
+            Approval::Refused { why: Some("the answer has no `decision`".to_owned()) }
+        }
+        _ => Approval::Refused { why: Some("the question was put away".to_owned()) },
+    }
+}
+
+/// What the client says to a mounted server's form.
+pub(super) fn filled(result: ElicitResult) -> FormAnswer {
+    match (result.action, result.content) {
+        (ElicitationAction::Accept, Some(Value::Object(content))) => FormAnswer::Filled(content),
+        // A form without fields is answered by agreeing to it.
+        (ElicitationAction::Accept, None) => FormAnswer::Filled(serde_json::Map::new()),
+        (ElicitationAction::Accept | ElicitationAction::Decline, _) => FormAnswer::Declined,
+        _ => FormAnswer::Dismissed,
+    }
+}
+
+/// A mounted server's form, with who asks before its own words.
+pub(super) fn passed_on(form: &FormRequest) -> Result<ElicitRequestParams, serde_json::Error> {
+    let (from, tool) = (visible(&form.from), visible(&form.tool));
+    Ok(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: format!("The MCP server `{from}`, working on {tool}, asks: {}", form.message),
+        requested_schema: serde_json::from_value(form.schema.clone())?,
+    })
+}
+
+/// The question whether a call may run, as a form with one choice.
+pub(super) fn choice(
+    request: &ApprovalRequest,
+    sessions: bool,
+) -> Result<ElicitRequestParams, serde_json::Error> {
+    let mut choices = vec![json!({"const": "once", "title": "Allow this once"})];
+    if sessions {
+        choices.push(json!({"const": "session", "title": "Allow this until the session ends"}));
+    }
+    choices.push(json!({"const": "no", "title": "Do not allow it"}));
+    let schema: ElicitationSchema = serde_json::from_value(json!({
+        "type": "object",
+        "properties": {"decision": {"type": "string", "title": "Decision", "oneOf": choices}},
+        "required": ["decision"],
+    }))?;
+    Ok(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message(request),
+        requested_schema: schema,
+    })
+}
+
+/// Everything that the call would touch, one line each.
+fn message(request: &ApprovalRequest) -> String {
+    let mut text = format!("{}: {}", visible(&request.title), visible(&request.why));
+    let lists =
+        [("run", &request.commands), ("fetch", &request.urls), (request.effect.as_str(), &request.paths)];
+    for (what, list) in lists {
+        for item in list.iter().take(SHOWN_ITEMS) {
+            text.push_str(&format!("\n{what}: {}", visible(item)));
+        }
+        if list.len() > SHOWN_ITEMS {
+            text.push_str(&format!("\n{what}: and {} more", list.len() - SHOWN_ITEMS));
+        }
+    }
+    if lists.iter().all(|(_, list)| list.is_empty()) {
+        text.push('\n');
+        text.push_str(&visible(&request.arguments.to_string()));
+    }
+    text
+}
+
+/// `text` with every character that cannot be seen by its number: whoever agrees must see what to.
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
+    let unseen = |character: char| {
+        character.is_control() || hidden_characters(character.encode_utf8(&mut [0; 4])).next().is_some()
+    };
+    let long = text.chars().nth(SHOWN_CHARACTERS).is_some();
+    if !long && !text.chars().any(unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    for character in text.chars().take(SHOWN_CHARACTERS) {
+        match character {
+            character if unseen(character) => shown.extend(character.escape_unicode()),
+            character => shown.push(character),
+        }
+    }
+    if long {
+        shown.push_str(" … (cut off)");
+    }
+    Cow::Owned(shown)
+}
