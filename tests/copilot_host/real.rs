@@ -185,7 +185,27 @@ fn the_command_line_reads_what_init_writes_and_the_same_loop_runs_through_mcp() 
     // Its own tool for language servers asks ours, behind all servers of the catalogue.
     assert!(results[3].contains("(function) def area("), "{}", results[3]);
     assert_eq!(project.read("app.py"), APP);
-    keep(true, "mcp", ran.out.split("\n\n\nChanges").next().unwrap_or_default());
+    keep(true, "mcp", &as_the_model_saw_it(&model));
+}
+
+/// What the model called, and what it read; of answers that come as text and as JSON the text.
+fn as_the_model_saw_it(model: &Model) -> String {
+    let asked = model.asked();
+    let messages = asked.last().and_then(|request| request["messages"].as_array()).expect("messages");
+    let mut text = String::new();
+    for message in messages {
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let function = &call["function"];
+            let word = |key: &str| function[key].as_str().unwrap_or_default().to_owned();
+            text.push_str(&format!("→ {} {}\n", word("name"), word("arguments")));
+        }
+        if message["role"] == "tool" {
+            let content = message["content"].as_str().unwrap_or_default();
+            let content = content.split("\n\n{\"ok\"").next().unwrap_or_default();
+            text.extend(content.lines().map(|line| format!("    {line}\n")));
+        }
+    }
+    text
 }
 
 #[test]
@@ -245,7 +265,9 @@ fn rules_agents_and_hooks_hold_on_the_real_command_line() {
             _ => Says::Words("Done."),
         }
     });
-    let ran = run(hosted(&project, &model, &["Do all sorts of things."]));
+    let mut command = hosted(&project, &model, &["Do all sorts of things."]);
+    command.env("COPILOT_ALLOW_ALL", "true");
+    let ran = run(command);
     assert_eq!((ran.status, ran.out.as_str()), (0, "Done.\n"), "{}", ran.err);
     let results = model.results();
     assert!(results[0].contains("edit(app.py)"), "{results:?}");
@@ -263,6 +285,28 @@ fn rules_agents_and_hooks_hold_on_the_real_command_line() {
     let tools = request["tools"].as_array().expect("tools").iter();
     let names: Vec<&str> = tools.filter_map(|tool| tool["function"]["name"].as_str()).collect();
     assert_eq!(names, ["lsp_hover", "read"]);
+}
+
+#[test]
+fn a_session_goes_on_with_the_tools_of_now() {
+    if real().is_none() {
+        return;
+    }
+    let project = project();
+    let model = Model::saying(vec![Says::Words("One."), Says::Words("Two.")]);
+    let first = run(hosted(&project, &model, &["--format", "json", "The word is heron."]));
+    let last: Value =
+        serde_json::from_str(first.out.lines().last().unwrap_or_default()).expect("a last line");
+    let session = last["session"].as_str().expect("a session").to_owned();
+    let second = run(hosted(&project, &model, &["--resume", &session, "--profile", "lsp", "Which word?"]));
+    assert_eq!((second.status, second.out.as_str()), (0, "Two.\n"), "{}", second.err);
+    let asked = model.asked();
+    let request = asked.last().expect("a request");
+    assert!(request["messages"].to_string().contains("heron"));
+    let tools = request["tools"].as_array().expect("tools");
+    assert!(!tools.iter().any(|tool| tool["function"]["name"] == "edit"));
+    let unknown = run(hosted(&project, &model, &["--resume", "11111111-2222-3333-4444-555555555555", "x"]));
+    assert!(unknown.status == 4 && unknown.err.contains("session.resume"), "{unknown:?}");
 }
 
 #[test]

@@ -49,6 +49,7 @@ pub async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, Tool
         model: arguments.model.clone(),
         program: arguments.cli.as_ref().map(|program| start.cwd.join(program)),
         mcp_config: arguments.mcp_config.as_ref().map(|file| start.cwd.join(file)),
+        resume: arguments.resume.clone(),
         agent: arguments.agent.clone(),
         access: CallerAccess {
             profile: arguments.profile.map(Into::into),
