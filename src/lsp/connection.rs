@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_lsp::{
     AnyEvent, AnyNotification, AnyRequest, ErrorCode, LspService, MainLoop, ResponseError, ServerSocket,
 };
-use futures::future::{Ready, ready};
+use futures::future::{BoxFuture, FutureExt, TryFutureExt, ready};
 use futures::{AsyncRead, AsyncWrite};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -84,11 +84,15 @@ impl RequestError {
 
 /// Answers what a server asks and hears what it tells. Called from the connection's own task: it must not block.
 pub trait Incoming: Send + 'static {
-    /// The result of a server's request, or the error it is answered with.
-    fn request(&mut self, method: &str, params: Value) -> Result<Value, Refusal>;
+    /// The result of a server's request, or the error it is answered with. What the request leads to has happened when this
+    /// returns; only the answer may come later.
+    fn request(&mut self, method: &str, params: Value) -> Reply;
     /// A server's notification.
     fn notification(&mut self, method: &str, params: &RawValue);
 }
+
+/// The answer to a server's request, in the making.
+pub type Reply = BoxFuture<'static, Result<Value, Refusal>>;
 
 /// How a server's request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -356,7 +360,7 @@ impl<I: Incoming> Handler<I> {
 impl<I: Incoming> Service<AnyRequest> for Handler<I> {
     type Response = Value;
     type Error = ResponseError;
-    type Future = Ready<Result<Value, ResponseError>>;
+    type Future = BoxFuture<'static, Result<Value, ResponseError>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         Poll::Ready(Ok(()))
@@ -366,14 +370,19 @@ impl<I: Incoming> Service<AnyRequest> for Handler<I> {
         let body = self.body(&request.params);
         let params =
             serde_json::from_str(body.get()).map_err(|error| Refusal::InvalidParams(error.to_string()));
-        let result = params.and_then(|params| self.incoming.request(&request.method, params));
-        ready(result.map_err(|refusal| match refusal {
-            Refusal::MethodNotFound => ResponseError::new(
-                ErrorCode::METHOD_NOT_FOUND,
-                format!("{} is not supported", request.method),
-            ),
-            Refusal::InvalidParams(what) => ResponseError::new(ErrorCode::INVALID_PARAMS, what),
-        }))
+        let reply = match params {
+            Ok(params) => self.incoming.request(&request.method, params),
+            Err(refusal) => ready(Err(refusal)).boxed(),
+        };
+        reply
+            .map_err(move |refusal| match refusal {
+                Refusal::MethodNotFound => ResponseError::new(
+                    ErrorCode::METHOD_NOT_FOUND,
+                    format!("{} is not supported", request.method),
+                ),
+                Refusal::InvalidParams(what) => ResponseError::new(ErrorCode::INVALID_PARAMS, what),
+            })
+            .boxed()
     }
 }
 

@@ -8,8 +8,9 @@ use super::*;
 struct Ears(Arc<std::sync::Mutex<Vec<String>>>);
 
 impl Incoming for Ears {
-    fn request(&mut self, method: &str, params: Value) -> Result<Value, Refusal> {
-        if method == "custom/known" { Ok(json!({ "echo": params })) } else { Err(Refusal::MethodNotFound) }
+    fn request(&mut self, method: &str, params: Value) -> Reply {
+        let known = method == "custom/known";
+        ready(if known { Ok(json!({ "echo": params })) } else { Err(Refusal::MethodNotFound) }).boxed()
     }
     fn notification(&mut self, method: &str, params: &RawValue) {
         if let Ok(mut heard) = self.0.lock() {

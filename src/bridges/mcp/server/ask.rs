@@ -4,7 +4,6 @@
 //! with the question, and the client calls again with the answer and a sealed state; the state says what was asked, for which
 //! call, and for how long it counts, and nobody but us can make one. Only clients that declared elicitation are asked.
 
-use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
-use crate::text::hidden_characters;
+use crate::tools::hidden::shown;
 
 /// The answer's name among the responses of a client.
 const APPROVAL: &str = "approval";
@@ -31,8 +30,6 @@ const SEALED_FOR: Duration = Duration::from_secs(300);
 const ANSWER_WITHIN: Duration = Duration::from_secs(295);
 /// More of what a call would touch is not read by anybody.
 const SHOWN_ITEMS: usize = 20;
-/// The same for one item, in characters.
-const SHOWN_CHARACTERS: usize = 2000;
 
 /// Whether the request is of the era without a handshake.
 pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
@@ -232,12 +229,12 @@ fn form(request: &ApprovalRequest, sessions: bool) -> Result<ElicitRequestParams
 
 /// Everything that the call would touch, one line each.
 fn message(request: &ApprovalRequest) -> String {
-    let mut text = format!("{}: {}", visible(&request.title), visible(&request.why));
+    let mut text = format!("{}: {}", shown(&request.title), shown(&request.why));
     let lists =
         [("run", &request.commands), ("fetch", &request.urls), (request.effect.as_str(), &request.paths)];
     for (what, list) in lists {
         for item in list.iter().take(SHOWN_ITEMS) {
-            text.push_str(&format!("\n{what}: {}", visible(item)));
+            text.push_str(&format!("\n{what}: {}", shown(item)));
         }
         if list.len() > SHOWN_ITEMS {
             text.push_str(&format!("\n{what}: and {} more", list.len() - SHOWN_ITEMS));
@@ -245,31 +242,9 @@ fn message(request: &ApprovalRequest) -> String {
     }
     if lists.iter().all(|(_, list)| list.is_empty()) {
         text.push('\n');
-        text.push_str(&visible(&request.arguments.to_string()));
+        text.push_str(&shown(&request.arguments.to_string()));
     }
     text
-}
-
-/// `text` with every character that cannot be seen by its number: whoever agrees must see what to.
-fn visible(text: &str) -> Cow<'_, str> {
-    let unseen = |character: char| {
-        character.is_control() || hidden_characters(character.encode_utf8(&mut [0; 4])).next().is_some()
-    };
-    let long = text.chars().nth(SHOWN_CHARACTERS).is_some();
-    if !long && !text.chars().any(unseen) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::new();
-    for character in text.chars().take(SHOWN_CHARACTERS) {
-        match character {
-            character if unseen(character) => shown.extend(character.escape_unicode()),
-            character => shown.push(character),
-        }
-    }
-    if long {
-        shown.push_str(" … (cut off)");
-    }
-    Cow::Owned(shown)
 }
 
 /// What a sealed state counts for: one caller's call of one tool with just these arguments.
