@@ -51,7 +51,7 @@ pub(super) async fn call(
     let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
     let handles = match Handles::take(&handler.runtime(), &params.name, &mut arguments, &context.meta) {
         Ok(handles) => handles,
-        Err(error) => return Ok(answer(&ToolResult::from_error(&error)).into()),
+        Err(error) => return Ok(answer(ToolResult::from_error(&error)).into()),
     };
     let name = params.name.as_ref();
     let asked = Asked { caller: &caller, name, arguments, handles, trace: traced::of(&context) };
