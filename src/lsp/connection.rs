@@ -84,7 +84,8 @@ impl RequestError {
 
 /// Answers what a server asks and hears what it tells. Called from the connection's own task: it must not block.
 pub trait Incoming: Send + 'static {
-    /// What a server's request is answered with.
+    /// What a server's request is answered with. What the request leads to has happened when this returns; only the answer may
+    /// come later.
     fn request(&mut self, method: &str, params: Value) -> Answering;
     /// A server's notification.
     fn notification(&mut self, method: &str, params: &RawValue);

@@ -14,7 +14,7 @@ use super::record::Record;
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::grants::Grant;
 use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::error::{ErrorCode, ToolError, panic_text};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, Definition};
 
@@ -160,7 +160,7 @@ impl Runtime {
         let seen = self.context();
         let narrowed = (!limits.is_none()).then(|| seen.within(limits));
         let context = narrowed.as_ref().unwrap_or(&seen);
-        let call = Call { context, caller: planned.caller, group, cancelled };
+        let call = Call { context, caller: planned.caller, approver: planned.approver, group, cancelled };
         let arguments = planned.arguments.clone();
         let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
@@ -179,7 +179,11 @@ impl Runtime {
     }
 
     /// The tool called `name`, if the caller may know of it; sources are given the time to find out whether it is theirs.
-    async fn looked_for(&self, caller: &Caller, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+    pub(super) async fn looked_for(
+        &self,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<Arc<dyn AnyTool>, ToolError> {
         if self.tool(name).is_err() {
             let sources = self.sources.iter().map(|source| source.settle(Some(name)));
             futures::future::join_all(sources).await;
@@ -239,8 +243,7 @@ fn out_of_time(tool: &str, limit: Duration) -> ToolError {
 
 /// The result of a tool that failed by a fault of its own.
 fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
-    let what = panic.downcast_ref::<&str>().map(|what| (*what).to_owned());
-    let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    let what = panic_text(panic);
     tracing::error!("a tool panicked: {what}");
     let error =
         ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log");
@@ -248,7 +251,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
 }
 
 /// Models write `null` for what they leave out, at any depth: strict schemas make them.
-fn without_nulls(arguments: Value, definition: &Definition) -> Value {
+pub(super) fn without_nulls(arguments: Value, definition: &Definition) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),
         other => fitted(other, definition.input.as_value()),

@@ -4,9 +4,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod asking;
 mod bad_input;
 mod client;
+mod elsewhere;
 mod merging;
+mod news;
 mod nvim;
 mod passing;
 mod sharing;
+mod textual;

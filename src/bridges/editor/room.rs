@@ -15,7 +15,8 @@ use tokio_util::task::TaskTracker;
 use super::EditorOptions;
 use super::capabilities::Greeting;
 use super::client::Editor;
-use super::desk::Desk;
+use super::desk::{Desk, Strangers};
+use super::strangers;
 use crate::config::{Deadlines, Settings};
 use crate::lsp::relay::Speaker;
 use crate::runtime::live::Live;
@@ -58,6 +59,8 @@ pub struct Inquiry {
     pub context: Context,
     /// How the editor speaks.
     pub speaker: Speaker,
+    /// What it has open that is no file of the workspace.
+    pub strangers: Strangers,
 }
 
 impl Room {
@@ -101,7 +104,8 @@ impl Room {
     /// What a request that comes now works with.
     pub fn inquiry(&self) -> Inquiry {
         let speaker = self.desk.speaker(self.encoding());
-        Inquiry { context: self.runtime().context().into_owned(), speaker }
+        let strangers = self.desk.strangers();
+        Inquiry { context: self.runtime().context().into_owned(), speaker, strangers }
     }
 
     /// Takes the editor's side of `initialize`; false where it came before.
@@ -182,7 +186,8 @@ impl Room {
     pub async fn leave(&self) {
         self.tasks.close();
         self.tasks.wait().await;
-        self.desk.overlays.clear();
+        let inquiry = self.inquiry();
+        strangers::forget(&inquiry, &self.desk.clear()).await;
         self.live.current().end_session(&self.caller.session);
     }
 }

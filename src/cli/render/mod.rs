@@ -27,6 +27,7 @@ pub mod merge;
 pub mod mounted;
 pub mod sarif;
 pub mod servers;
+pub mod session;
 pub mod signature;
 pub mod source;
 pub mod symbols;
