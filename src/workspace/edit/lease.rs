@@ -237,7 +237,9 @@ impl Shared {
         if let Some(holder) = holder.as_ref().filter(|holder| holder.mark == self.options.host.mark) {
             // Whoever of this host has edited last looks after it.
             let own = Holder { pid: std::process::id(), keeper: self.keeper, ..holder.clone() };
-            folder.write(number, &own)?;
+            if own != *holder {
+                folder.write(number, &own)?;
+            }
             folder.touch(number)?;
             return Ok(Look::Ours);
         }
@@ -366,8 +368,8 @@ impl Folder {
     fn write(&self, number: u64, holder: &Holder) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::TRUNC | OFlags::CLOEXEC;
         let mut file = File::from(rustix::fs::openat(&self.0, number.to_string(), flags, Mode::empty())?);
-        file.write_all(serde_json::to_string(holder)?.as_bytes())?;
-        file.sync_all()
+        // Other hosts see it once it is closed. One that is lost with its host is over like any that is not touched.
+        file.write_all(serde_json::to_string(holder)?.as_bytes())
     }
 
     fn remove(&self, number: u64) {

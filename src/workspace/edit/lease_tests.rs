@@ -105,10 +105,10 @@ fn of_many_hosts_at_once_one_has_it() {
     let ground = Ground::new();
     let (inside, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
-        for number in 0..6 {
+        for number in 0..4 {
             let (ground, inside, taken) = (&ground, &inside, &taken);
             scope.spawn(move || {
-                for round in 0..60 {
+                for round in 0..40 {
                     let lease = ground.of(&format!("host-{number}-{round}"));
                     match lease.take() {
                         Ok(()) => {
@@ -124,7 +124,7 @@ fn of_many_hosts_at_once_one_has_it() {
             });
         }
     });
-    assert!(taken.into_inner() > 6);
+    assert!(taken.into_inner() > 4);
     ground.of("last").take().unwrap();
 }
 
