@@ -1,22 +1,19 @@
 //! All configuration at once: the files of the user and of the project, what the command line says, and trust.
 
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::catalogue::Catalogue;
 use super::error::ConfigError;
+use super::files::{project_text, user_text};
 use super::folders::Folders;
 use super::launch::LaunchFields;
 use super::layer::{Layer, Origin};
 use super::settings::Settings;
 use super::trust::{Trust, TrustState};
-use crate::workspace::{ReadError, Workspace};
 
 const PROJECT_FOLDER: &str = ".lsp-tools";
 const SERVERS_FILE: &str = "servers.toml";
 const SETTINGS_FILE: &str = "lsp-tools.toml";
-const MOST_BYTES: u64 = 1 << 20;
 
 /// What the command line says over all files, as TOML texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +40,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The files that [`load`](Self::load) reads for the project at `root`, trust aside; they need not be there.
+    /// The files that [`load`](Self::load) reads for the project at `root` whatever they say, trust aside; they need not be
+    /// there. Settings may name more ([`Mounts::listed`](super::Mounts::listed)).
     pub fn files(folders: &Folders, root: &Path) -> Vec<PathBuf> {
         let project = root.join(PROJECT_FOLDER);
         let files = [SERVERS_FILE, SETTINGS_FILE].map(|name| project.join(name));
@@ -88,48 +86,19 @@ impl Config {
 }
 
 fn user_file(path: &Path) -> Result<Option<Layer>, ConfigError> {
-    let name = path.display().to_string();
-    Ok(text_of(path, &name)?.map(|text| Layer::new(Origin::User, name, text)))
+    let file = path.display().to_string();
+    match user_text(path) {
+        Ok(text) => Ok(text.map(|text| Layer::new(Origin::User, file, text))),
+        Err(reason) => Err(ConfigError::Unreadable { file, reason }),
+    }
 }
 
-/// A file of the project's own folder, read as every file of the project is: nothing that lies outside can stand in for it.
 fn project_file(project: &Path, name: &str) -> Result<Option<Layer>, ConfigError> {
-    let name = format!("{PROJECT_FOLDER}/{name}");
-    let unreadable = |reason: String| ConfigError::Unreadable { file: name.clone(), reason };
-    let workspace = Workspace::open(project).map_err(|error| unreadable(error.to_string()))?;
-    let path = workspace.path(Path::new(&name)).map_err(|error| unreadable(error.to_string()))?;
-    match workspace.read_text_up_to(&path, MOST_BYTES) {
-        Ok(file) => Ok(Some(Layer::new(Origin::Project { trusted: false }, name, file.text))),
-        Err(ReadError::NotFound { .. }) => Ok(None),
-        Err(error) => Err(unreadable(error.to_string())),
+    let file = format!("{PROJECT_FOLDER}/{name}");
+    match project_text(project, &file) {
+        Ok(text) => Ok(text.map(|text| Layer::new(Origin::Project { trusted: false }, file, text))),
+        Err(reason) => Err(ConfigError::Unreadable { file, reason }),
     }
-}
-
-fn text_of(path: &Path, name: &str) -> Result<Option<String>, ConfigError> {
-    let unreadable = |reason: String| ConfigError::Unreadable { file: name.to_owned(), reason };
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(error) => return Err(unreadable(error.to_string())),
-    };
-    if !metadata.is_file() {
-        return Err(unreadable("it is not a file; delete it or put a TOML file there".to_owned()));
-    }
-    if metadata.len() > MOST_BYTES {
-        return Err(unreadable(format!(
-            "it has {} bytes, more than the {MOST_BYTES} allowed",
-            metadata.len()
-        )));
-    }
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text))
-        .map_err(|error| unreadable(error.to_string()))?;
-    Ok(Some(text))
-}
-
-fn is_absent(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod catalogue;
 mod detect;
 mod error;
 mod expand;
+mod files;
 mod folders;
 mod index;
 mod launch;
@@ -37,7 +38,7 @@ pub use folders::{Folders, FoldersError};
 pub use launch::LaunchFields;
 pub use layer::{Layer, Origin};
 pub use load::{Config, Flags};
-pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, skeleton};
+pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, paths_in, skeleton};
 pub use settings::{
     AuditSettings, BashSettings, DaemonSettings, Deadlines, FetchSettings, LibraryDocsSettings, Limits,
     LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,

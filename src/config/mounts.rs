@@ -24,8 +24,6 @@
 //! trusted entry by entry.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -35,17 +33,16 @@ use toml::Table;
 use url::Url;
 
 use super::error::{ConfigError, Problem, printable};
+use super::files::{project_text, user_text};
 use super::launch::LaunchFields;
 use super::layer::{Layer, Origin};
 use super::schema::Shape::{Choice, Named, Number, Record, Text, TextTable, Texts};
 use super::schema::{Field, launch, untrusted};
 use super::trust::{Trust, TrustState};
-use crate::workspace::{ReadError, Workspace};
 
 const MOST_MS: u64 = 3_600_000;
 const USUAL_MS: u64 = 60_000;
 const LONGEST_NAME: usize = 32;
-const MOST_BYTES: u64 = 1 << 20;
 
 /// The words of `[mcp]`.
 pub(super) const MCP: Field = super::schema::plain("mcp", Record(TABLE));
@@ -172,6 +169,8 @@ pub struct Mounts {
     pub servers: BTreeMap<String, Mount>,
     /// Files that may name more.
     files: Vec<ListedFile>,
+    /// The absolute paths of those that were looked for; they need not be there.
+    pub listed: Vec<PathBuf>,
     /// Each entry in files of the project, by the name that trust knows it by, and all that it says.
     pub pins: Vec<(String, String)>,
     /// One sentence for each server that is named and not mounted.
@@ -248,9 +247,10 @@ impl Mounts {
                         (Some(rest), Some(home)) => home.join(rest),
                         _ => PathBuf::from(&file.path),
                     };
-                    for entry in entries(text_of(&path), &file.path, &mut left_out) {
+                    for entry in entries(user_text(&path), &file.path, &mut left_out) {
                         left_out.extend(self.add_entry(entry, MountOrigin::User, &file.path));
                     }
+                    self.listed.push(path);
                 }
                 (true, _) => left_out.push(printable(&format!(
                     "`{}` is not read: a project's settings may only name files of the project",
@@ -259,18 +259,21 @@ impl Mounts {
                 (false, Some(project)) => {
                     let text = project_text(project, &file.path);
                     for entry in entries(text, &file.path, &mut left_out) {
-                        let pin = pin_of(&entry);
-                        self.words.extend(words_of(&entry.1));
+                        let pin = entry.pin();
+                        if let Ok(words) = &entry.words {
+                            self.words.extend(words.named());
+                        }
                         launch.add_tool(&pin.0, &pin.1);
                         let state = trust.tool_state(project, &pin.0, &pin.1)?;
                         self.pins.push(pin);
                         if file.counts {
-                            left_out.extend(match told(&state, &entry.0, &file.path) {
+                            left_out.extend(match told(&state, &entry.name, &file.path) {
                                 Some(why) => Some(why),
                                 None => self.add_entry(entry, MountOrigin::Project, &file.path),
                             });
                         }
                     }
+                    self.listed.push(project.join(&file.path));
                 }
                 (false, None) => {}
             }
@@ -281,11 +284,10 @@ impl Mounts {
 
     fn add_entry(
         &mut self,
-        (name, value): (String, Value),
+        FileEntry { name, words, .. }: FileEntry,
         origin: MountOrigin,
         file: &str,
     ) -> Option<String> {
-        let words = serde_json::from_value::<Words>(value).map_err(|error| error.to_string());
         match words.and_then(|words| read(&name, words, origin, file)) {
             Ok(mount) => self.add(mount),
             Err(why) => {
@@ -304,8 +306,8 @@ impl Mounts {
                 "the MCP server `{name}` of `{file}` is not mounted: `{taken}` of `{theirs}` has that name, or one that looks like it"
             )));
         }
-        if let MountTransport::Stdio { command, args, .. } = &mount.transport {
-            self.words.extend(std::iter::once(command).chain(args).cloned());
+        if let MountTransport::Stdio { command, args, cwd, .. } = &mount.transport {
+            self.words.extend(named(std::iter::once(command).chain(args), cwd.as_deref()));
         }
         self.servers.insert(mount.name.clone(), mount);
         None
@@ -323,9 +325,49 @@ pub fn skeleton(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-fn words_of(entry: &Value) -> Vec<String> {
-    let words = serde_json::from_value::<Words>(entry.clone()).unwrap_or_default();
-    words.command.into_iter().chain(words.args).collect()
+/// What in a word of a command may be a path: all of it, and what stands behind the `=` of `--flag=path`.
+pub fn paths_in(word: &str) -> impl Iterator<Item = &str> {
+    let value = word.split_once('=').map(|(_, value)| value);
+    std::iter::once(word).chain(value.filter(|value| !value.is_empty()))
+}
+
+/// What the words of a command may name, relative to the workspace: from there, and from the folder that it runs in.
+fn named<'a>(words: impl Iterator<Item = &'a String>, cwd: Option<&Path>) -> Vec<String> {
+    let mut named = Vec::new();
+    for word in words.flat_map(|word| paths_in(word)) {
+        named.push(word.to_owned());
+        named.extend(cwd.and_then(|cwd| cwd.join(word).to_str().map(str::to_owned)));
+    }
+    named
+}
+
+impl Words {
+    fn named(&self) -> Vec<String> {
+        named(self.command.iter().chain(&self.args), self.cwd.as_deref().map(Path::new))
+    }
+}
+
+/// One entry of a file with `mcpServers`.
+struct FileEntry {
+    name: String,
+    /// What it says; `Err` where that cannot be read.
+    words: Result<Words, String>,
+    /// Its text where it cannot be read.
+    raw: String,
+}
+
+impl FileEntry {
+    fn new(name: &str, value: &Value) -> Self {
+        let words = Words::deserialize(value).map_err(|error| error.to_string());
+        let raw = if words.is_ok() { String::new() } else { value.to_string() };
+        Self { name: name.to_owned(), words, raw }
+    }
+
+    /// What trust knows it by, and all that decides what it does.
+    fn pin(&self) -> (String, String) {
+        let text = self.words.as_ref().ok().and_then(|words| serde_json::to_string(words).ok());
+        (format!("MCP server {}", self.name), text.unwrap_or_else(|| self.raw.clone()))
+    }
 }
 
 fn told(state: &TrustState, name: &str, file: &str) -> Option<String> {
@@ -338,14 +380,6 @@ fn told(state: &TrustState, name: &str, file: &str) -> Option<String> {
             what.join("; ")
         ))),
     }
-}
-
-/// What trust knows an entry by, and all that decides what it does.
-fn pin_of((name, value): &(String, Value)) -> (String, String) {
-    let words = serde_json::from_value::<Words>(value.clone()).ok();
-    let text =
-        words.and_then(|words| serde_json::to_string(&words).ok()).unwrap_or_else(|| value.to_string());
-    (format!("MCP server {name}"), text)
 }
 
 fn read(name: &str, words: Words, origin: MountOrigin, file: &str) -> Result<Mount, String> {
@@ -404,18 +438,14 @@ fn address(url: Option<String>, has_command: bool) -> Result<Url, String> {
 }
 
 /// The entries of a file's `mcpServers` (`servers` in some hosts' files), in their order.
-fn entries(
-    text: Result<Option<String>, String>,
-    file: &str,
-    left_out: &mut Vec<String>,
-) -> Vec<(String, Value)> {
+fn entries(text: Result<Option<String>, String>, file: &str, left_out: &mut Vec<String>) -> Vec<FileEntry> {
     let read = text.and_then(|text| {
         let Some(text) = text else { return Ok(Vec::new()) };
         let whole: Value = serde_json::from_str(&text).map_err(|error| format!("it is not JSON: {error}"))?;
         let servers = whole.get("mcpServers").or_else(|| whole.get("servers"));
         match servers {
             Some(Value::Object(servers)) => {
-                Ok(servers.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+                Ok(servers.iter().map(|(name, value)| FileEntry::new(name, value)).collect())
             }
             Some(_) => Err("its `mcpServers` is no object".to_owned()),
             None => Err("it has no `mcpServers`".to_owned()),
@@ -425,31 +455,6 @@ fn entries(
         left_out.push(printable(&format!("the MCP servers of `{file}` are not mounted: {why}")));
         Vec::new()
     })
-}
-
-/// A file of the project, read as every file of the project is: nothing that lies outside can stand in for it.
-fn project_text(project: &Path, name: &str) -> Result<Option<String>, String> {
-    let workspace = Workspace::open(project).map_err(|error| error.to_string())?;
-    let path = workspace.path(Path::new(name)).map_err(|error| error.to_string())?;
-    match workspace.read_text_up_to(&path, MOST_BYTES) {
-        Ok(file) => Ok(Some(file.text)),
-        Err(ReadError::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// A file of the user's; none where there is none.
-fn text_of(path: &Path) -> Result<Option<String>, String> {
-    let told = |error: std::io::Error| format!("it cannot be read: {error}");
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(told(error)),
-        Ok(data) if !data.is_file() => return Err("it is no file".to_owned()),
-        Ok(_) => {}
-    }
-    let mut text = String::new();
-    File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text)).map_err(told)?;
-    Ok(Some(text))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_lsp::{
     AnyEvent, AnyNotification, AnyRequest, ErrorCode, LspService, MainLoop, ResponseError, ServerSocket,
 };
-use futures::future::{BoxFuture, FutureExt, TryFutureExt, ready};
+use futures::future::{BoxFuture, FutureExt, ready};
 use futures::{AsyncRead, AsyncWrite};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -84,15 +84,26 @@ impl RequestError {
 
 /// Answers what a server asks and hears what it tells. Called from the connection's own task: it must not block.
 pub trait Incoming: Send + 'static {
-    /// The result of a server's request, or the error it is answered with. What the request leads to has happened when this
-    /// returns; only the answer may come later.
-    fn request(&mut self, method: &str, params: Value) -> Reply;
+    /// What a server's request is answered with. What the request leads to has happened when this returns; only the answer may
+    /// come later.
+    fn request(&mut self, method: &str, params: Value) -> Answering;
     /// A server's notification.
     fn notification(&mut self, method: &str, params: &RawValue);
 }
 
-/// The answer to a server's request, in the making.
-pub type Reply = BoxFuture<'static, Result<Value, Refusal>>;
+/// The result of a server's request, or the error it is answered with: there already, or when it is done.
+pub enum Answering {
+    /// There already.
+    Now(Result<Value, Refusal>),
+    /// Answered when it is done, while other requests are answered; dropped with the conversation.
+    Later(BoxFuture<'static, Result<Value, Refusal>>),
+}
+
+impl From<Result<Value, Refusal>> for Answering {
+    fn from(answer: Result<Value, Refusal>) -> Self {
+        Self::Now(answer)
+    }
+}
 
 /// How a server's request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -370,19 +381,26 @@ impl<I: Incoming> Service<AnyRequest> for Handler<I> {
         let body = self.body(&request.params);
         let params =
             serde_json::from_str(body.get()).map_err(|error| Refusal::InvalidParams(error.to_string()));
-        let reply = match params {
+        let answer = match params {
             Ok(params) => self.incoming.request(&request.method, params),
-            Err(refusal) => ready(Err(refusal)).boxed(),
+            Err(refusal) => Answering::Now(Err(refusal)),
         };
-        reply
-            .map_err(move |refusal| match refusal {
-                Refusal::MethodNotFound => ResponseError::new(
-                    ErrorCode::METHOD_NOT_FOUND,
-                    format!("{} is not supported", request.method),
-                ),
-                Refusal::InvalidParams(what) => ResponseError::new(ErrorCode::INVALID_PARAMS, what),
-            })
-            .boxed()
+        let method = request.method;
+        match answer {
+            Answering::Now(result) => ready(result.map_err(|refusal| error_of(&method, refusal))).boxed(),
+            Answering::Later(result) => {
+                result.map(move |result| result.map_err(|refusal| error_of(&method, refusal))).boxed()
+            }
+        }
+    }
+}
+
+fn error_of(method: &str, refusal: Refusal) -> ResponseError {
+    match refusal {
+        Refusal::MethodNotFound => {
+            ResponseError::new(ErrorCode::METHOD_NOT_FOUND, format!("{method} is not supported"))
+        }
+        Refusal::InvalidParams(what) => ResponseError::new(ErrorCode::INVALID_PARAMS, what),
     }
 }
 

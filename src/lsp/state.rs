@@ -5,13 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
-use futures::future::ready;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::capabilities::Registrations;
-use super::connection::{Incoming, Refusal, Reply};
+use super::connection::{Answering, Incoming, Refusal};
 use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;
@@ -363,12 +362,12 @@ pub fn folder_value(workspace: &Workspace, folder: &WorkspacePath) -> Value {
 pub struct Ears(pub Arc<State>);
 
 impl Incoming for Ears {
-    fn request(&mut self, method: &str, params: Value) -> Reply {
+    fn request(&mut self, method: &str, params: Value) -> Answering {
         // Only a person takes time for an answer.
         if method == "window/showMessageRequest" && !self.0.inner().stopping {
-            return self.0.progress.people.ask(&self.0.server, params).map(Ok).boxed();
+            return Answering::Later(self.0.progress.people.ask(&self.0.server, params).map(Ok).boxed());
         }
-        ready(self.0.answer(method, &params)).boxed()
+        self.0.answer(method, &params).into()
     }
 
     fn notification(&mut self, method: &str, params: &RawValue) {

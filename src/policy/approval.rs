@@ -1,8 +1,8 @@
-//! Who is asked when the rules leave a call open.
+//! Who is asked when the rules leave a call open, and who fills in what a program behind a call wants to know.
 
 use futures::future::BoxFuture;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::request::Effect;
 
@@ -46,10 +46,61 @@ pub enum Approval {
     Nobody,
 }
 
+/// What a program that works on a call wants to know of a person.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FormRequest {
+    /// Who asks: the name of a mounted server.
+    pub from: String,
+    /// The tool that was called.
+    pub tool: String,
+    /// What it says, in its own words; hidden characters are shown by their numbers.
+    pub message: String,
+    /// The fields: a JSON schema of one object with plain properties, as MCP's elicitation has it.
+    pub schema: Value,
+    /// The call may be made a second time with the answer; otherwise only an answer while it runs is one.
+    pub again: bool,
+}
+
+/// What became of a form.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FormAnswer {
+    /// The values of its fields.
+    Filled(Map<String, Value>),
+    /// No.
+    Declined,
+    /// It was put away.
+    Dismissed,
+    /// There is nobody who could answer now.
+    Nobody,
+}
+
+impl FormAnswer {
+    /// What became of it, without what was filled in.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Filled(_) => "filled in",
+            Self::Declined => "declined",
+            Self::Dismissed => "put away",
+            Self::Nobody => "nobody could be asked",
+        }
+    }
+}
+
 /// Someone who can be asked: each door has its own.
 pub trait Approver: Send + Sync {
     /// Asks, and waits for the answer; whoever calls sets the deadline.
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval>;
+
+    /// Has a form filled in, and waits for that; where a door cannot show one, there is nobody.
+    fn fill<'a>(&'a self, _form: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
+        Box::pin(std::future::ready(FormAnswer::Nobody))
+    }
+}
+
+impl std::fmt::Debug for dyn Approver + '_ {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Approver")
+    }
 }
 
 /// Where nobody can be asked.

@@ -30,6 +30,9 @@ pub struct Entry {
     /// The agent on whose behalf it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The `traceparent` of the trace that the call belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
     /// The tool, as it was called.
     pub tool: String,
     /// What the tool does to the world; `None` where there is no such tool.
@@ -170,6 +173,7 @@ mod tests {
             time: now(),
             session: "s".into(),
             agent: None,
+            trace: None,
             tool: tool.into(),
             effect: Some(Effect::Read),
             decision: Some(Verdict::Allow),

@@ -18,6 +18,7 @@ const SELDOM: &[&str] = &[
     "get_library_docs",
     "lsp_completion",
     "lsp_declaration",
+    "lsp_overlay",
     "lsp_signature",
     "lsp_type_definition",
     "lsp_types",

@@ -6,13 +6,14 @@
 mod approve;
 pub mod call;
 mod hinted;
-mod hooked;
+pub mod hooked;
+pub mod leave;
 pub mod live;
 pub mod observe;
 pub mod overlays;
 mod record;
 mod reopen;
-mod skills;
+pub mod skills;
 pub mod tally;
 mod typed;
 
@@ -27,7 +28,7 @@ use self::hinted::Languages;
 use self::overlays::{Overlays, Shared};
 use self::reopen::{Handles, Stamps};
 use self::tally::Tally;
-use crate::config::{Catalogue, Config, Flags, Folders, Settings, Trust};
+use crate::config::{Catalogue, Folders, Settings, Trust};
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::model::Severity;
@@ -57,8 +58,8 @@ use crate::tools::target::Target;
 use crate::tools::tool::{Caller, Tool};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_signature,
-    lsp_symbols, servers, trust,
+    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_overlay,
+    lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
 use crate::workspace::edit::{EditOptions, Edits, Host, LeaseOptions};
@@ -155,9 +156,9 @@ impl Runtime {
     pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Self, ToolError> {
         let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
         let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
-        let stamps = Stamps::of(&folders, workspace.root());
-        let config = Config::load(&folders, Some(workspace.root()), &Flags::default(), &trust);
-        let config = Arc::new(config.map_err(|error| invalid(&error))?);
+        let read = reopen::read(&folders, workspace.root(), &trust);
+        let (config, stamps) = read.map_err(|error| invalid(&error))?;
+        let config = Arc::new(config);
         let trace = match &options.trace {
             None => None,
             Some(path) => {
@@ -196,6 +197,7 @@ impl Runtime {
             manager: Arc::new(manager),
             limits: Limits::default(),
             shells: Arc::default(),
+            overlays: Arc::default(),
             trust,
             folders,
             timeout: options.timeout,
@@ -243,6 +245,14 @@ impl Runtime {
     /// `overlays` live.
     pub fn share(&self, overlays: &Arc<Overlays>) {
         self.shared.add(overlays);
+    }
+
+    /// What whoever holds the handle `overlay` of `lsp_overlay` sees; for [`Client::view`].
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn overlay(&self, overlay: &str) -> Result<View, ToolError> {
+        self.context.overlays.view(overlay).map_err(lsp_overlay::told)
     }
 
     /// What calls of this client work with. What it sees stays the same to the end of one call.

@@ -9,6 +9,7 @@ use crate::policy::grants::host;
 use crate::policy::request::{Decision, Effect, Subjects, Verdict};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
+use crate::tools::trace;
 
 /// The entry of one call; written when it is dropped.
 pub(super) struct Record<'a> {
@@ -23,6 +24,8 @@ impl<'a> Record<'a> {
             time: now(),
             session: cut(&caller.session),
             agent: caller.agent.as_deref().map(cut),
+            // Of the form that `Trace` demands: nothing in it needs to be cut.
+            trace: audit.and_then(|_| trace::current()).map(|trace| trace.traceparent),
             tool: cut(tool),
             effect: None,
             decision: None,
@@ -65,6 +68,11 @@ impl<'a> Record<'a> {
         if let Some(verdict) = verdict {
             self.entry.decision = Some(verdict);
         }
+    }
+
+    /// Of what somebody else does, only whether it may is known.
+    pub(super) fn settled(&mut self, allowed: bool) {
+        self.entry.outcome = if allowed { "left to its host" } else { "denied" }.to_owned();
     }
 
     pub(super) fn ended(&mut self, result: &ToolResult) {

@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{Runtime, RuntimeOptions, invalid};
-use crate::config::{Config, Flags, Folders};
+use crate::config::{Config, ConfigError, Flags, Folders, Trust};
 use crate::tools::error::ToolError;
 
 /// What the file system says of the files that the configuration comes from.
@@ -33,9 +33,9 @@ struct Stamp {
 }
 
 impl Stamps {
-    /// As it is now.
-    pub(super) fn of(folders: &Folders, root: &Path) -> Self {
-        let files = Config::files(folders, root);
+    /// As it is now; `listed` are files that the settings name.
+    pub(super) fn of(folders: &Folders, root: &Path, listed: &[PathBuf]) -> Self {
+        let files = all_files(folders, root, listed);
         Self {
             files: files.iter().map(stamp).collect(),
             contents: files.iter().map(content).collect(),
@@ -44,10 +44,30 @@ impl Stamps {
     }
 
     /// Whether all files are as they were, which is told without reading them.
-    fn are_now(&self, folders: &Folders, root: &Path) -> bool {
+    fn are_now(&self, folders: &Folders, root: &Path, listed: &[PathBuf]) -> bool {
         self.trust == stamp(&folders.trust_file())
-            && self.files.iter().cloned().eq(Config::files(folders, root).iter().map(stamp))
+            && self.files.iter().cloned().eq(all_files(folders, root, listed).iter().map(stamp))
     }
+}
+
+fn all_files(folders: &Folders, root: &Path, listed: &[PathBuf]) -> Vec<PathBuf> {
+    let mut files = Config::files(folders, root);
+    files.extend_from_slice(listed);
+    files
+}
+
+/// The configuration, and what the file system said of its files before they were read.
+pub(super) fn read(folders: &Folders, root: &Path, trust: &Trust) -> Result<(Config, Stamps), ConfigError> {
+    let load = || Config::load(folders, Some(root), &Flags::default(), trust);
+    let stamps = Stamps::of(folders, root, &[]);
+    let config = load()?;
+    let listed = &config.settings.mounts.listed;
+    if listed.is_empty() {
+        return Ok((config, stamps));
+    }
+    // Which files are listed is known only now: what they say is read once more, after they were looked at.
+    let stamps = Stamps::of(folders, root, listed);
+    Ok((load()?, stamps))
 }
 
 fn content(path: &PathBuf) -> Option<[u8; 32]> {
@@ -82,7 +102,7 @@ impl Default for Handles {
 
 impl Runtime {
     /// The same workspace under the configuration as it is now; `None` where that has not changed. Commands in the
-    /// background, the tools of an embedder and the counts of calls go over to it; what was agreed to for a session does
+    /// background, overlays, the tools of an embedder and the counts of calls go over to it; what was agreed to for a session does
     /// not, since the rules may be others.
     ///
     /// # Errors
@@ -90,10 +110,11 @@ impl Runtime {
     pub fn reopened(&self) -> Result<Option<Self>, ToolError> {
         let (folders, root) = (&self.context.folders, self.context.workspace.root());
         let mut seen = self.stamps.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if seen.are_now(folders, root) {
+        let listed = &self.context.config.settings.mounts.listed;
+        if seen.are_now(folders, root, listed) {
             return Ok(None);
         }
-        let now = Stamps::of(folders, root);
+        let now = Stamps::of(folders, root, listed);
         if seen.contents == now.contents {
             let config = Config::load(folders, Some(root), &Flags::default(), &self.context.trust);
             if config.map_err(|error| invalid(&error))?.trust == self.context.config.trust {
@@ -112,6 +133,7 @@ impl Runtime {
         };
         let mut other = Self::open_with(options, folders.clone())?;
         other.context.shells = self.context.shells.clone();
+        other.context.overlays = self.context.overlays.clone();
         other.tools = self.tools.clone();
         other.tally = self.tally.clone();
         for maker in self.makers.iter() {

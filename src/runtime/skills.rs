@@ -1,19 +1,97 @@
-//! Skills that a host loads without being asked by its model.
+//! Skills that a host loads without being asked by its model: one as the tool `skill` does, or all of them with their files.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::Runtime;
+use super::approve::denied;
 use super::call::CallRequest;
 use crate::policy::approval::LeaveGiven;
+use crate::policy::request::{Effect, Request, Subjects, Verdict};
+use crate::tools::context::Context;
+use crate::tools::error::ToolError;
 use crate::tools::result::ToolResult;
+use crate::tools::skills::frontmatter::Frontmatter;
+use crate::tools::skills::load;
+use crate::tools::skills::shelf::{Shelf, Skill};
 use crate::tools::tool::Caller;
+
+const TOOL: &str = "skill";
+const MAIN: &str = "SKILL.md";
+
+/// A skill with the texts of all its files. Only those that have a `SKILL.md` are told so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WholeSkill {
+    /// Its name, which is that of its folder.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// What else its head says in plain texts; lists and tables are not read.
+    pub more: Map<String, Value>,
+    /// Path in its folder, and text, `SKILL.md` first. Files that are no text, or not trusted, are left out.
+    pub files: Vec<(String, String)>,
+}
 
 impl Runtime {
     /// Loads a skill as the tool `skill` does, for a host that found by itself that it fits. Nobody is asked; a rule that
     /// denies the tool still denies it.
     pub async fn load_skill(&self, caller: &Caller, name: &str) -> ToolResult {
         let arguments = json!({"action": "load", "name": name});
-        let request = CallRequest { approver: &LeaveGiven, ..CallRequest::new("skill", arguments, caller) };
+        let request = CallRequest { approver: &LeaveGiven, ..CallRequest::new(TOOL, arguments, caller) };
         self.call(request).await
     }
+
+    /// All skills that `caller` may load without anybody being asked. Reads files: not for an async thread.
+    ///
+    /// # Errors
+    /// `denied` where the rules let it load none.
+    pub fn whole_skills(&self, caller: &Caller) -> Result<Vec<WholeSkill>, ToolError> {
+        let context = self.reading_skills(caller, &json!({"action": "list"}))?;
+        let shelf = Shelf::of(&context);
+        Ok(shelf.skills.iter().filter_map(|(name, skill)| whole(&context, name, skill)).collect())
+    }
+
+    /// The skill called `name`; `None` where it has no `SKILL.md`. Reads files.
+    ///
+    /// # Errors
+    /// Where there is none, or the caller may not load it.
+    pub fn whole_skill(&self, caller: &Caller, name: &str) -> Result<Option<WholeSkill>, ToolError> {
+        let context = self.reading_skills(caller, &json!({"action": "load", "name": name}))?;
+        let shelf = Shelf::of(&context);
+        Ok(whole(&context, name, load::find(&shelf, name)?))
+    }
+
+    /// The text of one file of a skill, by its path in the skill's folder. Reads files.
+    ///
+    /// # Errors
+    /// As the tool `skill`; `denied` also where someone would have to be asked.
+    pub fn skill_file(&self, caller: &Caller, name: &str, file: &str) -> Result<String, ToolError> {
+        let context = self.reading_skills(caller, &json!({"action": "load", "name": name}))?;
+        let shelf = Shelf::of(&context);
+        load::file(&context, load::find(&shelf, name)?, file)
+    }
+
+    /// What skills are read with, where the rules allow this call of the tool.
+    fn reading_skills(&self, caller: &Caller, arguments: &Value) -> Result<Context, ToolError> {
+        let decision = self.check_call(caller, TOOL, arguments)?;
+        if decision.verdict != Verdict::Allow {
+            return Err(denied(&decision));
+        }
+        let policy = self.policy_of(caller);
+        if let Some(decision) = policy.not_offered(TOOL, Effect::Read) {
+            return Err(denied(&decision));
+        }
+        let subjects = Subjects::default();
+        let request = Request { tool: TOOL, effect: Effect::Read, subjects: &subjects };
+        Ok(self.context.within(policy.limits(&request)))
+    }
+}
+
+fn whole(context: &Context, name: &str, skill: &Skill) -> Option<WholeSkill> {
+    let text = skill.text.clone()?;
+    // The shelf has only skills whose head can be read.
+    let head = Frontmatter::parse(&text).ok()?;
+    let others = skill.place.files().into_iter().filter(|file| file != MAIN);
+    let others = others.filter_map(|file| Some((file.clone(), load::file(context, skill, &file).ok()?)));
+    let files = std::iter::once((MAIN.to_owned(), text)).chain(others).collect();
+    Some(WholeSkill { name: name.to_owned(), description: head.description, more: head.more, files })
 }

@@ -5,8 +5,8 @@ use super::registry::Registry;
 use super::{
     bash, bash_kill, bash_output, changed_files, delete, edit, fetch_web_page, get_library_docs, glob, grep,
     list, lsp_code_actions, lsp_completion, lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover,
-    lsp_navigate, lsp_rename, lsp_servers, lsp_signature, lsp_symbols, memory, mkdir, move_file, patch, read,
-    resolve_library_id, skill, task, todo, undo, write,
+    lsp_navigate, lsp_overlay, lsp_rename, lsp_servers, lsp_signature, lsp_symbols, memory, mkdir, move_file,
+    patch, read, resolve_library_id, skill, task, todo, undo, write,
 };
 
 /// All of them.
@@ -29,6 +29,7 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_signature::LspSignature)?;
     tools.add(lsp_completion::LspCompletion)?;
     tools.add(lsp_servers::LspServers)?;
+    tools.add(lsp_overlay::LspOverlay)?;
     tools.add(fetch_web_page::FetchWebPage)?;
     tools.add(resolve_library_id::ResolveLibraryId)?;
     tools.add(get_library_docs::GetLibraryDocs)?;

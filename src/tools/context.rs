@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::answer::{ServerState, ServerStatus};
 use super::error::{ErrorCode, ToolError};
 use super::install::{self, InstallState};
+use super::overlays::HeldOverlays;
 use super::question::path_of;
 use super::shell::Shells;
 use super::target::Target;
@@ -42,6 +43,8 @@ pub struct Context {
     pub edits: Edits,
     /// All commands that `bash` runs.
     pub shells: Arc<Shells>,
+    /// Unsaved texts of callers that name them by a handle.
+    pub overlays: Arc<HeldOverlays>,
     /// Who allowed what.
     pub trust: Trust,
     /// The user's folders.

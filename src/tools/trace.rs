@@ -1,7 +1,12 @@
-//! Where a call stands in a trace that began elsewhere (W3C Trace Context): doors set it around a call, and tools that ask
-//! other servers pass it on.
+//! Where a call stands in a trace that began elsewhere (W3C Trace Context and Baggage): doors set it around a call, tools that
+//! ask other servers pass it on, and the record of the call names it.
 
 use std::future::Future;
+
+/// The longest `tracestate`, in bytes.
+const MOST_STATE: usize = 512;
+/// The longest `baggage`, in bytes.
+const MOST_BAGGAGE: usize = 8_192;
 
 tokio::task_local! {
     static TRACE: Trace;
@@ -14,6 +19,8 @@ pub struct Trace {
     pub traceparent: String,
     /// `tracestate`, where there is one.
     pub tracestate: Option<String>,
+    /// `baggage`, where there is some.
+    pub baggage: Option<String>,
 }
 
 impl Trace {
@@ -25,10 +32,20 @@ impl Trace {
                 2 | 35 | 52 => byte == b'-',
                 _ => byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase(),
             });
-        let state = tracestate
-            .filter(|state| state.len() <= 512 && state.bytes().all(|byte| byte.is_ascii_graphic()));
-        form.then(|| Self { traceparent: traceparent.to_owned(), tracestate: state.map(str::to_owned) })
+        let tracestate = tracestate.filter(|state| is_plain(state, MOST_STATE)).map(str::to_owned);
+        form.then(|| Self { traceparent: traceparent.to_owned(), tracestate, baggage: None })
     }
+
+    /// The same with `baggage`, if it is no longer than its limit of 8192 bytes.
+    pub fn carrying(mut self, baggage: Option<&str>) -> Self {
+        self.baggage = baggage.filter(|baggage| is_plain(baggage, MOST_BAGGAGE)).map(str::to_owned);
+        self
+    }
+}
+
+/// Whether it can stand in a header.
+fn is_plain(text: &str, most: usize) -> bool {
+    text.len() <= most && text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
 }
 
 /// `work`, which stands at `trace`.
@@ -51,11 +68,16 @@ mod tests {
     #[tokio::test]
     async fn a_call_knows_its_place_and_no_other_does() {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        let trace = Trace::new(parent, Some("a=1"));
+        let trace = Trace::new(parent, Some("a=1")).map(|trace| trace.carrying(Some("user=7, plan=b")));
+        assert_eq!(trace.as_ref().unwrap().baggage.as_deref(), Some("user=7, plan=b"));
         assert_eq!(within(trace.clone(), async { current() }).await, trace);
         assert_eq!(current(), None);
         for bad in ["", "00-x", &parent.to_uppercase(), &parent.replace('-', "_")] {
             assert_eq!(Trace::new(bad, None), None, "{bad}");
+        }
+        for bad in ["a=1\r\nx: y", "a=\u{e9}", &"x".repeat(9_000)] {
+            let trace = Trace::new(parent, Some(bad)).unwrap().carrying(Some(bad));
+            assert_eq!((trace.tracestate, trace.baggage), (None, None), "{bad}");
         }
     }
 }

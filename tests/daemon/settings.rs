@@ -97,3 +97,24 @@ fn settings_written_anew_with_the_same_text_leave_the_servers_alone() {
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
     assert_eq!(house.project.log().starts(), 2, "another text counts");
 }
+
+#[test]
+fn a_file_of_mcp_servers_that_the_settings_list_is_followed() {
+    let house = House::new();
+    let file = house.project.beside("config").join("mcp.json");
+    let settings = format!("[mcp]\nfiles = [{:?}]\n", file.to_str().unwrap());
+    fs::write(house.project.beside("config").join("lsp-tools.toml"), settings).unwrap();
+    let names = || {
+        let listed = house.run(&["--format", "json", "mcp", "list"]);
+        let listed: serde_json::Value = serde_json::from_str(&listed.out).unwrap();
+        let names = listed["servers"].as_array().unwrap().iter();
+        names.map(|server| server["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(names().is_empty());
+    let pid = house.pid();
+    fs::write(&file, r#"{"mcpServers": {"late": {"command": "no-such-program-anywhere"}}}"#).unwrap();
+    assert_eq!(names(), ["late"]);
+    fs::write(&file, r#"{"mcpServers": {"later": {"command": "no-such-program-anywhere"}}}"#).unwrap();
+    assert_eq!(names(), ["later"]);
+    assert_eq!(house.pid(), pid, "it is the same daemon");
+}

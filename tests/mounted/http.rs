@@ -48,6 +48,11 @@ fn a_server_over_http_is_mounted() {
 
 /// Answers every request with `answer`, and keeps what was asked.
 fn listener(answer: String) -> (u16, Arc<Mutex<Vec<String>>>) {
+    answering(move |_| answer.clone())
+}
+
+/// The same with an answer to each.
+fn answering(answer: impl Fn(&str) -> String + Send + 'static) -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -58,7 +63,9 @@ fn listener(answer: String) -> (u16, Arc<Mutex<Vec<String>>>) {
             let mut stream = stream;
             let mut bytes = [0; 8192];
             let read = stream.read(&mut bytes).unwrap_or(0);
-            kept.lock().unwrap().push(String::from_utf8_lossy(&bytes[..read]).into_owned());
+            let asked = String::from_utf8_lossy(&bytes[..read]).into_owned();
+            let answer = answer(&asked);
+            kept.lock().unwrap().push(asked);
             let _ = stream.write_all(answer.as_bytes());
         }
     });
@@ -100,4 +107,35 @@ fn a_name_that_leads_to_a_private_address_is_refused() {
     let doctor = run(&project, &["mcp", "doctor", "r"]);
     let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(told.contains("is private to this machine or network"), "{host}: {told}");
+}
+
+/// A server that wants authorization: who hands out tokens and where one goes is told, and nobody else is asked.
+#[test]
+fn a_server_that_wants_authorization_says_whose_token_it_takes() {
+    let metadata = r#"{"resource": "x", "authorization_servers": ["https://auth.example"], "scopes_supported": ["mcp:read"]}"#;
+    let (port, heard) = answering(move |asked| {
+        match asked.starts_with("GET /.well-known/oauth-protected-resource/mcp ") {
+        true => format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{metadata}",
+            metadata.len()
+        ),
+        false => "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer error=\"invalid_token\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+    }
+    });
+    let project = with_settings(&format!(
+        "[mcp.servers.r]\nurl = \"http://127.0.0.1:{port}/mcp\"\nheaders = {{X-Secret = \"s3cr\"}}\ntimeout = 5000\n"
+    ));
+    let doctor = run(&project, &["mcp", "doctor", "r"]);
+    let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert_eq!(doctor.status.code(), Some(1), "{told}");
+    let line = told.lines().find(|line| line.starts_with("fault") && line.contains("authorization"));
+    for part in ["https://auth.example", "mcp:read", "Authorization = \"Bearer", "[mcp.servers.r]"] {
+        assert!(line.is_some_and(|line| line.contains(part)), "{part}: {told}");
+    }
+    let heard = heard.lock().unwrap();
+    let asked = heard.iter().find(|asked| asked.starts_with("GET /.well-known")).expect("a question");
+    assert!(!asked.to_lowercase().contains("s3cr"), "{asked}");
+    drop(heard);
+    let (called, status) = json_of(&project, &["mcp", "call", "r/any"]);
+    assert_ne!(status, 0, "{called}");
 }

@@ -6,5 +6,6 @@ mod support;
 mod hostile;
 mod house;
 mod http;
+mod input;
 mod real;
 mod rules;

@@ -204,3 +204,49 @@ fn a_trace_goes_on_to_the_server_and_an_error_of_it_is_a_failure() {
         (json!({"ok": false, "code": "server_failed", "error": "no such thing"}), 4)
     );
 }
+
+#[test]
+fn finding_out_about_a_server_asks_for_its_tools_once() {
+    let project = mounting("good", "");
+    let lists = || heard(&project).iter().filter(|said| said["method"] == "tools/list").count();
+    json_of(&project, &["mcp", "show", "m"]);
+    assert_eq!(lists(), 1);
+    json_of(&project, &["mcp", "doctor", "m"]);
+    assert_eq!(lists(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_does_not_tell_its_tools_is_told_of() {
+    let project = mounting("no-list", "");
+    let runtime = open(&project);
+    let source = &runtime.sources()[0];
+    let before = source.generation();
+    assert!(source.refresh("m").await.is_err());
+    assert!(source.generation() > before, "whoever watches hears that something is left out now");
+    let left_out: Vec<String> = source.left_out().into_iter().map(|left_out| left_out.why).collect();
+    assert!(left_out.iter().any(|why| why.contains("the list is lost")), "{left_out:?}");
+    runtime.shutdown().await;
+}
+
+/// The script of a test as a file of the project, which notes its starts beside it.
+fn own_script() -> String {
+    let script = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mounted/server.py")).unwrap();
+    script.replace("STARTS = HEARD + \".starts\"", "STARTS = __file__ + \".starts\"")
+}
+
+#[test]
+fn a_script_behind_a_flag_or_in_the_servers_own_folder_needs_the_same_trust() {
+    let flag = "command = \"sh\"\nargs = [\"-c\", \"exec python3 ${1#--script=} good /dev/null\", \"sh\", \"--script=serve.py\"]\n";
+    let folder = "command = \"python3\"\ncwd = \"tools\"\nargs = [\"serve.py\", \"good\", \"/dev/null\"]\n";
+    for (entry, path) in [(flag, "serve.py"), (folder, "tools/serve.py")] {
+        let project = with_settings(&format!("[mcp.servers.m]\n{entry}"));
+        project.write(path, own_script());
+        let listed = || json_of(&project, &["mcp", "list"]).0["servers"][0].to_string();
+        assert!(listed().contains("is not trusted with it"), "{path}: {}", listed());
+        assert!(!project.path(&format!("{path}.starts")).exists(), "{path}");
+        run(&project, &["trust", "--yes"]);
+        assert!(listed().contains("m/say"), "{path}: {}", listed());
+        project.write(path, own_script() + "\n# more\n");
+        assert_eq!(json_of(&project, &["mcp", "call", "m/say"]).0["code"], "denied", "{path}");
+    }
+}

@@ -1,6 +1,6 @@
 """An MCP server for tests, over stdin and stdout: it behaves as its first argument says.
 
-It speaks the revisions with `initialize` only, and writes whatever it hears into the file that its second argument names.
+It speaks the revisions with `initialize` only (the newest where its mode begins with `modern`), and writes whatever it hears into the file that its second argument names.
 """
 import json
 import os
@@ -44,6 +44,24 @@ def tools():
     return [tool("say", "Says it.")]
 
 
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+QUESTION = {"mode": "form", "message": "Who are you?", "requestedSchema": FORM}
+
+
+def greeting(answer):
+    words = {"decline": "declined", "cancel": "cancelled"}
+    return words.get(answer["action"]) or "hello " + answer["content"]["name"]
+
+
+def asked_by_request():
+    send({"id": 910, "method": "elicitation/create", "params": {key: QUESTION[key] for key in ("message", "requestedSchema")}})
+    for line in sys.stdin:
+        message = json.loads(line)
+        note(message)
+        if message.get("id") == 910 and "method" not in message:
+            return greeting(message["result"])
+
+
 def call(number, params):
     global calls, turned
     calls += 1
@@ -68,6 +86,15 @@ def call(number, params):
             told = {"progressToken": token, "progress": done, "total": 2, "message": f"step {done}"}
             send({"method": "notifications/progress", "params": told})
         time.sleep(0.2)
+    if MODE == "asks-name":
+        text = asked_by_request()
+    if MODE == "modern-asks-name":
+        responses = params.get("inputResponses")
+        if not responses:
+            request = {"method": "elicitation/create", "params": QUESTION}
+            wanted = {"resultType": "input_required", "inputRequests": {"who": request}, "requestState": "theirs"}
+            return send({"id": number, "result": wanted})
+        text = greeting(responses["who"])
     if MODE == "fails":
         return send({"id": number, "result": {"content": [{"type": "text", "text": "no such thing"}], "isError": True}})
     if MODE == "asks":
@@ -93,10 +120,15 @@ for line in sys.stdin:
     number, method = message.get("id"), message.get("method")
     if MODE == "silent" or MODE == "reserved" and method == "server/discover":
         continue
-    if method == "initialize":
+    if method == "server/discover" and MODE.startswith("modern"):
+        cached = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"}
+        send({"id": number, "result": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **cached}})
+    elif method == "initialize":
         info = {"name": "test", "version": "1"}
         result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": info}
         send({"id": number, "result": result})
+    elif method == "tools/list" and MODE == "no-list":
+        send({"id": number, "error": {"code": -32603, "message": "the list is lost"}})
     elif method == "tools/list":
         send({"id": number, "result": {"tools": tools()}})
     elif method == "tools/call":

@@ -201,10 +201,7 @@ fn editor_door(
     }
     let (path, table, value) = match wish.host {
         Host::CopilotCli => {
-            let path = match scope {
-                Scope::Project => places.project.join(".github/lsp.json"),
-                Scope::User => copilot(places).join("lsp-config.json"),
-            };
+            let path = copilot_servers(scope, places);
             let files: Map<String, Value> =
                 extensions(catalogue).map(|(ending, id)| (ending, json!(id))).collect();
             let value = json!({"command": wish.program, "args": ["lsp"], "fileExtensions": files});
@@ -262,14 +259,27 @@ fn code_folder(places: &Places) -> PathBuf {
     }
 }
 
-/// The one that is there, of the two names that it may have.
-fn opencode(scope: Scope, places: &Places) -> PathBuf {
+/// Copilot CLI's file of language servers.
+pub(super) fn copilot_servers(scope: Scope, places: &Places) -> PathBuf {
+    match scope {
+        Scope::Project => places.project.join(".github/lsp.json"),
+        Scope::User => copilot(places).join("lsp-config.json"),
+    }
+}
+
+/// The two names that opencode's settings may have.
+pub(super) fn opencode_files(scope: Scope, places: &Places) -> [PathBuf; 2] {
     let folder: &Path = match scope {
         Scope::Project => &places.project,
         Scope::User => &places.config.join("opencode"),
     };
-    let commented = folder.join("opencode.jsonc");
-    if commented.exists() { commented } else { folder.join("opencode.json") }
+    ["opencode.json", "opencode.jsonc"].map(|name| folder.join(name))
+}
+
+/// The one that is there.
+fn opencode(scope: Scope, places: &Places) -> PathBuf {
+    let [plain, commented] = opencode_files(scope, places);
+    if commented.exists() { commented } else { plain }
 }
 
 /// Every ending of a file name that the catalogue knows a running server for, with a dot, and the language's id.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::InitError;
 use super::edit::{Entry, Format, put, value_of};
 use super::file::{Change, inside, text_of};
-use super::host::{Places, Scope};
+use super::host::{Places, Scope, copilot_servers, opencode_files};
 use crate::config::{Catalogue, Layer, Origin};
 
 /// What was found and what would become of it.
@@ -38,20 +38,14 @@ struct Definition {
 
 /// The files that are looked into where none is named.
 pub fn usual_files(places: &Places) -> Vec<PathBuf> {
-    let copilot = places.copilot.clone().unwrap_or_else(|| places.home.join(".copilot"));
-    let opencode = places.config.join("opencode");
     let project = |name: &str| places.project.join(name);
-    let all = [
-        project("lsp.json"),
-        project(".github/lsp.json"),
-        project(".lsp.json"),
-        project("opencode.json"),
-        project("opencode.jsonc"),
-        copilot.join("lsp-config.json"),
-        opencode.join("opencode.json"),
-        opencode.join("opencode.jsonc"),
-    ];
-    all.into_iter().filter(|path| path.is_file()).collect()
+    let [of_project, of_user] = [Scope::Project, Scope::User].map(|scope| opencode_files(scope, places));
+    let all = [project("lsp.json"), copilot_servers(Scope::Project, places), project(".lsp.json")]
+        .into_iter()
+        .chain(of_project)
+        .chain([copilot_servers(Scope::User, places)])
+        .chain(of_user);
+    all.filter(|path| path.is_file()).collect()
 }
 
 /// Reads `files` and works out the change of our `servers.toml`: the project's, or the user's at `users_file`.

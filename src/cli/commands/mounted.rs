@@ -77,8 +77,9 @@ async fn call(arguments: MountedCall, door: Door<'_>) -> Result<Reply, ToolError
             .with_hint("give SERVER/TOOL; others: lsp-tools tools call"));
     }
     let variable = |name: &str| std::env::var(name).ok();
-    let trace =
-        variable("TRACEPARENT").and_then(|parent| Trace::new(&parent, variable("TRACESTATE").as_deref()));
+    let trace = variable("TRACEPARENT")
+        .and_then(|parent| Trace::new(&parent, variable("TRACESTATE").as_deref()))
+        .map(|trace| trace.carrying(variable("BAGGAGE").as_deref()));
     called::as_it_is(&within(trace, called::call(door, &arguments.name, given)).await, door)
 }
 

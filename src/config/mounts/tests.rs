@@ -78,7 +78,13 @@ fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
         fs::create_dir(root.join(name)).unwrap();
         root.join(name)
     };
-    let folders = Folders { config: folder("c"), data: folder("d"), state: folder("s"), cache: folder("k") };
+    let folders = Folders {
+        config: folder("c"),
+        data: folder("d"),
+        state: folder("s"),
+        cache: folder("k"),
+        home: None,
+    };
     let project = folder("p");
     fs::write(folders.settings_file(), "[mcp]\nfiles = ['.mcp.json']\n").unwrap();
     let file = project.join(".mcp.json");
@@ -105,4 +111,26 @@ fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
     assert!(after.left_out.iter().any(|said| said.contains("was changed")), "{:?}", after.left_out);
     fs::write(&file, "{").unwrap();
     assert!(load().left_out.iter().any(|said| said.contains("is not JSON")));
+}
+
+#[test]
+fn what_a_command_names_is_found_behind_flags_and_in_its_own_folder() {
+    assert_eq!(paths_in("--config=a/b.py").collect::<Vec<_>>(), ["--config=a/b.py", "a/b.py"]);
+    assert_eq!(paths_in("plain").collect::<Vec<_>>(), ["plain"]);
+    assert_eq!(paths_in("--empty=").collect::<Vec<_>>(), ["--empty="]);
+    let text = "[mcp.servers.x]\ncommand = 'run'\nargs = ['--file=s.py']\ncwd = 'tools'\n";
+    let (mounts, _) = mounts(Origin::User, text).unwrap();
+    for named in ["s.py", "tools/s.py", "run", "tools/run"] {
+        assert!(mounts.words.iter().any(|word| word == named), "{named}: {:?}", mounts.words);
+    }
+}
+
+#[test]
+fn a_file_that_is_too_large_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("mcp.json");
+    fs::write(&path, format!("{{\"mcpServers\": {{}}}}{}", " ".repeat(1 << 20))).unwrap();
+    let mut left_out = Vec::new();
+    assert!(entries(user_text(&path), "mcp.json", &mut left_out).is_empty());
+    assert!(left_out[0].contains("more than the 1048576 allowed"), "{left_out:?}");
 }

@@ -3,6 +3,8 @@
 //! Read are keys at the margin with a plain text (also over several indented lines), a quoted text, or a block (`|`, `>`). Other
 //! keys than those asked for may hold lists and tables; these are passed over. Anchors, aliases and tags are refused.
 
+use serde_json::{Map, Value};
+
 /// The head may have at most so many bytes.
 const MOST_BYTES: usize = 64 << 10;
 /// The longest description, in characters.
@@ -15,6 +17,8 @@ pub struct Frontmatter {
     pub name: String,
     /// What it is for, on one line.
     pub description: String,
+    /// Its other keys that have a plain text, a number or a truth value; lists and tables are left out.
+    pub more: Map<String, Value>,
 }
 
 /// The head cannot be used. Lines are 1-based.
@@ -89,7 +93,9 @@ impl Frontmatter {
         if chars > DESCRIPTION_CHARS {
             return Err(FrontmatterError::Long { chars });
         }
-        Ok(Self { name, description })
+        let others = entries.iter().filter(|entry| !matches!(entry.key, "name" | "description"));
+        let more = others.filter_map(|entry| Some((entry.key.to_owned(), entry.plain()?))).collect();
+        Ok(Self { name, description, more })
     }
 }
 
@@ -137,6 +143,29 @@ fn key(line: &str, number: usize) -> Result<Entry<'_>, FrontmatterError> {
 }
 
 impl Entry<'_> {
+    /// The value where it is on one line, of the type that YAML's core schema gives it.
+    fn plain(&self) -> Option<Value> {
+        if self.value.is_empty()
+            || self.below.iter().any(|line| !line.trim().is_empty() && !line.starts_with('#'))
+        {
+            return None;
+        }
+        let text = self.text().ok()?;
+        if self.value.starts_with(['"', '\'']) {
+            return Some(Value::String(text));
+        }
+        Some(match text.as_str() {
+            "true" | "True" | "TRUE" => Value::Bool(true),
+            "false" | "False" | "FALSE" => Value::Bool(false),
+            "null" | "Null" | "NULL" | "~" => Value::Null,
+            number if number.parse::<i64>().is_ok() => number.parse::<i64>().map_or(Value::Null, Value::from),
+            number if number.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first)) => {
+                number.parse::<f64>().map_or_else(|_| Value::from(number), Value::from)
+            }
+            text => Value::from(text),
+        })
+    }
+
     fn text(&self) -> Result<String, FrontmatterError> {
         let not_plain = || FrontmatterError::NotPlain { line: self.line };
         let below = || self.below.iter().filter(|line| !line.starts_with('#')).map(|line| line.trim());
@@ -203,6 +232,19 @@ mod tests {
         ] {
             assert_eq!(description(head).as_deref(), Ok(expected), "{head}");
         }
+    }
+
+    #[test]
+    fn other_keys_are_told_where_they_are_plain() {
+        let text = "---\nname: a\ndescription: b\nlicense: MIT # so\nversion: 1.0\nlevel: 3\nquoted: '1.0'\nhidden: true\n\
+                    tools: [a, b]\nlist:\n- a\ndated: 2026-01-02\n---\n";
+        let read = Frontmatter::parse(text).unwrap();
+        assert_eq!(
+            Value::Object(read.more),
+            serde_json::json!({
+                "license": "MIT", "version": 1.0, "level": 3, "quoted": "1.0", "hidden": true, "dated": "2026-01-02",
+            })
+        );
     }
 
     #[test]

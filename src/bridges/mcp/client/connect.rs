@@ -19,13 +19,15 @@ use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
 
+use super::asking::Asking;
 use super::definitions::comparable;
 use super::handler::{Handler, Waiting};
 use super::http;
 use super::line_limit::LineLimit;
 use super::pins::Era;
 use super::room::Room;
-use crate::config::{Mount, MountTransport, TrustState};
+use super::unauthorized::Challenge;
+use crate::config::{Mount, MountTransport, TrustState, paths_in};
 use crate::lsp::locate;
 use crate::lsp::process::{ServerProcess, Spawn};
 use crate::tools::hidden::escaped;
@@ -57,6 +59,9 @@ pub(super) enum NoConnection {
     /// No process, or no beginning of a conversation.
     #[error("{0}")]
     Failed(String),
+    /// It lets nobody in who does not say who it is.
+    #[error("it wants authorization that the `headers` of its settings do not give")]
+    Unauthorized(Challenge),
     /// All the time was up.
     #[error("it did not answer within {} ms", .0.as_millis())]
     Silent(Duration),
@@ -70,6 +75,8 @@ pub(super) struct Connection {
     too_long: Arc<AtomicBool>,
     /// Who hears of progress.
     pub(super) waiting: Waiting,
+    /// Who is asked.
+    pub(super) asking: Asking,
     /// How often it said that its tools are others now.
     pub(super) changed: Arc<AtomicU64>,
     pub(super) era: Era,
@@ -101,11 +108,13 @@ impl Connection {
     }
 
     async fn begin(mount: &Mount, room: &Room, era: Option<Era>) -> Result<Self, NoConnection> {
-        let (waiting, changed) = (Waiting::default(), Arc::new(AtomicU64::new(0)));
+        let (waiting, asking) = (Waiting::default(), Asking::default());
+        let changed = Arc::new(AtomicU64::new(0));
         let handler = Handler {
             name: mount.name.clone(),
             root: Url::from_directory_path(room.root()).ok(),
             waiting: waiting.clone(),
+            asking: asking.clone(),
             changed: Arc::clone(&changed),
         };
         let lifecycle = match era {
@@ -147,12 +156,17 @@ impl Connection {
             escaped(&format!("{} {}", server.name, server.version)).chars().take(100).collect()
         });
         let (protocol, began_in) = (protocol.as_str().to_owned(), Duration::ZERO);
-        Ok(Self { service, process, too_long, waiting, changed, era, server, protocol, began_in })
+        Ok(Self { service, process, too_long, waiting, asking, changed, era, server, protocol, began_in })
     }
 
     /// Whom requests go to.
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
         self.service.peer()
+    }
+
+    /// What it is told of the workspace.
+    pub(super) fn roots(&self) -> Value {
+        serde_json::to_value(self.service.service().roots()).unwrap_or_default()
     }
 
     /// Whether nothing can be asked any more.
@@ -208,6 +222,13 @@ async fn no_beginning(
     process: Option<ServerProcess>,
     too_long: &AtomicBool,
 ) -> NoConnection {
+    let cause: &(dyn std::error::Error + 'static) = match error {
+        ClientInitializeError::TransportError { error, .. } => error.error.as_ref(),
+        error => error,
+    };
+    if let Some(challenge) = Challenge::of(cause) {
+        return NoConnection::Unauthorized(challenge);
+    }
     let said = match error {
         // The name of the transport's type tells nobody anything.
         ClientInitializeError::TransportError { error, .. } => causes(error.error.as_ref()),
@@ -297,14 +318,14 @@ pub(super) fn program(mount: &Mount, room: &Room) -> Result<PathBuf, NoConnectio
     };
     let base = folder(mount, room)?;
     let is_path = command.contains('/');
-    for word in args.iter().chain(is_path.then_some(command)) {
+    for word in args.iter().chain(is_path.then_some(command)).flat_map(|word| paths_in(word)) {
         for path in [room.root().join(word), base.join(word)] {
             let inside = path.is_file() && room.workspace().inside(&path).is_some();
             let may = || {
                 room.trust().program_state(room.root(), &path).is_ok_and(|state| state == TrustState::Trusted)
             };
             if inside && !may() {
-                return Err(NoConnection::Untrusted(word.clone()));
+                return Err(NoConnection::Untrusted(word.to_owned()));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a server says of its tools: in a form that can be compared, and as definitions of ours.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use rmcp::model::Tool;
 use serde_json::{Map, Value, json};
@@ -63,16 +64,18 @@ pub(super) fn offered<'a>(
     definitions: impl Iterator<Item = (&'a String, &'a Value)>,
 ) -> (Vec<Offered>, Vec<LeftOut>) {
     let (mut tools, mut left_out): (Vec<Offered>, Vec<LeftOut>) = (Vec::new(), Vec::new());
+    let mut looks: HashMap<String, String> = HashMap::new();
     for (theirs, definition) in definitions.filter(|(theirs, _)| filter.has(theirs)) {
         let made = made(server, effect, theirs, definition).and_then(|tool| {
-            let name = &tool.definition.card.name;
-            let alike = tools.iter().find(|known| skeleton(&known.definition.card.name) == skeleton(name));
-            match alike {
-                Some(known) => Err(format!(
+            match looks.entry(skeleton(&tool.definition.card.name)) {
+                Entry::Occupied(known) => Err(format!(
                     "its name looks like that of `{}`; name the one you want under `tools` of [mcp.servers.{server}]",
-                    escaped(&known.theirs)
+                    escaped(known.get())
                 )),
-                None => Ok(tool),
+                Entry::Vacant(place) => {
+                    place.insert(theirs.clone());
+                    Ok(tool)
+                }
             }
         });
         match made {

@@ -22,11 +22,16 @@ pub(super) async fn examine(server: &Arc<Server>) -> Vec<Finding> {
     let connection = match server.refresh().await {
         Ok(connection) => connection,
         Err(error) => {
-            let detail = match &server.mount.transport {
-                MountTransport::Http { .. } => {
+            let detail = match (&server.mount.transport, server.challenge()) {
+                (MountTransport::Http { url, .. }, Some(challenge)) => {
+                    let why = challenge.explained(server.name(), url, server.room.allowed_hosts()).await;
+                    told.add("authorization", Outcome::Fault, why);
+                    return told.findings;
+                }
+                (MountTransport::Http { .. }, None) => {
                     format!("{}; are the address and the headers right?", error.error)
                 }
-                MountTransport::Stdio { .. } => error.error,
+                (MountTransport::Stdio { .. }, _) => error.error,
             };
             told.add("start", Outcome::Fault, detail);
             return told.findings;

@@ -1,5 +1,5 @@
-//! What a mounted server may ask of us: which folder the workspace is. Sampling is not offered, and nobody can be asked for
-//! input on its behalf, which it is told by what we do not declare.
+//! What a mounted server may ask of us: which folder the workspace is, and a form to be filled in by whoever can answer for
+//! the call that it works on ([`super::asking`]). Sampling is not offered, nor are addresses opened.
 
 #![expect(
     deprecated,
@@ -13,13 +13,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::ErrorData;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, ListRootsResult, ProgressNotificationParam,
-    ProgressToken, Root,
+    ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
+    ElicitResult, ElicitationCapability, ErrorCode, FormElicitationCapability, Implementation,
+    ListRootsResult, ProgressNotificationParam, ProgressToken, Root,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use tokio::sync::mpsc::UnboundedSender;
 use url::Url;
 
+use super::asking::Asking;
 use crate::lsp::progress::ProgressEvent;
 use crate::tools::hidden::escaped;
 
@@ -87,18 +89,51 @@ pub(super) struct Handler {
     /// The workspace.
     pub(super) root: Option<Url>,
     pub(super) waiting: Waiting,
+    /// Who is asked.
+    pub(super) asking: Asking,
     /// Counts how often the server said that its tools are others now.
     pub(super) changed: Arc<AtomicU64>,
 }
 
+impl Handler {
+    /// The workspace, as servers are told of it.
+    pub(super) fn roots(&self) -> ListRootsResult {
+        ListRootsResult::new(self.root.iter().map(|root| Root::new(root.as_str())).collect())
+    }
+}
+
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
-        let capabilities = ClientCapabilities::builder().enable_roots().build();
+        let mut capabilities = ClientCapabilities::builder().enable_roots().build();
+        let mut elicitation = ElicitationCapability::default();
+        elicitation.form = Some(FormElicitationCapability::new());
+        capabilities.elicitation = Some(elicitation);
         ClientConfig::new(capabilities, Implementation::new("lsp-tools", env!("CARGO_PKG_VERSION")))
     }
 
     async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Ok(ListRootsResult::new(self.root.iter().map(|root| Root::new(root.as_str())).collect()))
+        Ok(self.roots())
+    }
+
+    async fn create_message(
+        &self,
+        _params: CreateMessageRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        tracing::info!(
+            server = self.name,
+            "a mounted server wants a model to be asked, which is not offered"
+        );
+        let what = "sampling is not offered: nobody lends you a model here";
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None))
+    }
+
+    async fn create_elicitation(
+        &self,
+        form: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.asking.ask(&self.name, form).await)
     }
 
     async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {

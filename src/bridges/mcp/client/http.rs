@@ -2,14 +2,13 @@
 //! to another address than the one they were given for, and that connects to no private address unless the settings name one.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
 
 use http::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use url::{Host, Url};
+use url::Url;
 
-use crate::tools::web::guard::{Exceptions, look};
+use crate::tools::web::guard::{Exceptions, Refused, look};
 use crate::tools::web::http::client;
 
 /// The most that one message may have.
@@ -37,12 +36,8 @@ pub(super) fn transport(
 /// Whether the address says itself that it is on this machine or network: then that is what its user wants. A name that leads
 /// there says no such thing.
 pub(super) fn names_private(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
-        Some(Host::Ipv4(address)) => !crate::tools::web::guard::is_public(IpAddr::V4(address)),
-        Some(Host::Ipv6(address)) => !crate::tools::web::guard::is_public(IpAddr::V6(address)),
-        None => false,
-    }
+    let is_address = matches!(look(url, &Exceptions::default()), Err(Refused::Private(_)));
+    is_address || url.host_str().is_some_and(|name| name.eq_ignore_ascii_case("localhost"))
 }
 
 fn read(headers: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {

@@ -8,6 +8,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::connect::Connection;
+use super::unauthorized::Challenge;
 
 /// A server that ends so often within [`WINDOW`] is not started again until that is over.
 const MOST_ENDS: usize = 5;
@@ -25,6 +26,8 @@ pub(super) struct Live {
     ends: VecDeque<Instant>,
     /// Why it is not running, where that is no choice.
     pub(super) error: Option<String>,
+    /// What it wants of whoever it lets in, where that is why.
+    pub(super) challenge: Option<Challenge>,
     /// When that was found out.
     pub(super) failed_at: Option<Instant>,
     /// The changes of its tools that have been looked at.
@@ -40,6 +43,7 @@ impl Live {
     pub(super) fn failed(&mut self, error: String, counts: bool) {
         let now = Instant::now();
         self.error = Some(error);
+        self.challenge = None;
         self.failed_at = Some(now);
         if counts {
             self.ends.push_back(now);

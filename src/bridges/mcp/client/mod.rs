@@ -1,15 +1,16 @@
 //! The MCP client: servers of others, whose tools are mounted among ours as `server/tool` (`server.tool` in MCP's own lists).
 //!
 //! What lives here: all mounted servers as one source of tools ([`Mounts`]), one of them with its starts, pauses and end
-//! ([`server`], [`live`], [`room`]), its connection, be it a process or an address ([`connect`], [`http`]), what it may ask of us ([`handler`]), its
+//! ([`server`], [`live`], [`room`]), its connection, be it a process or an address ([`connect`], [`http`]), what it may ask of us ([`handler`]) and of people ([`asking`]), its
 //! tools' definitions ([`definitions`]) and which of them were agreed to ([`pins`]), the call ([`tool`]) and its result
-//! ([`result`]), and what can be wrong with it ([`examine`]). May use: `tools`, `policy`, `config`, `lsp::process`, `text`.
+//! ([`result`]), and what can be wrong with it ([`examine`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `lsp::process`, `text`.
 //!
 //! How data passes: settings come in, [`AnyTool`]s go out. The list of tools is that of the last time: nothing is started to
 //! make it, except in the background for a server of which nothing is known yet. A call starts its server if need be.
 //! Whatever a server says is material: descriptions are cut and their hidden characters shown, its annotations lower no
 //! approval, and a definition that is not the one agreed to is held back until someone has looked at the difference.
 
+mod asking;
 mod connect;
 mod definitions;
 mod examine;
@@ -22,6 +23,7 @@ mod result;
 mod room;
 mod server;
 mod tool;
+mod unauthorized;
 
 use std::sync::Arc;
 

@@ -174,9 +174,14 @@ impl Pins {
         })
     }
 
-    /// Agrees to all that the server said last.
-    pub(super) fn agree(&self) -> Result<Known, String> {
-        self.change(Known::agree)
+    /// Agrees to all that the server said last. Returns just what was held back and is not any more.
+    pub(super) fn agree(&self) -> Result<(Known, Vec<HeldTool>), String> {
+        let mut held = Vec::new();
+        let known = self.change(|known| {
+            held = known.held();
+            known.agree();
+        })?;
+        Ok((known, held))
     }
 
     fn change(&self, change: impl FnOnce(&mut Known)) -> Result<Known, String> {

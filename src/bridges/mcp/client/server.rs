@@ -15,6 +15,7 @@ use super::live::{Live, WINDOW};
 use super::pins::{Callable, Known, Pins};
 use super::room::Room;
 use super::tool::MountedAs;
+use super::unauthorized::Challenge;
 use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
 use crate::tools::drop_in::LeftOut;
@@ -31,7 +32,11 @@ const LIST_AGAIN: Duration = Duration::from_secs(30);
 /// What is known of its tools.
 #[derive(Debug, Default)]
 struct Learned {
+    /// What is known from before was read: not before somebody wants it.
+    is_read: bool,
     known: Known,
+    /// What is held back of it.
+    held: Vec<HeldTool>,
     /// Why nothing is known for sure.
     fault: Option<String>,
     offered: Vec<Arc<Offered>>,
@@ -59,7 +64,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Server {
     pub(super) fn new(mount: Mount, room: Arc<Room>) -> Self {
         let pins = Pins::new(room.folders(), &mount, room.root());
-        let server = Self {
+        Self {
             mount,
             room,
             pins,
@@ -67,9 +72,16 @@ impl Server {
             learned: Mutex::default(),
             starting: tokio::sync::Mutex::default(),
             asked: AtomicBool::new(false),
-        };
-        server.take_in(server.pins.read());
-        server
+        }
+    }
+
+    /// What is known of its tools, which is read when it is first wanted.
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        let mut learned = locked(&self.learned);
+        if !learned.is_read {
+            *learned = self.made_of(self.pins.read());
+        }
+        learned
     }
 
     pub(super) fn name(&self) -> &str {
@@ -86,24 +98,29 @@ impl Server {
 
     /// From now on its tools are those of `known`.
     fn take_in(&self, known: Result<Known, String>) {
-        let mut learned = locked(&self.learned);
-        *learned = match known {
+        let made = self.made_of(known);
+        *locked(&self.learned) = made;
+        self.room.changed();
+    }
+
+    fn made_of(&self, known: Result<Known, String>) -> Learned {
+        match known {
             Ok(known) => {
                 let (tools, left_out) =
                     offered(self.name(), self.effect(), &self.mount.tools, known.agreed());
-                let held = known.held();
-                let held =
-                    held.iter().filter(|tool| self.mount.tools.has(&tool.name)).map(|tool| self.told(tool));
-                let left_out = left_out.into_iter().chain(held).collect();
-                Learned { offered: tools.into_iter().map(Arc::new).collect(), left_out, known, fault: None }
+                let held: Vec<HeldTool> =
+                    known.held().into_iter().filter(|tool| self.mount.tools.has(&tool.name)).collect();
+                let left_out = left_out.into_iter().chain(held.iter().map(|tool| self.told(tool))).collect();
+                let offered = tools.into_iter().map(Arc::new).collect();
+                Learned { is_read: true, known, held, fault: None, offered, left_out }
             }
             Err(fault) => Learned {
+                is_read: true,
                 left_out: vec![LeftOut { file: self.name().to_owned(), why: fault.clone() }],
                 fault: Some(fault),
                 ..Learned::default()
             },
-        };
-        self.room.changed();
+        }
     }
 
     fn told(&self, held: &HeldTool) -> LeftOut {
@@ -122,7 +139,7 @@ impl Server {
 
     /// Its tools as far as they are known. Where nothing is, a task begins to find out.
     pub(super) fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
-        let learned = locked(&self.learned);
+        let learned = self.learned();
         if !learned.known.is_listed()
             && learned.fault.is_none()
             && let Ok(handle) = tokio::runtime::Handle::try_current()
@@ -140,7 +157,7 @@ impl Server {
 
     /// What is none of its tools now, itself where it does not start.
     pub(super) fn left_out(&self) -> Vec<LeftOut> {
-        let mut left_out = locked(&self.learned).left_out.clone();
+        let mut left_out = self.learned().left_out.clone();
         if let Some(error) = &locked(&self.live).error {
             left_out.push(LeftOut { file: self.name().to_owned(), why: error.clone() });
         }
@@ -149,17 +166,17 @@ impl Server {
 
     /// Whether its tool of that name may be called now.
     pub(super) fn may_call(&self, theirs: &str) -> Callable {
-        locked(&self.learned).known.may_call(theirs)
+        self.learned().known.may_call(theirs)
     }
 
     /// The names of all its tools, also of those that are not offered.
     pub(super) fn all_names(&self) -> Vec<String> {
-        locked(&self.learned).known.names().map(str::to_owned).collect()
+        self.learned().known.names().map(str::to_owned).collect()
     }
 
     /// Waits until something is known of its tools.
     pub(super) async fn settle(self: &Arc<Self>) {
-        if locked(&self.learned).known.is_listed() {
+        if self.learned().known.is_listed() {
             return;
         }
         let lately = locked(&self.live).failed_at.is_some_and(|failed| failed.elapsed() < LIST_AGAIN);
@@ -173,34 +190,35 @@ impl Server {
 
     /// Asks for its tools anew, starting it if need be.
     pub(super) async fn refresh(self: &Arc<Self>) -> Result<Arc<Connection>, ToolError> {
-        let connection = self.connection().await?;
-        let _one = self.starting.lock().await;
-        self.list(&connection).await?;
+        let (connection, is_listed) = self.connected().await?;
+        if !is_listed {
+            let _one = self.starting.lock().await;
+            self.list(&connection).await?;
+        }
         Ok(connection)
     }
 
     /// Agrees to what is held back.
     pub(super) fn approve(&self) -> Result<Vec<HeldTool>, ToolError> {
-        let known = self.pins.read().map_err(|error| ToolError::new(ErrorCode::Internal, error))?;
-        let held = known.held();
-        let agreed = self.pins.agree();
-        let fault = agreed.as_ref().err().cloned();
-        self.take_in(agreed);
-        match fault {
-            Some(fault) => Err(ToolError::new(ErrorCode::Internal, fault)),
-            None => Ok(held),
-        }
+        let (known, held) = self.pins.agree().map_err(|fault| ToolError::new(ErrorCode::Internal, fault))?;
+        self.take_in(Ok(known));
+        Ok(held)
     }
 
     /// A connection that answers: the one there is, or a new one.
     pub(super) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, ToolError> {
+        self.connected().await.map(|(connection, _)| connection)
+    }
+
+    /// The same, and whether it was asked for its tools just now.
+    async fn connected(self: &Arc<Self>) -> Result<(Arc<Connection>, bool), ToolError> {
         if let Some(connection) = self.open_one() {
-            self.follow(&connection).await?;
-            return Ok(connection);
+            let is_listed = self.follow(&connection).await?;
+            return Ok((connection, is_listed));
         }
         let _one = self.starting.lock().await;
         if let Some(connection) = self.open_one() {
-            return Ok(connection);
+            return Ok((connection, false));
         }
         self.bury().await;
         let from = locked(&self.live).may_start();
@@ -208,7 +226,12 @@ impl Server {
             Ok(moment) => sleep_until(moment).await,
             Err(moment) => return Err(self.stopped(moment)),
         }
-        self.start().await
+        Ok((self.start().await?, true))
+    }
+
+    /// What it wants of whoever it lets in, where it let us not in.
+    pub(super) fn challenge(&self) -> Option<Challenge> {
+        locked(&self.live).challenge.clone()
     }
 
     fn open_one(&self) -> Option<Arc<Connection>> {
@@ -250,7 +273,7 @@ impl Server {
     }
 
     async fn start(self: &Arc<Self>) -> Result<Arc<Connection>, ToolError> {
-        let era = locked(&self.learned).known.era;
+        let era = self.learned().known.era;
         let limit = self.mount.timeout;
         let opened = timeout(limit, Connection::open(&self.mount, &self.room, era)).await;
         let opened = opened.unwrap_or(Err(NoConnection::Silent(limit)));
@@ -261,6 +284,7 @@ impl Server {
         if let Err(error) = self.list(&connection).await {
             connection.close().await;
             locked(&self.live).failed(error.error.clone(), true);
+            self.room.changed();
             return Err(error);
         }
         tracing::info!(
@@ -287,24 +311,31 @@ impl Server {
             NoConnection::NoProgram(_) => (ErrorCode::ServerFailed, false),
             NoConnection::Settings(_) => (ErrorCode::InvalidArgs, false),
             NoConnection::Untrusted(_) => (ErrorCode::Denied, false),
+            NoConnection::Unauthorized(_) => (ErrorCode::Denied, false),
             NoConnection::Failed(_) => (ErrorCode::ServerFailed, true),
             NoConnection::Silent(_) => (ErrorCode::Timeout, true),
         };
-        locked(&self.live).failed(error.to_string(), counts);
+        {
+            let mut live = locked(&self.live);
+            live.failed(error.to_string(), counts);
+            if let NoConnection::Unauthorized(challenge) = error {
+                live.challenge = Some(challenge.clone());
+            }
+        }
         self.room.changed();
         self.failure(code, format!("the MCP server `{}` does not start: {error}", self.name()))
     }
 
-    /// Looks at its tools again, where it said that they are others now.
-    async fn follow(&self, connection: &Arc<Connection>) -> Result<(), ToolError> {
+    /// Looks at its tools again, where it said that they are others now; says whether it did.
+    async fn follow(&self, connection: &Arc<Connection>) -> Result<bool, ToolError> {
         let changes = connection.changed.load(Ordering::SeqCst);
         if locked(&self.live).followed == changes {
-            return Ok(());
+            return Ok(false);
         }
         let _one = self.starting.lock().await;
         self.list(connection).await?;
         locked(&self.live).followed = changes;
-        Ok(())
+        Ok(true)
     }
 
     async fn list(&self, connection: &Connection) -> Result<(), ToolError> {
@@ -360,7 +391,7 @@ impl Server {
 
     /// How it is.
     pub(super) fn report(&self) -> MountedServer {
-        let (live, learned) = (locked(&self.live), locked(&self.learned));
+        let (live, learned) = (locked(&self.live), self.learned());
         let running = live.connection.as_ref().filter(|connection| !connection.is_closed());
         let (state, detail) = match (running, &live.error) {
             (Some(_), _) => (MountedState::Running, None),
@@ -390,7 +421,7 @@ impl Server {
             protocol: learned.known.protocol.clone(),
             pid: running.and_then(|connection| connection.pid()),
             tools: learned.offered.iter().map(|offered| shown(offered)).collect(),
-            held: learned.known.held().into_iter().filter(|held| self.mount.tools.has(&held.name)).collect(),
+            held: learned.held.clone(),
             left_out: learned.left_out.clone(),
         }
     }

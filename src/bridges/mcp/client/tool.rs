@@ -6,19 +6,21 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rmcp::ServiceError;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, RequestId,
-    RequestMetaObject, ServerResult,
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ElicitRequestParams,
+    InputRequest, InputRequiredResult, InputResponses, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient};
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
+use super::asking;
 use super::connect::{Connection, causes};
 use super::definitions::Offered;
 use super::pins::Callable;
 use super::result;
 use super::server::Server;
 use crate::config::MountTransport;
+use crate::policy::approval::FormAnswer;
 use crate::policy::request::Subjects;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -30,6 +32,16 @@ use crate::tools::tool::{AnyTool, Call, Definition};
 const GIVE_UP: Duration = Duration::from_secs(1);
 /// A mounted tool's text may be so many times the size that our own answers are kept under: nobody can ask it for less.
 const ANSWERS: usize = 4;
+
+/// So often a server may ask for input within one call.
+const MOST_ROUNDS: usize = 8;
+
+/// What goes along when a call is made again, because its server wanted to know something.
+#[derive(Debug, Default)]
+struct Input {
+    responses: Option<InputResponses>,
+    state: Option<String>,
+}
 
 /// A tool of a mounted server among ours.
 #[derive(Debug)]
@@ -48,28 +60,15 @@ impl MountedAs {
     }
 
     async fn call(&self, call: Call<'_>, arguments: Value) -> Result<ToolResult, ToolError> {
-        let limit =
-            call.context.timeout.map_or(self.server.mount.timeout, |own| own.min(self.server.mount.timeout));
-        let late = |what: &str| {
-            let what = format!("{} {what} within {} ms", self.name(), limit.as_millis());
-            self.server.failure(ErrorCode::Timeout, what)
-        };
+        let limit = self.limit(&call);
         let connection = timeout(limit, self.server.connection()).await;
-        let connection = connection.map_err(|_| late("was not reached, its server not being ready"))??;
+        let late = "was not reached, its server not being ready";
+        let connection = connection.map_err(|_| self.late(late, limit))??;
         self.still_agreed()?;
-        let answer = timeout(limit, self.ask(&connection, &call, arguments)).await;
-        let answer = answer.map_err(|_| late("did not answer"))?;
-        match answer {
+        match self.converse(&connection, &call, arguments).await? {
             Ok(ServerResult::CallToolResult(answer)) => {
                 let most = call.context.config.settings.limits.answer_bytes.saturating_mul(ANSWERS);
                 Ok(result::of(self.name(), answer, most))
-            }
-            Ok(ServerResult::InputRequiredResult(_)) => {
-                let what = format!(
-                    "{} wants input from a person, and nobody can be asked on its behalf",
-                    self.name()
-                );
-                Err(ToolError::new(ErrorCode::Unsupported, what))
             }
             Ok(_) => {
                 let what = format!("{} answered with something that is no result of a tool", self.name());
@@ -77,6 +76,96 @@ impl MountedAs {
             }
             Err(error) => Err(self.failed(&connection, &error).await),
         }
+    }
+
+    fn limit(&self, call: &Call<'_>) -> Duration {
+        let limit = self.server.mount.timeout;
+        call.context.timeout.map_or(limit, |own| own.min(limit))
+    }
+
+    fn late(&self, what: &str, limit: Duration) -> ToolError {
+        let what = format!("{} {what} within {} ms", self.name(), limit.as_millis());
+        self.server.failure(ErrorCode::Timeout, what)
+    }
+
+    /// Asks until there is an answer; what the server wants to know meanwhile is put to whoever can answer for the call. The
+    /// time that a person takes is not the server's.
+    async fn converse(
+        &self,
+        connection: &Connection,
+        call: &Call<'_>,
+        arguments: Value,
+    ) -> Result<Result<ServerResult, ServiceError>, ToolError> {
+        let limit = self.limit(call);
+        let mut deadline = Instant::now() + limit;
+        let mut hearing = connection.asking.begin();
+        let mut input = Input::default();
+        for _ in 0..MOST_ROUNDS {
+            let asked = self.ask(connection, call, arguments.clone(), std::mem::take(&mut input));
+            tokio::pin!(asked);
+            let answer = loop {
+                tokio::select! {
+                    answer = &mut asked => break answer,
+                    () = sleep_until(deadline) => return Err(self.late("did not answer", limit)),
+                    question = hearing.next() => {
+                        let begun = Instant::now();
+                        let answer = self.put(call, question.form.clone(), false).await;
+                        question.answer(asking::told(answer.unwrap_or(FormAnswer::Nobody)));
+                        deadline += begun.elapsed();
+                    }
+                }
+            };
+            match answer {
+                Ok(ServerResult::InputRequiredResult(wanted)) => {
+                    let begun = Instant::now();
+                    input = self.answers(connection, call, wanted).await?;
+                    deadline += begun.elapsed();
+                }
+                answer => return Ok(answer),
+            }
+        }
+        let what = format!("{} asks for input again and again", self.name());
+        Err(self.server.failure(ErrorCode::ServerFailed, what))
+    }
+
+    /// What whoever can be asked says to a form; `Err` where nobody is shown it.
+    async fn put(
+        &self,
+        call: &Call<'_>,
+        form: ElicitRequestParams,
+        again: bool,
+    ) -> Result<FormAnswer, &'static str> {
+        let form = asking::form(self.server.name(), self.name(), form, again)?;
+        let answer = call.approver.fill(&form).await;
+        tracing::info!(tool = self.name(), answer = answer.word(), "a mounted server asked for input");
+        Ok(answer)
+    }
+
+    /// The answers to what a server of the newest revision wants to know before it goes on.
+    async fn answers(
+        &self,
+        connection: &Connection,
+        call: &Call<'_>,
+        wanted: InputRequiredResult,
+    ) -> Result<Input, ToolError> {
+        let unsupported = |why: &str| {
+            let what = format!("{} wants input, and {why}", self.name());
+            ToolError::new(ErrorCode::Unsupported, what)
+        };
+        let mut responses = InputResponses::new();
+        for (key, request) in wanted.input_requests.unwrap_or_default() {
+            let response = match request {
+                InputRequest::Elicitation(form) => match self.put(call, form.params, true).await {
+                    Ok(FormAnswer::Nobody) => return Err(unsupported("nobody can be asked for it")),
+                    Ok(answer) => serde_json::to_value(asking::told(answer)),
+                    Err(why) => return Err(unsupported(why)),
+                },
+                InputRequest::ListRoots(_) => Ok(connection.roots()),
+                _ => return Err(unsupported("a model is lent to nobody")),
+            };
+            responses.insert(key, response.map_err(|error| unsupported(&error.to_string()))?);
+        }
+        Ok(Input { responses: Some(responses), state: wanted.request_state })
     }
 
     /// The definition that a model chose by must be the one that its server has now.
@@ -105,8 +194,10 @@ impl MountedAs {
         connection: &Connection,
         call: &Call<'_>,
         arguments: Value,
+        input: Input,
     ) -> Result<ServerResult, ServiceError> {
         let mut params = CallToolRequestParams::new(self.offered.theirs.clone());
+        (params.input_responses, params.request_state) = (input.responses, input.state);
         if let Value::Object(arguments) = arguments {
             params = params.with_arguments(arguments);
         }
@@ -115,6 +206,9 @@ impl MountedAs {
             meta.set_traceparent(trace.traceparent);
             if let Some(state) = trace.tracestate {
                 meta.set_tracestate(state);
+            }
+            if let Some(baggage) = trace.baggage {
+                meta.set_baggage(baggage);
             }
         }
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));

@@ -1,8 +1,8 @@
 //! Who we are, as MCP's `initialize` and `server/discover` tell it.
 
 use rmcp::model::{
-    Implementation, PromptsCapability, ResourcesCapability, ServerCapabilities, ServerConfig,
-    TASKS_EXTENSION_ID, ToolsCapability,
+    Implementation, PromptsCapability, ResourcesCapability, SKILLS_EXTENSION_ID, ServerCapabilities,
+    ServerConfig, TASKS_EXTENSION_ID, ToolsCapability,
 };
 
 /// How long a client may believe what we say of ourselves, in milliseconds: it changes only with the program.
@@ -26,7 +26,9 @@ pub(super) fn config() -> ServerConfig {
     capabilities.prompts = Some(PromptsCapability::default());
     // Only clients that declare it as well are answered with tasks.
     let tasks = (TASKS_EXTENSION_ID.to_owned(), serde_json::Map::new());
-    capabilities.extensions = Some([tasks].into_iter().collect());
+    // Shows only to those who ask by its methods.
+    let skills = (SKILLS_EXTENSION_ID.to_owned(), serde_json::Map::new());
+    capabilities.extensions = Some([tasks, skills].into_iter().collect());
     capabilities.completions = Some(serde_json::Map::new());
     #[cfg(feature = "conformance")]
     {

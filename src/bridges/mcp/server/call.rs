@@ -11,14 +11,34 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ask, is_modern};
 use super::handler::Handler;
+use super::handles::Handles;
 use super::tasks::{self, Outcome};
-use super::{links, progress, text};
+use super::{links, progress, text, traced};
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::ErrorCode;
 use crate::tools::result::{Binary, ToolResult};
 use crate::tools::tool::Caller;
+use crate::tools::trace::{Trace, within};
+
+/// A call on its way.
+pub(super) struct Asked<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) name: &'a str,
+    pub(super) arguments: Value,
+    pub(super) handles: Handles,
+    pub(super) trace: Option<Trace>,
+}
+
+impl Asked<'_> {
+    /// The client, with what it sees in this call.
+    pub(super) fn client(&self, handler: &Handler) -> Client {
+        let client = handler.client();
+        let view = self.handles.view.over(&client.view);
+        Client { view, ..client }
+    }
+}
 
 /// Calls a tool, and asks for approval where that is needed.
 pub(super) async fn call(
@@ -28,14 +48,20 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let caller = handler.caller(is_modern(&context));
     let ask = Arc::new(Ask::about(&mut params, &context, handler.seal(), &caller.session)?);
-    let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+    let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+    let handles = match Handles::take(&handler.runtime(), &params.name, &mut arguments, &context.meta) {
+        Ok(handles) => handles,
+        Err(error) => return Ok(answer(ToolResult::from_error(&error)).into()),
+    };
+    let name = params.name.as_ref();
+    let asked = Asked { caller: &caller, name, arguments, handles, trace: traced::of(&context) };
     let result = if tasks::may_become(&params.name, &context) {
-        match tasks::call(handler, &caller, &params.name, arguments, &ask, &context).await? {
+        match tasks::call(handler, asked, &ask, &context).await? {
             Outcome::Done(result) => result,
             Outcome::Goes(task) => return Ok(task.into()),
         }
     } else {
-        run(handler, &caller, &params.name, arguments, ask.as_ref(), &context).await
+        run(handler, asked, ask.as_ref(), &context).await
     };
     if let Some(question) = ask.open_question(&params, handler.seal(), &caller.session) {
         return Ok(question?.into());
@@ -49,23 +75,29 @@ pub(super) async fn call(
 /// Calls a tool for a client that may go away, and tells it of slow work if it wants to hear of it.
 pub(super) async fn run(
     handler: &Handler,
-    caller: &Caller,
-    name: &str,
-    arguments: Value,
+    asked: Asked<'_>,
     approver: &dyn Approver,
     context: &RequestContext<RoleServer>,
 ) -> ToolResult {
+    let client = asked.client(handler);
+    let Asked { caller, name, arguments, handles, trace } = asked;
     tracing::debug!(tool = name, session = caller.session, "MCP call");
     let cancelled = handler.gone().child_token();
     let answered = CancellationToken::new();
     let token = context.meta.get_progress_token();
     let (sender, events) = token.is_some().then(unbounded_channel).unzip();
-    let client = Client { progress: sender, ..handler.client() };
+    let client = Client { progress: sender, ..client };
     let call = async {
         let runtime = handler.runtime().for_client(client);
-        let request =
-            CallRequest { name, arguments, caller, approver, group: None, cancelled: cancelled.clone() };
-        let call = runtime.call(request);
+        let request = CallRequest {
+            name,
+            arguments,
+            caller,
+            approver,
+            group: handles.group.as_deref(),
+            cancelled: cancelled.clone(),
+        };
+        let call = within(trace, runtime.call(request));
         tokio::pin!(call);
         let result = tokio::select! {
             result = &mut call => result,

@@ -9,10 +9,11 @@ use futures::FutureExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, RequestStateCodec, ResourceUpdatedNotificationParam, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
+    GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec,
+    ResourceUpdatedNotificationParam, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::task_manager::TaskManager;
@@ -24,10 +25,12 @@ use tokio_util::task::AbortOnDropHandle;
 use super::ask::is_modern;
 #[cfg(feature = "conformance")]
 use super::conformance;
+use super::roots::Roots;
 use super::watch::{Change, MOST_WATCHED, Subscription, Watch};
-use super::{ServerOptions, about, call, complete, list, prompts, resources};
+use super::{ServerOptions, about, call, complete, list, prompts, resources, skills};
 use crate::runtime::live::Live;
 use crate::runtime::{Client, Runtime};
+use crate::tools::error::panic_text;
 use crate::tools::tool::Caller;
 
 /// What is told to a legacy client under this name is the list of tools.
@@ -66,6 +69,8 @@ pub(super) struct Handler {
     session: String,
     /// What a client of that era is told unasked, by the URI it subscribed to.
     told: Mutex<BTreeMap<String, AbortOnDropHandle<()>>>,
+    /// Where a client of that era wants its relative paths to begin.
+    roots: Roots,
 }
 
 impl Handler {
@@ -77,7 +82,7 @@ impl Handler {
 
     /// One of several conversations.
     pub(super) fn of(shared: Shared, session: String) -> Self {
-        Self { shared, session, told: Mutex::default() }
+        Self { shared, session, told: Mutex::default(), roots: Roots::default() }
     }
 
     /// The runtime that is open now.
@@ -110,7 +115,8 @@ impl Handler {
 
     /// Folder and deadlines of the client.
     pub(super) fn client(&self) -> Client {
-        self.shared.options.client.clone()
+        let client = self.shared.options.client.clone();
+        Client { cwd: self.roots.folder().or(client.cwd), ..client }
     }
 
     /// Who calls. Requests of the era without sessions all come from the door's own caller.
@@ -173,8 +179,7 @@ async fn answered<T>(work: impl Future<Output = Result<T, ErrorData>> + Send) ->
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> ErrorData {
-    let what = panic.downcast_ref::<&str>().map(|what| (*what).to_owned());
-    let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    let what = panic_text(panic);
     tracing::error!("answering an MCP client panicked: {what}");
     ErrorData::internal_error("this failed by a fault of the server's own; it is in its log", None)
 }
@@ -202,7 +207,12 @@ impl ServerHandler for Handler {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let subscription = Subscription { tools: Some(self.watch().tools()), ..Subscription::default() };
+        self.roots.ask(self.runtime(), context.peer.clone());
         self.tell(TOOLS, context.peer, subscription);
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.roots.ask(self.runtime(), context.peer);
     }
 
     async fn list_tools(
@@ -390,6 +400,23 @@ impl ServerHandler for Handler {
         answered(complete::complete(self, &caller, &params)).await
     }
 
+    async fn list_skills(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        only_page(params.as_ref())?;
+        answered(skills::list(self, self.caller(is_modern(&context)))).await
+    }
+
+    async fn get_skill(
+        &self,
+        params: GetSkillRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        answered(skills::get(self, self.caller(is_modern(&context)), &params.uri)).await
+    }
+
     async fn get_task(
         &self,
         params: GetTaskParams,
@@ -437,7 +464,7 @@ impl ServerHandler for Handler {
 }
 
 /// Methods that we answer if their parameters can be read.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 11] = [
     "tools/list",
     "tools/call",
     "resources/list",
@@ -447,6 +474,8 @@ const KNOWN: [&str; 9] = [
     "prompts/list",
     "prompts/get",
     "completion/complete",
+    "skills/get",
+    "skills/list",
 ];
 /// The same, up to 2025-11-25 only.
 const EARLIER: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];

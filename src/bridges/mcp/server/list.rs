@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rmcp::model::{CacheScope, ErrorData, JsonObject, ListToolsResult, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
+use super::handles;
 use crate::policy::request::Effect;
 use crate::tools::tool::Definition;
 
@@ -57,7 +58,9 @@ pub(super) fn page(definitions: Vec<Definition>, cursor: Option<&str>) -> Result
         definitions.iter().filter(|definition| after.as_ref().is_none_or(|after| place(definition) > *after));
     let shown: Vec<&Definition> = rest.by_ref().take(PAGE).collect();
     let next = rest.next().and(shown.last()).map(|last| encoded(&place(last)));
-    let mut result = ListToolsResult::with_all_items(shown.into_iter().map(tool).collect());
+    let mut tools: Vec<Tool> = shown.into_iter().map(tool).collect();
+    handles::declare(&mut tools);
+    let mut result = ListToolsResult::with_all_items(tools);
     result.next_cursor = next;
     Ok(result.with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
 }

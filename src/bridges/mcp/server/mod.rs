@@ -2,14 +2,14 @@
 //!
 //! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
 //! client can ask, one file each: [`about`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
-//! both eras, [`progress`], [`tasks`] where it takes long, [`text`] and [`links`] for what comes back), [`resources`], [`prompts`], [`complete`], [`watch`]
+//! both eras, [`handles`] and [`traced`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`text`] and [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`watch`]
 //! (what clients are told of unasked). [`handler`] joins them for rmcp.
 //!
 //! May use: `runtime`, `tools`, `policy`, `workspace`. Names rmcp; nothing outside `bridges/mcp` does.
 //!
 //! Both eras of the protocol are served on the same pipe: clients that open with `initialize` (up to 2025-11-25), and clients of
 //! 2026-07-28, whose every request brings along who asks. Nothing is kept for the latter between two requests: what outlives a
-//! call is a handle that travels in arguments and answers (undo ids, ids of commands in the background).
+//! call is a handle that travels in arguments and answers (undo ids and groups, overlays, ids of commands in the background).
 //!
 //! How data passes: a line → [`pipe`] → rmcp → [`handler`] → [`Runtime::call`](crate::runtime::Runtime::call) → a result as JSON
 //! that conforms to the tool's schema, and as text that is short to read.
@@ -22,6 +22,7 @@ mod complete;
 #[expect(deprecated, reason = "the suite asks for sampling, roots and logging, which 2026-07-28 deprecates")]
 mod conformance;
 mod handler;
+mod handles;
 pub mod http;
 mod links;
 mod list;
@@ -29,8 +30,11 @@ mod pipe;
 mod progress;
 mod prompts;
 mod resources;
+mod roots;
+mod skills;
 mod tasks;
-mod text;
+pub(in crate::bridges) mod text;
+mod traced;
 mod watch;
 
 use std::time::Duration;
@@ -42,6 +46,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::handler::Handler;
 use self::pipe::Pipe;
+pub(in crate::bridges) use self::text::of as text_of;
 use crate::runtime::Client;
 use crate::runtime::live::Live;
 use crate::tools::tool::Caller;

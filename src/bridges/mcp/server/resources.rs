@@ -7,6 +7,7 @@
 //! | `lsp-tools://logs` | the last words of every server that was asked for |
 //! | `lsp-tools://logs/{server}` | of one server |
 //! | `file:///…` | a text of the workspace, if its rules allow `read` |
+//! | `skill://NAME/PATH` | a file of a skill; told by the skills extension alone |
 //!
 //! Reading goes through the same rules as the tools; where someone would have to be asked, it is refused.
 
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::handler::Handler;
+use super::skills;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::ToolError;
@@ -42,6 +44,8 @@ pub(super) enum Wanted {
     Logs(Option<String>),
     /// A file of the workspace.
     File(WorkspacePath),
+    /// A file of a skill, by the skill's name and the path in its folder.
+    Skill(String, String),
 }
 
 /// What `uri` names.
@@ -56,10 +60,15 @@ pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<Wanted, ErrorData> 
         let path = runtime.path_of_uri(uri).map_err(|error| not_found(uri, &error.error))?;
         return Ok(Wanted::File(path));
     }
-    if parsed.scheme() != SCHEME || parsed.query().is_some() || parsed.fragment().is_some() {
+    let is_skill = parsed.scheme() == skills::SCHEME;
+    if !(is_skill || parsed.scheme() == SCHEME) || parsed.query().is_some() || parsed.fragment().is_some() {
         return Err(missing());
     }
     let rest = decoded(parsed.path().trim_start_matches('/')).ok_or_else(missing)?;
+    if is_skill {
+        let name = parsed.host_str().filter(|_| !rest.is_empty()).ok_or_else(missing)?;
+        return Ok(Wanted::Skill(name.to_owned(), rest));
+    }
     match (parsed.host_str(), rest.as_str()) {
         (Some("diagnostics"), path) => {
             let path = if path.is_empty() { "." } else { path };
@@ -170,6 +179,9 @@ pub(super) async fn read(
                 .map_err(|error: ToolError| not_found(uri, &error.error))?;
             ResourceContents::text(text, uri)
         }
+        Wanted::Skill(name, file) => skills::read(runtime, caller, uri, (name, file))
+            .await?
+            .map_err(|error| not_found(uri, &error.error))?,
     };
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
 }

@@ -8,16 +8,15 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, CreateTaskResult, ErrorData};
 use rmcp::service::RequestContext;
 use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
-use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ask, is_modern};
-use super::call;
+use super::call::{self, Asked};
 use super::handler::Handler;
 use crate::runtime::call::CallRequest;
 use crate::tools::result::ToolResult;
-use crate::tools::tool::Caller;
+use crate::tools::trace::within;
 
 /// The tools that may run for minutes.
 const LONG: [&str; 2] = ["bash", "task"];
@@ -47,20 +46,21 @@ pub(super) fn may_become(tool: &str, context: &RequestContext<RoleServer>) -> bo
 /// Where the call ended by a fault of ours.
 pub(super) async fn call(
     handler: &Handler,
-    caller: &Caller,
-    name: &str,
-    arguments: Value,
+    asked: Asked<'_>,
     ask: &Arc<Ask>,
     context: &RequestContext<RoleServer>,
 ) -> Result<Outcome, ErrorData> {
-    let cancelled = handler.gone().child_token();
+    let (cancelled, name) = (handler.gone().child_token(), asked.name);
     let mut running = tokio::spawn({
-        let runtime = handler.runtime().for_client(handler.client());
-        let (caller, name, ask) = (caller.clone(), name.to_owned(), Arc::clone(ask));
+        let runtime = handler.runtime().for_client(asked.client(handler));
+        let (caller, name, ask) = (asked.caller.clone(), asked.name.to_owned(), Arc::clone(ask));
+        let Asked { arguments, handles, trace, .. } = asked;
         let cancelled = cancelled.clone();
         async move {
             let (name, caller, approver) = (name.as_str(), &caller, ask.as_ref());
-            runtime.call(CallRequest { name, arguments, caller, approver, group: None, cancelled }).await
+            let group = handles.group.as_deref();
+            let request = CallRequest { name, arguments, caller, approver, group, cancelled };
+            within(trace, runtime.call(request)).await
         }
     });
     let broken = |error: tokio::task::JoinError| ErrorData::internal_error(error.to_string(), None);

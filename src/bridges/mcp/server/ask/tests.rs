@@ -1,3 +1,6 @@
+use serde_json::Value;
+
+use super::form::decided;
 use super::*;
 use crate::policy::request::Effect;
 
@@ -42,14 +45,43 @@ fn a_yes_counts_for_the_question_that_was_asked_and_no_other() {
     let agreed = digest(&request("ls"));
     let returning = Returning {
         agreed: vec![digest(&request("pwd"))],
-        answered: Some((agreed, Approval::Once)),
-        open: Mutex::new(None),
+        answered: Some((agreed, yes())),
+        ..Returning::default()
     };
     assert_eq!(returning.ask(&request("ls")), Approval::Once);
     assert_eq!(returning.ask(&request("pwd")), Approval::Once);
     assert_eq!(returning.ask(&request("rm -rf .")), Approval::Nobody);
     let open = returning.open.lock().unwrap().clone();
-    assert_eq!(open, Some(request("rm -rf .")), "it is asked about");
+    assert_eq!(open, Some(Open::Approval(request("rm -rf ."))), "it is asked about");
+}
+
+fn yes() -> ElicitResult {
+    serde_json::from_value(json!({"action": "accept", "content": {"decision": "once"}})).unwrap()
+}
+
+fn form_of(message: &str, again: bool) -> FormRequest {
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    FormRequest { from: "m".into(), tool: "m/say".into(), message: message.into(), schema, again }
+}
+
+#[test]
+fn a_form_is_answered_by_the_answer_to_it_and_no_other() {
+    let given = |json: Value| serde_json::from_value::<ElicitResult>(json).unwrap();
+    let name = json!({"action": "accept", "content": {"name": "x"}});
+    let returning = Returning {
+        filled: vec![(digest(&form_of("one?", true)), given(json!({"action": "decline"})))],
+        answered: Some((digest(&form_of("two?", true)), given(name))),
+        ..Returning::default()
+    };
+    assert_eq!(returning.fill(&form_of("one?", true)), FormAnswer::Declined);
+    let filled = json!({"name": "x"}).as_object().unwrap().clone();
+    assert_eq!(returning.fill(&form_of("two?", true)), FormAnswer::Filled(filled));
+    assert_eq!(returning.fill(&form_of("three?", false)), FormAnswer::Nobody);
+    assert!(returning.open.lock().unwrap().is_none(), "the call cannot be made again");
+    assert_eq!(returning.fill(&form_of("three?", true)), FormAnswer::Nobody);
+    assert_eq!(*returning.open.lock().unwrap(), Some(Open::Form(form_of("three?", true))));
+    // A yes to a call is no answer to a form, and no form's answer is a yes.
+    assert_eq!(returning.ask(&request("ls")), Approval::Nobody);
 }
 
 #[test]

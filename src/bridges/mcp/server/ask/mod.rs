@@ -1,8 +1,11 @@
-//! Asking whoever sits before the client whether a call may run: MCP's elicitation, in both eras.
+//! Asking whoever sits before the client, by MCP's elicitation in both eras: whether a call may run, and what a mounted server
+//! wants to know that works on it.
 //!
 //! Up to 2025-11-25 the question is a request to the client, and the call waits for its answer. From 2026-07-28 on the call ends
 //! with the question, and the client calls again with the answer and a sealed state; the state says what was asked, for which
 //! call, and for how long it counts, and nobody but us can make one. Only clients that declared elicitation are asked.
+
+mod form;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,26 +14,25 @@ use futures::future::BoxFuture;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ElicitationSchema, ErrorData, InputRequest, InputRequests, InputRequiredResult,
-    InputResponses, ProtocolVersion, RequestStateCodec, SealOptions,
+    ElicitationAction, ErrorData, InputRequest, InputRequests, InputRequiredResult, InputResponses,
+    ProtocolVersion, RequestStateCodec, SealOptions,
 };
 use rmcp::service::{Peer, RequestContext};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::policy::approval::{Approval, ApprovalRequest, Approver};
-use crate::tools::hidden::shown;
+use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
+use crate::text::hex;
 
-/// The answer's name among the responses of a client.
+/// The answer's name among the responses of a client, to whether a call may run.
 const APPROVAL: &str = "approval";
+/// And to what a mounted server wants to know.
+const INPUT: &str = "input";
 /// How long a client of 2026-07-28 has to come back with the answer.
 const SEALED_FOR: Duration = Duration::from_secs(300);
 /// How long a client of an earlier revision has to answer; a little less than the runtime itself waits.
 const ANSWER_WITHIN: Duration = Duration::from_secs(295);
-/// More of what a call would touch is not read by anybody.
-const SHOWN_ITEMS: usize = 20;
-
 /// Whether the request is of the era without a handshake.
 pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
@@ -47,8 +49,20 @@ fn can_ask(capabilities: Option<ClientCapabilities>) -> bool {
 struct State {
     /// Digests of the questions that were answered with yes.
     agreed: Vec<String>,
+    /// Digests of the forms that were answered, and how.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    filled: Vec<(String, ElicitResult)>,
     /// The digest of the question that is open.
     asked: String,
+}
+
+/// What a client of 2026-07-28 is to be asked.
+#[derive(Debug, Clone, PartialEq)]
+enum Open {
+    /// Whether the call may run.
+    Approval(ApprovalRequest),
+    /// What a mounted server wants to know.
+    Form(FormRequest),
 }
 
 /// Whoever can be asked about one call.
@@ -62,13 +76,16 @@ pub(super) enum Ask {
 }
 
 /// What a client of 2026-07-28 has brought along, and what it is to be asked.
+#[derive(Debug, Default)]
 pub(super) struct Returning {
     /// Digests of the questions that have been answered with yes.
     agreed: Vec<String>,
+    /// Digests of the forms that have been answered, and how.
+    filled: Vec<(String, ElicitResult)>,
     /// What was said to the question that was open.
-    answered: Option<(String, Approval)>,
+    answered: Option<(String, ElicitResult)>,
     /// The question that is open now.
-    open: Mutex<Option<ApprovalRequest>>,
+    open: Mutex<Option<Open>>,
 }
 
 impl Ask {
@@ -90,7 +107,7 @@ impl Ask {
         if !can_ask(context.client_capabilities()) {
             return Ok(Self::Nobody);
         }
-        let mut returning = Returning { agreed: Vec::new(), answered: None, open: Mutex::new(None) };
+        let mut returning = Returning::default();
         if let Some(state) = state {
             let bytes = seal.open_with(&state, &bound_to(params, principal)).map_err(|error| {
                 let what = format!("requestState cannot be used: {error}; call again without it");
@@ -98,8 +115,8 @@ impl Ask {
             })?;
             let state: State = serde_json::from_slice(&bytes)
                 .map_err(|error| ErrorData::internal_error(format!("requestState: {error}"), None))?;
-            returning.agreed = state.agreed;
-            returning.answered = responses.as_ref().and_then(said).map(|approval| (state.asked, approval));
+            (returning.agreed, returning.filled) = (state.agreed, state.filled);
+            returning.answered = responses.as_ref().and_then(said).map(|answer| (state.asked, answer));
         }
         Ok(Self::Returning(Box::new(returning)))
     }
@@ -113,17 +130,20 @@ impl Ask {
     ) -> Option<Result<InputRequiredResult, ErrorData>> {
         let Self::Returning(returning) = self else { return None };
         let open = returning.open.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        let mut agreed = returning.agreed.clone();
-        if let Some((asked, Approval::Once)) = &returning.answered {
-            agreed.push(asked.clone());
+        let (mut agreed, mut filled) = (returning.agreed.clone(), returning.filled.clone());
+        if let Some((asked, answer)) = &returning.answered {
+            match form::decided(answer) {
+                Approval::Once => agreed.push(asked.clone()),
+                _ => filled.push((asked.clone(), answer.clone())),
+            }
         }
-        let state = State { agreed, asked: digest(&open) };
+        let state = State { agreed, filled, asked: open.digest() };
         Some(put(&open, &state, &bound_to(params, principal), seal))
     }
 }
 
 fn put(
-    open: &ApprovalRequest,
+    open: &Open,
     state: &State,
     bound: &[u8],
     seal: &RequestStateCodec,
@@ -131,9 +151,12 @@ fn put(
     let internal = |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
     let bytes = serde_json::to_vec(state).map_err(internal)?;
     let sealed = seal.seal_with(&bytes, &SealOptions::new().associated_data(bound).ttl(SEALED_FOR));
-    let form = form(open, false).map_err(internal)?;
+    let (key, form) = match open {
+        Open::Approval(request) => (APPROVAL, form::choice(request, false)),
+        Open::Form(form) => (INPUT, form::passed_on(form)),
+    };
     let mut requests = InputRequests::new();
-    requests.insert(APPROVAL.to_owned(), InputRequest::Elicitation(ElicitRequest::new(form)));
+    requests.insert(key.to_owned(), InputRequest::Elicitation(ElicitRequest::new(form.map_err(internal)?)));
     Ok(InputRequiredResult::new(Some(requests), Some(sealed)))
 }
 
@@ -142,8 +165,24 @@ impl Approver for Ask {
         Box::pin(async move {
             match self {
                 Self::Nobody => Approval::Nobody,
-                Self::Waiting(peer) => wait(peer, request).await,
+                Self::Waiting(peer) => match wait(peer, form::choice(request, true)).await {
+                    Some(result) => form::decided(&result),
+                    None => Approval::Nobody,
+                },
                 Self::Returning(returning) => returning.ask(request),
+            }
+        })
+    }
+
+    fn fill<'a>(&'a self, request: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
+        Box::pin(async move {
+            match self {
+                Self::Nobody => FormAnswer::Nobody,
+                Self::Waiting(peer) => match wait(peer, form::passed_on(request)).await {
+                    Some(result) => form::filled(result),
+                    None => FormAnswer::Nobody,
+                },
+                Self::Returning(returning) => returning.fill(request),
             }
         })
     }
@@ -155,96 +194,64 @@ impl Returning {
         if self.agreed.contains(&digest) {
             return Approval::Once;
         }
-        if let Some((asked, approval)) = &self.answered
-            && *asked == digest
-        {
-            return approval.clone();
+        if let Some(answer) = self.answer_to(&digest) {
+            return form::decided(answer);
         }
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.clone());
+        self.put(Open::Approval(request.clone()));
         Approval::Nobody
+    }
+
+    /// A form that can only be answered while the call runs is answered by nobody here.
+    fn fill(&self, request: &FormRequest) -> FormAnswer {
+        let digest = digest(request);
+        let before = self.filled.iter().find(|(asked, _)| *asked == digest).map(|(_, answer)| answer);
+        if let Some(answer) = before.or_else(|| self.answer_to(&digest)) {
+            return form::filled(answer.clone());
+        }
+        if request.again {
+            self.put(Open::Form(request.clone()));
+        }
+        FormAnswer::Nobody
+    }
+
+    fn answer_to(&self, digest: &str) -> Option<&ElicitResult> {
+        self.answered.as_ref().filter(|(asked, _)| asked == digest).map(|(_, answer)| answer)
+    }
+
+    fn put(&self, question: Open) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(question);
     }
 }
 
-async fn wait(peer: &Peer<RoleServer>, request: &ApprovalRequest) -> Approval {
-    let form = match form(request, true) {
+/// What a client that is asked while its call waits says; `None` where it says nothing.
+async fn wait(
+    peer: &Peer<RoleServer>,
+    form: Result<ElicitRequestParams, serde_json::Error>,
+) -> Option<ElicitResult> {
+    let form = match form {
         Ok(form) => form,
         Err(error) => {
-            tracing::error!("an approval cannot be put as a form: {error}");
-            return Approval::Nobody;
+            tracing::error!("a question cannot be put as a form: {error}");
+            return None;
         }
     };
     match peer.create_elicitation_with_timeout(form, Some(ANSWER_WITHIN)).await {
-        Ok(result) => decided(&result),
+        Ok(result) => Some(result),
         Err(error) => {
             tracing::warn!("an MCP client that can be asked gave no answer: {error}");
-            Approval::Nobody
+            None
         }
     }
 }
 
 /// What the responses of a client say to the question.
-fn said(responses: &InputResponses) -> Option<Approval> {
-    let response = responses.get(APPROVAL)?;
-    Some(match serde_json::from_value::<ElicitResult>(response.clone()) {
-        Ok(result) => decided(&result),
-        Err(error) => Approval::Refused { why: Some(format!("the answer cannot be understood: {error}")) },
-    })
-}
-
-/// Anything but a clear yes is a no.
-fn decided(result: &ElicitResult) -> Approval {
-    let decision =
-        result.content.as_ref().and_then(|content| content.get("decision")).and_then(Value::as_str);
-    match (&result.action, decision) {
-        (ElicitationAction::Accept, Some("once")) => Approval::Once,
-        (ElicitationAction::Accept, Some("session")) => Approval::ForSession,
-        (ElicitationAction::Accept, Some("no")) | (ElicitationAction::Decline, _) => {
-            Approval::Refused { why: None }
-        }
-        (ElicitationAction::Accept, _) => {
-            Approval::Refused { why: Some("the answer has no `decision`".to_owned()) }
-        }
-        _ => Approval::Refused { why: Some("the question was put away".to_owned()) },
-    }
-}
-
-/// The question as a form with one choice.
-fn form(request: &ApprovalRequest, sessions: bool) -> Result<ElicitRequestParams, serde_json::Error> {
-    let mut choices = vec![json!({"const": "once", "title": "Allow this once"})];
-    if sessions {
-        choices.push(json!({"const": "session", "title": "Allow this until the session ends"}));
-    }
-    choices.push(json!({"const": "no", "title": "Do not allow it"}));
-    let schema: ElicitationSchema = serde_json::from_value(json!({
-        "type": "object",
-        "properties": {"decision": {"type": "string", "title": "Decision", "oneOf": choices}},
-        "required": ["decision"],
-    }))?;
-    Ok(ElicitRequestParams::FormElicitationParams {
-        meta: None,
-        message: message(request),
-        requested_schema: schema,
-    })
-}
-
-/// Everything that the call would touch, one line each.
-fn message(request: &ApprovalRequest) -> String {
-    let mut text = format!("{}: {}", shown(&request.title), shown(&request.why));
-    let lists =
-        [("run", &request.commands), ("fetch", &request.urls), (request.effect.as_str(), &request.paths)];
-    for (what, list) in lists {
-        for item in list.iter().take(SHOWN_ITEMS) {
-            text.push_str(&format!("\n{what}: {}", shown(item)));
-        }
-        if list.len() > SHOWN_ITEMS {
-            text.push_str(&format!("\n{what}: and {} more", list.len() - SHOWN_ITEMS));
-        }
-    }
-    if lists.iter().all(|(_, list)| list.is_empty()) {
-        text.push('\n');
-        text.push_str(&shown(&request.arguments.to_string()));
-    }
-    text
+fn said(responses: &InputResponses) -> Option<ElicitResult> {
+    let response = responses.get(APPROVAL).or_else(|| responses.get(INPUT))?;
+    let read = serde_json::from_value(response.clone());
+    Some(read.unwrap_or_else(|error| {
+        tracing::info!("a client's answer cannot be understood and counts as no: {error}");
+        ElicitResult::new(ElicitationAction::Decline)
+    }))
 }
 
 /// What a sealed state counts for: one caller's call of one tool with just these arguments.
@@ -253,9 +260,18 @@ fn bound_to(params: &CallToolRequestParams, principal: &str) -> Vec<u8> {
     Sha256::digest(whole.to_string()).to_vec()
 }
 
-fn digest(request: &ApprovalRequest) -> String {
-    let whole = serde_json::to_vec(request).unwrap_or_default();
-    Sha256::digest(whole).iter().map(|byte| format!("{byte:02x}")).collect()
+impl Open {
+    fn digest(&self) -> String {
+        match self {
+            Self::Approval(request) => digest(request),
+            Self::Form(form) => digest(form),
+        }
+    }
+}
+
+fn digest(question: &impl Serialize) -> String {
+    let whole = serde_json::to_vec(question).unwrap_or_default();
+    hex(&Sha256::digest(whole))
 }
 
 #[cfg(test)]

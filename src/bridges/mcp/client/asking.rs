@@ -1,0 +1,195 @@
+//! Questions of a server to a person (elicitation), handed to whoever can answer for the call that it works on.
+//!
+//! A server of the newest revision puts its questions into the call's own answer. One of an earlier revision asks by itself and
+//! does not say for which call: the question goes to the call that runs, if it is the only one on that connection, and is
+//! declined otherwise. No client is ever shown a question that may be about another's call.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::policy::approval::{FormAnswer, FormRequest};
+use crate::tools::hidden::{escape_all, escaped};
+
+/// Of a question so much is shown, in characters.
+const MOST_CHARS: usize = 2_000;
+/// A form that is larger is filled in by nobody, in bytes.
+const MOST_BYTES: usize = 16 << 10;
+/// More fields than a person fills in.
+const MOST_FIELDS: usize = 32;
+
+/// The calls that run on one connection, as far as they can be asked.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asking(Arc<Mutex<Running>>);
+
+#[derive(Debug, Default)]
+struct Running {
+    next: u64,
+    calls: Vec<(u64, mpsc::Sender<Question>)>,
+}
+
+/// A question that waits for its answer.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) form: ElicitRequestParams,
+    answer: oneshot::Sender<ElicitResult>,
+}
+
+impl Question {
+    /// Answers it; the server may have given up waiting.
+    pub(super) fn answer(self, answer: ElicitResult) {
+        let _unheard = self.answer.send(answer);
+    }
+}
+
+/// A call that can be asked, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Hearing {
+    asking: Asking,
+    number: u64,
+    questions: mpsc::Receiver<Question>,
+}
+
+impl Asking {
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call begins.
+    pub(super) fn begin(&self) -> Hearing {
+        let (sender, questions) = mpsc::channel(1);
+        let mut running = self.running();
+        running.next += 1;
+        let number = running.next;
+        running.calls.push((number, sender));
+        Hearing { asking: self.clone(), number, questions }
+    }
+
+    /// Puts a question to the only call that runs; it is declined where there is none, or another one as well.
+    pub(super) async fn ask(&self, server: &str, form: ElicitRequestParams) -> ElicitResult {
+        let declined = ElicitResult::new(ElicitationAction::Decline);
+        let call = {
+            let running = self.running();
+            match running.calls.as_slice() {
+                [(_, call)] => call.clone(),
+                calls => {
+                    tracing::info!(
+                        server,
+                        calls = calls.len(),
+                        "a mounted server's question belongs to no one call"
+                    );
+                    return declined;
+                }
+            }
+        };
+        let (answer, answered) = oneshot::channel();
+        if call.send(Question { form, answer }).await.is_err() {
+            return declined;
+        }
+        // Where the call ends first, nobody answers.
+        answered.await.unwrap_or(declined)
+    }
+}
+
+impl Hearing {
+    /// The next question; never, where there is none.
+    pub(super) async fn next(&mut self) -> Question {
+        match self.questions.recv().await {
+            Some(question) => question,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        self.asking.running().calls.retain(|(number, _)| *number != self.number);
+    }
+}
+
+/// A server's question as a person may see it; `Err` says why nobody is shown it.
+pub(super) fn form(
+    server: &str,
+    tool: &str,
+    asked: ElicitRequestParams,
+    again: bool,
+) -> Result<FormRequest, &'static str> {
+    let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = asked else {
+        return Err("it wants an address to be opened");
+    };
+    let mut schema = serde_json::to_value(requested_schema).map_err(|_| "its form cannot be read")?;
+    if schema.to_string().len() > MOST_BYTES {
+        return Err("its form is too large");
+    }
+    if schema["properties"].as_object().is_some_and(|fields| fields.len() > MOST_FIELDS) {
+        return Err("its form has too many fields");
+    }
+    escape_all(&mut schema);
+    let message = escaped(&message).chars().take(MOST_CHARS).collect();
+    Ok(FormRequest { from: server.to_owned(), tool: tool.to_owned(), message, schema, again })
+}
+
+/// What the server is told.
+pub(super) fn told(answer: FormAnswer) -> ElicitResult {
+    match answer {
+        FormAnswer::Filled(content) => {
+            ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content))
+        }
+        FormAnswer::Dismissed => ElicitResult::new(ElicitationAction::Cancel),
+        FormAnswer::Declined | FormAnswer::Nobody => ElicitResult::new(ElicitationAction::Decline),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn question(properties: Value) -> ElicitRequestParams {
+        serde_json::from_value(json!({
+            "mode": "form",
+            "message": "Which one?\u{202e}",
+            "requestedSchema": {"type": "object", "properties": properties},
+        }))
+        .unwrap()
+    }
+
+    fn one() -> ElicitRequestParams {
+        question(json!({"name": {"type": "string", "description": "so\u{200b}"}}))
+    }
+
+    #[tokio::test]
+    async fn a_question_goes_to_the_only_call_and_to_none_of_several() {
+        let asking = Asking::default();
+        assert_eq!(asking.ask("m", one()).await.action, ElicitationAction::Decline);
+        let mut hearing = asking.begin();
+        let answered = async {
+            let question = hearing.next().await;
+            question.answer(told(FormAnswer::Filled(json!({"name": "x"}).as_object().unwrap().clone())));
+        };
+        let (answer, ()) = tokio::join!(asking.ask("m", one()), answered);
+        assert_eq!(answer.content, Some(json!({"name": "x"})));
+        let second = asking.begin();
+        assert_eq!(asking.ask("m", one()).await.action, ElicitationAction::Decline);
+        drop(second);
+        // A call that ends leaves nobody waiting.
+        let ends = async { drop(hearing.next().await) };
+        let (answer, ()) = tokio::join!(asking.ask("m", one()), ends);
+        assert_eq!(answer.action, ElicitationAction::Decline);
+    }
+
+    #[test]
+    fn nothing_hides_in_a_form_and_none_is_too_large() {
+        let form = form("m", "m/say", one(), false).unwrap();
+        assert_eq!((form.message.as_str(), form.from.as_str()), ("Which one?\\u{202e}", "m"));
+        assert_eq!(form.schema["properties"]["name"]["description"], "so\\u{200b}");
+        let field = |number: usize| (format!("f{number}"), json!({"type": "string"}));
+        let many = Value::Object((0..40).map(field).collect());
+        assert!(super::form("m", "m/say", question(many), false).is_err());
+        let large = json!({"a": {"type": "string", "description": "x".repeat(20_000)}});
+        assert!(super::form("m", "m/say", question(large), false).is_err());
+    }
+}

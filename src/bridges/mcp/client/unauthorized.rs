@@ -1,0 +1,175 @@
+//! A server elsewhere that wants its callers to prove who they are: what it says of that, and what can be done.
+//!
+//! We send the headers that the settings name, and nobody is signed in: there is no OAuth flow here. So whoever reads the answer
+//! is told which authorization server hands out tokens (RFC 9728) and where one is put.
+
+use std::time::Duration;
+
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use serde::Deserialize;
+use url::Url;
+
+use super::http::names_private;
+use crate::tools::hidden::escaped;
+use crate::tools::web::guard::Exceptions;
+use crate::tools::web::http::{Limits, get};
+
+/// What a resource says of its authorization is small, and there soon.
+const LIMITS: Limits = Limits { time: Duration::from_secs(5), bytes: 64 << 10 };
+/// Of what others say so much is shown, in characters.
+const MOST_CHARS: usize = 200;
+
+/// What a server answered instead of letting us in: the header `WWW-Authenticate`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Challenge(String);
+
+/// What is of interest in a resource's metadata (RFC 9728, section 2).
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    authorization_servers: Vec<String>,
+    scopes_supported: Vec<String>,
+}
+
+impl Challenge {
+    /// The one that an error is about, if it is.
+    pub(super) fn of(error: &(dyn std::error::Error + 'static)) -> Option<Self> {
+        let mut causes = std::iter::successors(Some(error), |error| error.source());
+        causes.find_map(|cause| match cause.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
+            StreamableHttpError::AuthRequired(error) => Some(Self(error.www_authenticate_header.clone())),
+            StreamableHttpError::InsufficientScope(error) => {
+                Some(Self(error.www_authenticate_header.clone()))
+            }
+            _ => None,
+        })
+    }
+
+    /// The value of `name` in it, quoted or not (RFC 9110, section 11.6.1).
+    fn parameter(&self, name: &str) -> Option<String> {
+        let mut rest = self.0.trim_start().split_once(' ')?.1;
+        loop {
+            let (key, after) = rest.trim_start_matches([' ', ',']).split_once('=')?;
+            let value;
+            (value, rest) = match after.strip_prefix('"') {
+                Some(quoted) => unquoted(quoted)?,
+                None => {
+                    let end = after.find([',', ' ']).unwrap_or(after.len());
+                    (after[..end].to_owned(), &after[end..])
+                }
+            };
+            if key.trim().eq_ignore_ascii_case(name) {
+                return Some(value);
+            }
+        }
+    }
+
+    /// Where the server at `url` says how one is let in: the address that it names, if it is its own, or the usual one.
+    fn metadata_address(&self, url: &Url) -> Option<Url> {
+        let named = self.parameter("resource_metadata").and_then(|named| Url::parse(&named).ok());
+        // An address elsewhere could be any: a server does not choose what we ask.
+        if let Some(own) = named.filter(|named| named.origin() == url.origin()) {
+            return Some(own);
+        }
+        let path = format!("/.well-known/oauth-protected-resource{}", url.path().trim_end_matches('/'));
+        url.join(&path).ok()
+    }
+
+    /// What the server at `url` wants and what can be done, for whoever named it in the settings as `server`.
+    pub(super) async fn explained(&self, server: &str, url: &Url, allowed: &[String]) -> String {
+        let metadata = match self.metadata_address(url) {
+            Some(address) => fetched(&address, url, allowed).await,
+            None => Metadata::default(),
+        };
+        let scheme = self.0.split_whitespace().next().unwrap_or("Bearer");
+        let mut text = format!("it answers 401 and wants {} authorization", shown(scheme));
+        match metadata.authorization_servers.first() {
+            Some(issuer) => text.push_str(&format!("; its authorization server is {}", shown(issuer))),
+            None => text.push_str("; it does not say which authorization server hands out tokens"),
+        }
+        let scopes = self.parameter("scope");
+        let scopes = scopes
+            .or_else(|| (!metadata.scopes_supported.is_empty()).then(|| metadata.scopes_supported.join(" ")));
+        if let Some(scopes) = scopes {
+            text.push_str(&format!(" (scopes: {})", shown(&scopes)));
+        }
+        text.push_str(&format!(
+            ". There is no sign-in here: get a token there and put it into the settings as it is, \
+             headers = {{Authorization = \"Bearer …\"}} under [mcp.servers.{server}]"
+        ));
+        text
+    }
+}
+
+/// A quoted text up to its end, and what follows.
+fn unquoted(text: &str) -> Option<(String, &str)> {
+    let (mut value, mut characters) = (String::new(), text.char_indices());
+    loop {
+        match characters.next()? {
+            (at, '"') => return Some((value, &text[at + 1..])),
+            (_, '\\') => value.push(characters.next()?.1),
+            (_, character) => value.push(character),
+        }
+    }
+}
+
+/// What the address says; nothing where it says nothing that can be read.
+async fn fetched(address: &Url, server: &Url, allowed: &[String]) -> Metadata {
+    let own = server
+        .host_str()
+        .filter(|_| names_private(server))
+        .map(|host| format!("{host}:{}", server.port_or_known_default().unwrap_or_default()));
+    let exceptions = Exceptions::new(allowed.iter().cloned().chain(own));
+    match get(address, "application/json", &exceptions, LIMITS).await {
+        Ok(answer) => serde_json::from_slice(&answer.body).unwrap_or_default(),
+        Err(error) => {
+            tracing::info!("{address}: {}", error.error);
+            Metadata::default()
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    escaped(text).chars().take(MOST_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn challenge(text: &str) -> Challenge {
+        Challenge(text.to_owned())
+    }
+
+    #[test]
+    fn parameters_are_read_quoted_or_not() {
+        let said = challenge(
+            "Bearer realm=\"x, scope=\\\"no\", Resource_Metadata=\"https://a/b\", scope=\"r w\", error=invalid",
+        );
+        let parameter = |name: &str| said.parameter(name);
+        assert_eq!(parameter("realm").as_deref(), Some("x, scope=\"no"));
+        assert_eq!(parameter("resource_metadata").as_deref(), Some("https://a/b"));
+        assert_eq!(parameter("scope").as_deref(), Some("r w"));
+        assert_eq!(parameter("error").as_deref(), Some("invalid"));
+        for none in ["Bearer", "", "Bearer xscope=a", "Bearer scope=\"open", "Bearer scope"] {
+            assert_eq!(challenge(none).parameter("scope"), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn only_the_servers_own_address_is_asked() {
+        let url = Url::parse("https://example.com/v1/mcp").unwrap();
+        let asked = |text: &str| challenge(text).metadata_address(&url).unwrap().to_string();
+        let usual = "https://example.com/.well-known/oauth-protected-resource/v1/mcp";
+        assert_eq!(asked("Bearer resource_metadata=\"https://example.com/m\""), "https://example.com/m");
+        for elsewhere in [
+            "https://evil.example/m",
+            "http://example.com/m",
+            "http://169.254.169.254/",
+            "file:///etc/passwd",
+            "x",
+        ] {
+            assert_eq!(asked(&format!("Bearer resource_metadata=\"{elsewhere}\"")), usual, "{elsewhere}");
+        }
+        assert_eq!(asked("Bearer"), usual);
+    }
+}

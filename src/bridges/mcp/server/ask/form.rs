@@ -1,0 +1,90 @@
+//! The questions as forms of MCP, and what is made of the answers.
+
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
+use serde_json::{Value, json};
+
+use crate::policy::approval::{Approval, ApprovalRequest, FormAnswer, FormRequest};
+use crate::tools::hidden::shown;
+
+/// More of what a call would touch is not read by anybody.
+const SHOWN_ITEMS: usize = 20;
+
+/// Anything but a clear yes is a no.
+pub(super) fn decided(result: &ElicitResult) -> Approval {
+    let decision =
+        result.content.as_ref().and_then(|content| content.get("decision")).and_then(Value::as_str);
+    match (&result.action, decision) {
+        (ElicitationAction::Accept, Some("once")) => Approval::Once,
+        (ElicitationAction::Accept, Some("session")) => Approval::ForSession,
+        (ElicitationAction::Accept, Some("no")) | (ElicitationAction::Decline, _) => {
+            Approval::Refused { why: None }
+        }
+        (ElicitationAction::Accept, _) => {
+            Approval::Refused { why: Some("the answer has no `decision`".to_owned()) }
+        }
+        _ => Approval::Refused { why: Some("the question was put away".to_owned()) },
+    }
+}
+
+/// What the client says to a mounted server's form.
+pub(super) fn filled(result: ElicitResult) -> FormAnswer {
+    match (result.action, result.content) {
+        (ElicitationAction::Accept, Some(Value::Object(content))) => FormAnswer::Filled(content),
+        // A form without fields is answered by agreeing to it.
+        (ElicitationAction::Accept, None) => FormAnswer::Filled(serde_json::Map::new()),
+        (ElicitationAction::Accept | ElicitationAction::Decline, _) => FormAnswer::Declined,
+        _ => FormAnswer::Dismissed,
+    }
+}
+
+/// A mounted server's form, with who asks before its own words.
+pub(super) fn passed_on(form: &FormRequest) -> Result<ElicitRequestParams, serde_json::Error> {
+    let (from, tool) = (shown(&form.from), shown(&form.tool));
+    Ok(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: format!("The MCP server `{from}`, working on {tool}, asks: {}", form.message),
+        requested_schema: serde_json::from_value(form.schema.clone())?,
+    })
+}
+
+/// The question whether a call may run, as a form with one choice.
+pub(super) fn choice(
+    request: &ApprovalRequest,
+    sessions: bool,
+) -> Result<ElicitRequestParams, serde_json::Error> {
+    let mut choices = vec![json!({"const": "once", "title": "Allow this once"})];
+    if sessions {
+        choices.push(json!({"const": "session", "title": "Allow this until the session ends"}));
+    }
+    choices.push(json!({"const": "no", "title": "Do not allow it"}));
+    let schema: ElicitationSchema = serde_json::from_value(json!({
+        "type": "object",
+        "properties": {"decision": {"type": "string", "title": "Decision", "oneOf": choices}},
+        "required": ["decision"],
+    }))?;
+    Ok(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message(request),
+        requested_schema: schema,
+    })
+}
+
+/// Everything that the call would touch, one line each.
+fn message(request: &ApprovalRequest) -> String {
+    let mut text = format!("{}: {}", shown(&request.title), shown(&request.why));
+    let lists =
+        [("run", &request.commands), ("fetch", &request.urls), (request.effect.as_str(), &request.paths)];
+    for (what, list) in lists {
+        for item in list.iter().take(SHOWN_ITEMS) {
+            text.push_str(&format!("\n{what}: {}", shown(item)));
+        }
+        if list.len() > SHOWN_ITEMS {
+            text.push_str(&format!("\n{what}: and {} more", list.len() - SHOWN_ITEMS));
+        }
+    }
+    if lists.iter().all(|(_, list)| list.is_empty()) {
+        text.push('\n');
+        text.push_str(&shown(&request.arguments.to_string()));
+    }
+    text
+}

@@ -1,0 +1,144 @@
+//! What outlives a call and is named with each that it concerns: a group of edits that `undo` takes back together, and an
+//! overlay of unsaved texts (`lsp_overlay`). Clients without a conversation have no other way to say that calls belong together.
+//!
+//! A host says it in `_meta`, with any tool: `lsp-tools/group` and `lsp-tools/overlay`. A model says it in the arguments `group` and
+//! `overlay`, which lists that have `lsp_overlay` in them declare; the short list of who chose no profile does not, to stay
+//! short. The tools themselves know neither.
+
+use std::sync::Arc;
+
+use rmcp::model::{RequestMetaObject, Tool};
+use serde_json::{Value, json};
+
+use crate::lsp::view::View;
+use crate::runtime::Runtime;
+use crate::tools::error::{ErrorCode, ToolError};
+
+const GROUP: &str = "group";
+const OVERLAY: &str = "overlay";
+/// Before either name in `_meta`.
+const PREFIX: &str = "lsp-tools/";
+/// The longest name of a group.
+const LONGEST: usize = 64;
+
+/// The tool that makes overlays.
+const MAKER: &str = "lsp_overlay";
+/// The tools that edit in a way that `undo` takes back.
+const EDITING: [&str; 9] =
+    ["delete", "edit", "lsp_code_actions", "lsp_format", "lsp_rename", "mkdir", "move", "patch", "write"];
+/// Tools of language servers for which it makes no difference what is unsaved.
+const INDIFFERENT: [&str; 2] = [MAKER, "lsp_servers"];
+
+/// What one call belongs to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Handles {
+    /// Its edits are taken back with all others of this name.
+    pub(super) group: Option<String>,
+    /// What it sees over the disk.
+    pub(super) view: View,
+}
+
+impl Handles {
+    /// Reads what a call of `tool` brings along, and takes out of its arguments what is not the tool's own.
+    ///
+    /// # Errors
+    /// `invalid_args` for what is no name, `not_found` for an overlay that is not there (any more).
+    pub(super) fn take(
+        runtime: &Runtime,
+        tool: &str,
+        arguments: &mut Value,
+        meta: &RequestMetaObject,
+    ) -> Result<Self, ToolError> {
+        let mut said = |name: &str| {
+            let own = taken(runtime, tool, arguments, name);
+            own.or_else(|| meta.0.0.get(&format!("{PREFIX}{name}")).cloned()).filter(|value| !value.is_null())
+        };
+        let (group, overlay) = (said(GROUP), said(OVERLAY));
+        let group = group.map(group_name).transpose()?;
+        let view = match overlay {
+            None => View::disk(),
+            Some(Value::String(handle)) => runtime.overlay(&handle)?,
+            Some(_) => return Err(wrong("`overlay` must be the handle that `lsp_overlay` gave")),
+        };
+        Ok(Self { group, view })
+    }
+}
+
+/// The argument `name`, where the tool has none of that name itself and takes no others than its own.
+fn taken(runtime: &Runtime, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
+    let given = arguments.as_object_mut()?;
+    if !given.contains_key(name) {
+        return None;
+    }
+    let tools = runtime.tools();
+    let schema = tools.get(tool).ok()?.definition().input.as_value();
+    let is_foreign =
+        schema["additionalProperties"] == Value::Bool(false) && schema["properties"].get(name).is_none();
+    if is_foreign { given.remove(name) } else { None }
+}
+
+fn group_name(value: Value) -> Result<String, ToolError> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
+    match value {
+        Value::String(name) if (1..=LONGEST).contains(&name.len()) && name.bytes().all(fits) => Ok(name),
+        _ => Err(wrong("`group` must be 1 to 64 of A-Z, a-z, 0-9, `-`, `_`, `.` and `:`")),
+    }
+}
+
+fn wrong(what: &str) -> ToolError {
+    ToolError::new(ErrorCode::InvalidArgs, what)
+}
+
+/// Adds the arguments to the schemas of `tools` that heed them, where a model is told how to get a handle.
+pub(super) fn declare(tools: &mut [Tool]) {
+    if !tools.iter().any(|tool| tool.name == MAKER) {
+        return;
+    }
+    for tool in tools {
+        let name = tool.name.as_ref();
+        let asks = name.starts_with("lsp_") && !INDIFFERENT.contains(&name);
+        let edits = EDITING.contains(&name);
+        let heeded = [(OVERLAY, asks && !edits), (GROUP, edits)];
+        for (argument, _) in heeded.into_iter().filter(|(_, heeded)| *heeded) {
+            let schema = Arc::make_mut(&mut tool.input_schema);
+            if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+                properties.entry(argument).or_insert_with(|| json!({"type": "string"}));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::built_in;
+
+    #[test]
+    fn the_tools_named_here_are_there_and_have_no_such_arguments_of_their_own() {
+        let registry = built_in::registry().unwrap();
+        for name in EDITING.iter().chain(&INDIFFERENT) {
+            registry.get(name).unwrap_or_else(|error| panic!("{error}"));
+        }
+        for definition in registry.definitions(|_| true) {
+            let name = definition.card.name.as_ref();
+            let schema = definition.input.as_value();
+            if EDITING.contains(&name) {
+                assert!(schema["properties"].get(GROUP).is_none(), "{name}");
+            }
+            if name.starts_with("lsp_") && name != MAKER {
+                assert!(schema["properties"].get(OVERLAY).is_none(), "{name}");
+                assert_eq!(schema["additionalProperties"], false, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_group_has_a_name_that_can_be_told() {
+        for good in ["a", "turn-1", "A.b:c_2"] {
+            assert_eq!(group_name(json!(good)).as_deref(), Ok(good));
+        }
+        for bad in [json!(""), json!("a b"), json!("x".repeat(65)), json!("é"), json!(1), json!(["a"])] {
+            assert!(group_name(bad.clone()).is_err(), "{bad}");
+        }
+    }
+}

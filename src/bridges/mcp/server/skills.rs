@@ -1,0 +1,119 @@
+//! The skills extension (`io.modelcontextprotocol/skills`, SEP-2640): `skills/list`, `skills/get`, and their files as resources.
+//!
+//! It shows nowhere but in the answers to its own methods: lists of tools and resources are the same for clients that do not
+//! know it. What a client gets is what the tool `skill` would load for it, under the same rules; where someone would have to
+//! be asked, there is nothing. A skill without a `SKILL.md` is none to the extension.
+
+use rmcp::model::{
+    CacheScope, ErrorData, GetSkillResult, ListSkillsResult, ResourceContents, Skill, SkillFrontmatter,
+    SkillResource, SkillResources, skill_name_from_uri,
+};
+use serde_json::json;
+
+use super::handler::Handler;
+use crate::runtime::Runtime;
+use crate::runtime::skills::WholeSkill;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::tool::Caller;
+
+/// The scheme of the addresses of skills: `skill://NAME/PATH`.
+pub(super) const SCHEME: &str = "skill";
+/// How long a client may keep what it was told, in milliseconds: files change at any moment.
+const TTL: u64 = 0;
+
+/// `skills/list`
+pub(super) async fn list(handler: &Handler, caller: Caller) -> Result<ListSkillsResult, ErrorData> {
+    let found = reading(handler.runtime(), move |runtime| runtime.whole_skills(&caller)).await?;
+    let skills = match found {
+        Ok(skills) => skills.iter().map(entry).collect(),
+        // For whom the tool is not there, there are no skills.
+        Err(error) if error.code == ErrorCode::Denied => Vec::new(),
+        Err(error) => return Err(ErrorData::internal_error(error.error, None)),
+    };
+    Ok(ListSkillsResult::with_all_items(skills).with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
+}
+
+/// `skills/get`
+pub(super) async fn get(handler: &Handler, caller: Caller, uri: &str) -> Result<GetSkillResult, ErrorData> {
+    let missing =
+        |why: &str| ErrorData::invalid_params(format!("skill not found: {why}"), Some(json!({"uri": uri})));
+    let name = skill_name_from_uri(uri).ok_or_else(|| missing("its address is none of ours"))?.to_owned();
+    let found = reading(handler.runtime(), move |runtime| runtime.whole_skill(&caller, &name)).await?;
+    let skill = found.map_err(|error| missing(&error.error))?.ok_or_else(|| missing("it has no SKILL.md"))?;
+    let skill = entry(&skill);
+    if skill.uri != uri {
+        return Err(missing("its address is another one"));
+    }
+    Ok(GetSkillResult::new(skill).with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
+}
+
+/// One file of a skill, as a resource.
+pub(super) async fn read(
+    runtime: Runtime,
+    caller: &Caller,
+    uri: &str,
+    (name, file): (String, String),
+) -> Result<Result<ResourceContents, ToolError>, ErrorData> {
+    let caller = caller.clone();
+    let kind = if file.ends_with(".md") { "text/markdown" } else { "text/plain" };
+    let text = reading(runtime, move |runtime| runtime.skill_file(&caller, &name, &file)).await?;
+    Ok(text.map(|text| ResourceContents::text(text, uri).with_mime_type(kind)))
+}
+
+/// What `read` finds, off the async threads.
+async fn reading<T: Send + 'static>(
+    runtime: Runtime,
+    read: impl FnOnce(&Runtime) -> Result<T, ToolError> + Send + 'static,
+) -> Result<Result<T, ToolError>, ErrorData> {
+    let found = tokio::task::spawn_blocking(move || read(&runtime)).await;
+    found.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}
+
+fn entry(skill: &WholeSkill) -> Skill {
+    let resource = |(file, text): &(String, String)| {
+        SkillResource::from_bytes(address(&skill.name, file), text.as_bytes())
+    };
+    let head = SkillFrontmatter::new(&skill.name, &skill.description);
+    let head = skill.more.iter().fold(head, |head, (key, value)| head.with_field(key, value.clone()));
+    let files = skill.files.iter().map(resource).collect();
+    Skill::new(address(&skill.name, "SKILL.md"), head, SkillResources::Files(files))
+}
+
+/// The address of a file of a skill; what a path may have and an address may not is written as `%` and its bytes (RFC 3986).
+fn address(name: &str, file: &str) -> String {
+    let mut address = format!("{SCHEME}://{name}/");
+    for byte in file.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                address.push(char::from(byte));
+            }
+            other => address.push_str(&format!("%{other:02X}")),
+        }
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_keeps_the_rules_of_the_extension() {
+        let files = [("SKILL.md", "text"), ("refs/a b#c.md", "more")];
+        let files = files.map(|(path, text)| (path.to_owned(), text.to_owned())).to_vec();
+        let more = [("license".to_owned(), json!("MIT"))].into_iter().collect();
+        let skill = WholeSkill { name: "tidy_up".to_owned(), description: "Tidies".to_owned(), more, files };
+        let entry = entry(&skill);
+        entry.validate().unwrap();
+        let told = serde_json::to_value(&entry).unwrap();
+        assert_eq!(
+            (&told["uri"], &told["frontmatter"]),
+            (
+                &json!("skill://tidy_up/SKILL.md"),
+                &json!({"name": "tidy_up", "description": "Tidies", "license": "MIT"})
+            )
+        );
+        assert_eq!(told["resources"][1]["uri"], "skill://tidy_up/refs/a%20b%23c.md");
+        assert_eq!(told["resources"][1]["size"], 4);
+    }
+}

@@ -1,0 +1,114 @@
+//! `lsp_overlay`: puts unsaved texts behind a handle, for callers that ask about what is not on disk.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::overlays::{KEPT, OverlayError};
+use super::tool::{Call, Card, Tool};
+use crate::policy::request::Subjects;
+use crate::workspace::WorkspacePath;
+
+/// The arguments of `lsp_overlay`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct OverlayArgs {
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
+    pub path: Option<String>,
+    /// Its unsaved text.
+    pub text: Option<String>,
+    /// The handle of an earlier answer.
+    pub overlay: Option<String>,
+}
+
+/// What `lsp_overlay` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OverlayOutput {
+    /// The handle; none where it was dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlay: Option<String>,
+    /// The files that have an unsaved text behind it.
+    pub files: Vec<String>,
+    /// Unused for so many seconds, it is forgotten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_s: Option<u64>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub struct LspOverlay;
+
+impl Tool for LspOverlay {
+    type Args = OverlayArgs;
+    type Output = OverlayOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_overlay",
+            "Unsaved text",
+            "Keeps an unsaved `text` of a file behind a handle: calls that give it as `overlay` see that text, nobody else does. \
+             With `path` but no `text` that file is as on disk again; without `path` all is dropped. Forgotten when unused for \
+             30 minutes.",
+        )
+    }
+
+    fn subjects(&self, context: &Context, args: &OverlayArgs) -> Result<Subjects, ToolError> {
+        let paths = args.path.iter().map(|path| context.path(Path::new(path)));
+        Ok(Subjects { paths: paths.collect::<Result<_, _>>()?, ..Subjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: OverlayArgs) -> Result<OverlayOutput, ToolError> {
+        let overlays = &call.context.overlays;
+        let path = args.path.map(|path| call.context.path(Path::new(&path))).transpose()?;
+        let handle = match (args.overlay, path, args.text) {
+            (overlay, Some(path), Some(text)) => {
+                fits(call.context, &path, &text)?;
+                overlays.put(overlay.as_deref(), path, text.into()).map_err(told)?
+            }
+            (Some(overlay), Some(path), None) => {
+                overlays.remove(&overlay, &path).map_err(told)?;
+                overlay
+            }
+            (Some(overlay), None, None) => {
+                overlays.forget(&overlay).map_err(told)?;
+                return Ok(OverlayOutput { overlay: None, files: Vec::new(), kept_s: None });
+            }
+            _ => {
+                let what = "lsp_overlay: give `path` and `text` to put a text, `overlay` and `path` to take it back, or \
+                            `overlay` alone to drop all";
+                return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+            }
+        };
+        let view = overlays.view(&handle).map_err(told)?;
+        let files = view.paths().map(WorkspacePath::display).collect();
+        Ok(OverlayOutput { overlay: Some(handle), files, kept_s: Some(KEPT.as_secs()) })
+    }
+}
+
+/// A text that no server would be shown were it on disk is no overlay either.
+fn fits(context: &Context, path: &WorkspacePath, text: &str) -> Result<(), ToolError> {
+    let most = context.config.settings.limits.max_file_bytes;
+    if text.len() as u64 <= most {
+        return Ok(());
+    }
+    let what =
+        format!("the text of {} has {} bytes, more than the {most} allowed", path.display(), text.len());
+    Err(ToolError::new(ErrorCode::TooLarge, what))
+}
+
+/// An overlay that is not to be had, in a tool's words.
+pub fn told(error: OverlayError) -> ToolError {
+    let (code, hint) = match error {
+        OverlayError::Unknown(_) => {
+            (ErrorCode::NotFound, "`lsp_overlay` with `path` and `text` makes a new one")
+        }
+        OverlayError::Files => {
+            (ErrorCode::TooLarge, "take back files that are saved, or begin another overlay")
+        }
+        OverlayError::Large { .. } => (ErrorCode::TooLarge, "drop overlays that are no longer needed"),
+        OverlayError::NoRandom(_) => (ErrorCode::Internal, "try again"),
+    };
+    ToolError::new(code, error.to_string()).with_hint(hint)
+}

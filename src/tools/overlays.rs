@@ -1,0 +1,243 @@
+//! Unsaved texts of callers without a conversation: each set of them is known by a handle that nobody can guess, and belongs
+//! to whoever holds it.
+//!
+//! An editor's texts are kept by its own connection; a caller of which nothing is kept between two calls names the handle
+//! with each of them. What is kept is bounded in number, size and age.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::lsp::view::{Holder, View};
+use crate::workspace::WorkspacePath;
+
+/// A handle that was not used for so long is forgotten.
+pub const KEPT: Duration = Duration::from_secs(30 * 60);
+/// So many handles are kept; for one more, that which was not used for longest is forgotten.
+const MOST_HANDLES: usize = 64;
+/// So many files have an unsaved text under one handle.
+const MOST_FILES: usize = 64;
+/// All texts of all handles have no more bytes.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Why a text is not kept, or none is found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OverlayError {
+    /// Nobody has this handle, or no longer.
+    #[error(
+        "there is no overlay `{0}`: it was dropped, was not used for 30 minutes, or the server was started anew"
+    )]
+    Unknown(String),
+    /// The handle has enough files.
+    #[error("an overlay has at most {MOST_FILES} files")]
+    Files,
+    /// The text is larger than all that is kept.
+    #[error("the text has {bytes} bytes, and all overlays together at most {MOST_BYTES}")]
+    Large {
+        /// The text's bytes.
+        bytes: usize,
+    },
+    /// No handle could be made.
+    #[error("the system gives no random bytes ({0}), without which no handle can be made")]
+    NoRandom(#[from] rustix::io::Errno),
+}
+
+/// All handles, and the texts behind them.
+#[derive(Debug, Default)]
+pub struct HeldOverlays(Mutex<HashMap<String, Held>>);
+
+#[derive(Debug)]
+struct Held {
+    view: View,
+    bytes: usize,
+    used: Instant,
+}
+
+impl HeldOverlays {
+    fn held(&self, now: Instant) -> MutexGuard<'_, HashMap<String, Held>> {
+        // Nothing is left half done under this lock, so a panicking holder has not broken it.
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|_, held| now.saturating_duration_since(held.used) < KEPT);
+        held
+    }
+
+    /// From now on whoever holds `handle` sees `text` at `path`; without one a new handle is made. Returns it.
+    ///
+    /// # Errors
+    /// Where the handle is not known or has enough files, or the text is too large.
+    pub fn put(
+        &self,
+        handle: Option<&str>,
+        path: WorkspacePath,
+        text: Arc<str>,
+    ) -> Result<String, OverlayError> {
+        self.put_at(Instant::now(), handle, path, text)
+    }
+
+    fn put_at(
+        &self,
+        now: Instant,
+        handle: Option<&str>,
+        path: WorkspacePath,
+        text: Arc<str>,
+    ) -> Result<String, OverlayError> {
+        let bytes = text.len();
+        if bytes > MOST_BYTES {
+            return Err(OverlayError::Large { bytes });
+        }
+        let mut all = self.held(now);
+        let (handle, before) = match handle {
+            None => (made()?, View::disk().held_by(Holder::new())),
+            Some(handle) => {
+                let known = all.get(handle).ok_or_else(|| OverlayError::Unknown(printable(handle)))?;
+                (handle.to_owned(), known.view.clone())
+            }
+        };
+        if before.unsaved(&path).is_none() && before.paths().count() >= MOST_FILES {
+            return Err(OverlayError::Files);
+        }
+        let view = before.with([(path, text)]);
+        let bytes = view.texts().values().map(|text| text.len()).sum();
+        if bytes > MOST_BYTES {
+            return Err(OverlayError::Large { bytes });
+        }
+        all.insert(handle.clone(), Held { view, bytes, used: now });
+        make_room(&mut all, &handle);
+        Ok(handle)
+    }
+
+    /// From now on whoever holds `handle` sees at `path` what is on disk. The handle stays.
+    ///
+    /// # Errors
+    /// [`OverlayError::Unknown`].
+    pub fn remove(&self, handle: &str, path: &WorkspacePath) -> Result<(), OverlayError> {
+        let now = Instant::now();
+        let mut all = self.held(now);
+        let held = all.get_mut(handle).ok_or_else(|| OverlayError::Unknown(printable(handle)))?;
+        held.view = held.view.only(|known, _| known != path);
+        held.bytes = held.view.texts().values().map(|text| text.len()).sum();
+        held.used = now;
+        Ok(())
+    }
+
+    /// Forgets `handle` and its texts.
+    ///
+    /// # Errors
+    /// [`OverlayError::Unknown`].
+    pub fn forget(&self, handle: &str) -> Result<(), OverlayError> {
+        let forgotten = self.held(Instant::now()).remove(handle);
+        forgotten.map(drop).ok_or_else(|| OverlayError::Unknown(printable(handle)))
+    }
+
+    /// What whoever holds `handle` sees; keeps it for its time anew.
+    ///
+    /// # Errors
+    /// [`OverlayError::Unknown`].
+    pub fn view(&self, handle: &str) -> Result<View, OverlayError> {
+        self.view_at(Instant::now(), handle)
+    }
+
+    fn view_at(&self, now: Instant, handle: &str) -> Result<View, OverlayError> {
+        let mut all = self.held(now);
+        let held = all.get_mut(handle).ok_or_else(|| OverlayError::Unknown(printable(handle)))?;
+        held.used = now;
+        Ok(held.view.clone())
+    }
+}
+
+/// Forgets what was not used for longest until the rest, and `newest` in any case, is within the limits.
+fn make_room(all: &mut HashMap<String, Held>, newest: &str) {
+    let is_too_much = |all: &HashMap<String, Held>| {
+        all.len() > MOST_HANDLES || all.values().map(|held| held.bytes).sum::<usize>() > MOST_BYTES
+    };
+    while is_too_much(all) {
+        let others = all.iter().filter(|(handle, _)| *handle != newest);
+        let Some(oldest) = others.min_by_key(|(_, held)| held.used).map(|(handle, _)| handle.clone()) else {
+            return;
+        };
+        all.remove(&oldest);
+    }
+}
+
+/// 128 bits that nobody can guess, as hexadecimal digits.
+fn made() -> Result<String, OverlayError> {
+    let mut bytes = [0; 16];
+    // So few bytes come whole, or not at all (getrandom(2)).
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn printable(handle: &str) -> String {
+    handle.chars().take(64).collect::<String>().escape_debug().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::workspace::Workspace;
+
+    fn path(name: &str) -> WorkspacePath {
+        let temp = tempfile::tempdir().unwrap();
+        Workspace::open(temp.path()).unwrap().path(Path::new(name)).unwrap()
+    }
+
+    fn seen(overlays: &HeldOverlays, handle: &str, name: &str) -> Option<String> {
+        overlays.view(handle).unwrap().unsaved(&path(name)).map(|unsaved| unsaved.text.to_string())
+    }
+
+    #[test]
+    fn texts_are_seen_through_their_own_handle_only() {
+        let overlays = HeldOverlays::default();
+        let one = overlays.put(None, path("a.py"), "one".into()).unwrap();
+        let other = overlays.put(None, path("a.py"), "other".into()).unwrap();
+        assert_ne!(one, other);
+        assert_eq!(overlays.put(Some(&one), path("b.py"), "two".into()).as_ref(), Ok(&one));
+        assert_eq!(seen(&overlays, &one, "a.py").as_deref(), Some("one"));
+        assert_eq!(seen(&overlays, &other, "a.py").as_deref(), Some("other"));
+        assert_eq!(seen(&overlays, &other, "b.py"), None);
+        overlays.remove(&one, &path("a.py")).unwrap();
+        assert_eq!((seen(&overlays, &one, "a.py"), seen(&overlays, &one, "b.py").is_some()), (None, true));
+        overlays.forget(&one).unwrap();
+        assert!(matches!(overlays.view(&one), Err(OverlayError::Unknown(_))));
+        assert!(matches!(overlays.forget(&one), Err(OverlayError::Unknown(_))));
+        assert!(matches!(
+            overlays.put(Some("guess"), path("a.py"), "x".into()),
+            Err(OverlayError::Unknown(_))
+        ));
+        assert_eq!(seen(&overlays, &other, "a.py").as_deref(), Some("other"));
+    }
+
+    #[test]
+    fn what_nobody_uses_is_forgotten_and_what_is_used_is_not() {
+        let (overlays, begun) = (HeldOverlays::default(), Instant::now());
+        let used = overlays.put_at(begun, None, path("a.py"), "x".into()).unwrap();
+        let unused = overlays.put_at(begun, None, path("a.py"), "x".into()).unwrap();
+        assert!(overlays.view_at(begun + KEPT / 2, &used).is_ok());
+        assert!(overlays.view_at(begun + KEPT, &used).is_ok());
+        assert!(overlays.view_at(begun + KEPT, &unused).is_err());
+    }
+
+    #[test]
+    fn number_and_size_are_bounded_and_the_longest_unused_gives_way() {
+        let (overlays, begun) = (HeldOverlays::default(), Instant::now());
+        let at = |second: usize| begun + Duration::from_secs(second as u64);
+        let handles: Vec<String> = (0..=MOST_HANDLES)
+            .map(|number| overlays.put_at(at(number), None, path("a.py"), "x".into()).unwrap())
+            .collect();
+        let now = at(MOST_HANDLES);
+        assert!(overlays.view_at(now, &handles[0]).is_err() && overlays.view_at(now, &handles[1]).is_ok());
+        let whole: Arc<str> = "x".repeat(MOST_BYTES).into();
+        let large = overlays.put_at(now, None, path("a.py"), whole.clone()).unwrap();
+        assert!(overlays.view_at(now, &large).is_ok() && overlays.view_at(now, &handles[1]).is_err());
+        let more = overlays.put_at(now, Some(&large), path("b.py"), "x".into());
+        assert_eq!(more, Err(OverlayError::Large { bytes: MOST_BYTES + 1 }));
+        let handle = overlays.put_at(now, None, path("0"), "x".into()).unwrap();
+        for number in 1..MOST_FILES {
+            overlays.put_at(now, Some(&handle), path(&number.to_string()), "x".into()).unwrap();
+        }
+        assert_eq!(overlays.put_at(now, Some(&handle), path("more"), "x".into()), Err(OverlayError::Files));
+        assert!(overlays.put_at(now, Some(&handle), path("0"), "y".into()).is_ok());
+    }
+}

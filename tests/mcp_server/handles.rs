@@ -1,0 +1,165 @@
+//! What outlives a call is named by clients of both eras: groups of edits, and unsaved texts.
+
+use serde_json::{Value, json};
+
+use crate::support::mcp::Mcp;
+use crate::support::{Project, wait_until};
+
+fn both(project: &Project) -> [Mcp; 2] {
+    [Mcp::legacy(project, None, json!({})), Mcp::modern(project, None, json!({}))]
+}
+
+/// Calls a tool, with this beside its arguments.
+fn call_with(client: &mut Mcp, meta: Value, name: &str, arguments: Value) -> Value {
+    client.result("tools/call", json!({"name": name, "arguments": arguments, "_meta": meta}))
+}
+
+fn answer(result: &Value) -> &Value {
+    &result["structuredContent"]
+}
+
+#[test]
+fn edits_of_one_group_are_taken_back_together_and_others_stay() {
+    let project = Project::new([("a.txt", "a\n"), ("b.txt", "b\n"), ("c.txt", "c\n")]);
+    for (turn, mut client) in both(&project).into_iter().enumerate() {
+        let group = format!("turn-{turn}");
+        let grouped = json!({"lsp-tools/group": group});
+        let edit =
+            |path: &str, old: &str, new: &str| json!({"path": path, "edits": [{"old": old, "new": new}]});
+        // One by what a host says, one by what a model says, and one of nobody's.
+        call_with(&mut client, grouped.clone(), "edit", edit("a.txt", "a", "A"));
+        let mut arguments = edit("b.txt", "b", "B");
+        arguments["group"] = json!(group);
+        let result = client.call("edit", arguments);
+        assert_eq!(answer(&result)["ok"], true, "{result}");
+        client.call("edit", edit("c.txt", "c", "C"));
+        assert_eq!((project.read("a.txt"), project.read("b.txt")), ("A\n".into(), "B\n".into()));
+        let undone = client.call("undo", json!({"group": group}));
+        assert_eq!(answer(&undone)["results"].as_array().map(Vec::len), Some(2), "{undone}");
+        assert_eq!((project.read("a.txt"), project.read("b.txt")), ("a\n".into(), "b\n".into()));
+        assert_eq!(project.read("c.txt"), "C\n");
+        client.call("undo", json!({}));
+        for bad in [json!("two words"), json!(5), json!("x".repeat(65))] {
+            let refused =
+                call_with(&mut client, json!({"lsp-tools/group": bad}), "edit", edit("a.txt", "a", "A"));
+            assert_eq!(answer(&refused)["code"], "invalid_args", "{refused}");
+        }
+        assert_eq!(project.read("a.txt"), "a\n");
+    }
+}
+
+fn scripted() -> Project {
+    Project::scripted(&json!({"hover_version": false}), "", [("a.scr", "def foo\nfoo\n")])
+}
+
+fn hover(client: &mut Mcp, meta: Value) -> Value {
+    let result = call_with(client, meta, "lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4}));
+    answer(&result)["contents"].clone()
+}
+
+#[test]
+fn an_unsaved_text_is_seen_by_whoever_names_its_handle() {
+    let project = scripted();
+    let text = "def foo\nfoo foo\n";
+    for mut client in both(&project) {
+        let saved = hover(&mut client, json!({}));
+        let put = client.call("lsp_overlay", json!({"path": "a.scr", "text": text}));
+        assert_eq!(
+            (&answer(&put)["files"], &answer(&put)["kept_s"]),
+            (&json!(["a.scr"]), &json!(1800)),
+            "{put}"
+        );
+        let handle = answer(&put)["overlay"].clone();
+        let named = json!({"lsp-tools/overlay": handle});
+        let unsaved = hover(&mut client, named.clone());
+        assert_ne!(unsaved, saved);
+        assert_eq!(hover(&mut client, json!({})), saved, "others see the disk");
+        let argument =
+            client.call("lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4, "overlay": handle}));
+        assert_eq!(answer(&argument)["contents"], unsaved, "{argument}");
+        // Another text under the same handle; then the same as on disk.
+        let again =
+            client.call("lsp_overlay", json!({"path": "a.scr", "text": "def foo\n", "overlay": handle}));
+        assert_eq!(answer(&again)["overlay"], handle);
+        let other = hover(&mut client, named.clone());
+        assert!(other != unsaved && other != saved, "{other}");
+        let gone = client.call("lsp_overlay", json!({"path": "a.scr", "overlay": handle}));
+        assert_eq!(answer(&gone)["files"], json!([]), "{gone}");
+        assert_eq!(hover(&mut client, named.clone()), saved);
+        client.call("lsp_overlay", json!({"overlay": handle}));
+        let late = call_with(&mut client, named, "lsp_hover", json!({"path": "a.scr", "symbol": "foo"}));
+        assert_eq!((&late["isError"], &answer(&late)["code"]), (&json!(true), &json!("not_found")), "{late}");
+    }
+    assert_eq!(project.read("a.scr"), "def foo\nfoo\n", "nothing was written");
+}
+
+#[test]
+fn an_edit_never_goes_by_a_text_that_is_not_saved() {
+    let project = scripted();
+    let mut client = Mcp::modern(&project, None, json!({}));
+    let put = client.call("lsp_overlay", json!({"path": "a.scr", "text": "other\n"}));
+    let named = json!({"lsp-tools/overlay": answer(&put)["overlay"]});
+    let edit = json!({"path": "a.scr", "edits": [{"old": "foo\nfoo", "new": "bar"}]});
+    let refused = call_with(&mut client, named, "edit", edit);
+    assert_eq!(answer(&refused)["code"], "conflict", "{refused}");
+}
+
+#[test]
+fn what_is_no_overlay_is_refused() {
+    let project = scripted();
+    let mut client = Mcp::modern(&project, None, json!({}));
+    for (arguments, code) in [
+        (json!({}), "invalid_args"),
+        (json!({"text": "x"}), "invalid_args"),
+        (json!({"path": "a.scr"}), "invalid_args"),
+        (json!({"path": "../a.scr", "text": "x"}), "outside_workspace"),
+        (json!({"path": "a.scr", "text": "x", "overlay": "0123456789abcdef0123456789abcdef"}), "not_found"),
+        (json!({"overlay": "\u{1b}[2K"}), "not_found"),
+    ] {
+        let refused = client.call("lsp_overlay", arguments.clone());
+        assert_eq!(answer(&refused)["code"], code, "{arguments}: {refused}");
+        assert!(!refused.to_string().contains('\u{1b}'), "{refused}");
+    }
+    let wrong = call_with(&mut client, json!({"lsp-tools/overlay": 5}), "read", json!({"path": "a.scr"}));
+    assert_eq!(answer(&wrong)["code"], "invalid_args", "{wrong}");
+}
+
+#[test]
+fn only_lists_that_tell_of_overlays_have_their_arguments() {
+    let project = scripted();
+    let schema = |profile: &[&str], tool: &str| {
+        let mut client = Mcp::start(&project, None, profile);
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        client.result("initialize", hello);
+        let list = client.result("tools/list", json!({}));
+        let tools = list["tools"].as_array().expect("tools").clone();
+        tools
+            .into_iter()
+            .find(|found| found["name"] == tool)
+            .map(|found| found["inputSchema"]["properties"].clone())
+    };
+    assert!(schema(&[], "lsp_overlay").is_none());
+    assert!(schema(&[], "lsp_hover").expect("lsp_hover").get("overlay").is_none());
+    let all = ["--profile", "all"];
+    assert_eq!(schema(&all, "lsp_hover").expect("lsp_hover")["overlay"]["type"], "string");
+    assert_eq!(schema(&all, "edit").expect("edit")["group"]["type"], "string");
+    assert!(schema(&all, "lsp_servers").expect("lsp_servers").get("overlay").is_none());
+}
+
+#[test]
+fn what_a_call_belongs_to_in_a_trace_is_in_the_record() {
+    let project = Project::new([("a.txt", "a\n")]);
+    let mut client = Mcp::modern(&project, None, json!({}));
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    call_with(&mut client, json!({"traceparent": parent}), "read", json!({"path": "a.txt"}));
+    call_with(&mut client, json!({"traceparent": "00-none"}), "list", json!({}));
+    let audit = project.beside("state").join("audit.jsonl");
+    let mut lines = Vec::new();
+    wait_until("the calls are in the record", crate::support::mcp::PATIENCE, || {
+        let text = std::fs::read_to_string(&audit).unwrap_or_default();
+        lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).collect();
+        lines.len() == 2
+    });
+    assert_eq!((&lines[0]["tool"], &lines[0]["trace"]), (&json!("read"), &json!(parent)));
+    assert!(lines[1].get("trace").is_none(), "{}", lines[1]);
+}
