@@ -24,6 +24,7 @@ use super::remote::client::Outcome;
 use super::render::{escape, verdict};
 use super::signals::Signals;
 use crate::bridges;
+use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
 use crate::hints::Speech;
 use crate::runtime::{Runtime, RuntimeOptions};
@@ -105,18 +106,37 @@ fn with_runtime(parsed: Parsed, console: &Console) -> Result<Reply, ToolError> {
     };
     let cli = parsed.cli;
     let log = start_log(&cli, console);
+    let mut start = Start { global: cli.global.clone(), cwd, log, console };
+    if let Some(preamble) = doors::preamble(&cli.command).filter(|_| doors::stays_open(&cli.command)) {
+        match pass(&start, preamble) {
+            Ok(None) => {}
+            Ok(Some(status)) => return Ok(doors::closed(status)),
+            Err(error) => return Err(error),
+        }
+    }
     let threads = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| internal("no threads can be started", error))?;
     let reply = threads.block_on(async {
         if doors::stays_open(&cli.command) {
-            return doors::open(cli.command, Start { global: cli.global, cwd, log, console }).await;
+            return doors::open(cli.command, start).await;
         }
-        ask(cli, cwd, log, console, input).await
+        ask(cli, start.cwd, start.log.take(), console, input).await
     });
     threads.shutdown_timeout(THREADS);
     reply
+}
+
+/// Passes stdin and stdout on to the daemon. One thread does it: handing a message from one to another would cost more than
+/// passing it on.
+fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option<Status>, ToolError> {
+    let thread = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+        ToolError::new(ErrorCode::Internal, format!("nothing can be waited for: {error}"))
+    })?;
+    let passed = thread.block_on(doors::daemon::pass(start, preamble));
+    thread.shutdown_timeout(THREADS);
+    passed
 }
 
 /// Without a log the work still goes on, and it is said why there is none.

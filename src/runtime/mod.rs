@@ -227,10 +227,15 @@ impl Runtime {
     /// The same workspace and servers, as one of several clients sees them.
     pub fn for_client(&self, client: Client) -> Self {
         let Client { cwd, timeout, install_missing, progress, view } = client;
-        let cwd = cwd.unwrap_or_else(|| self.context.cwd.clone());
-        let watching = progress.clone().map(|progress| self.watchers.watch(progress));
-        let context = Context { cwd, timeout, install_missing, progress, view, ..self.context.clone() };
-        Self { context, _watching: watching, ..self.clone() }
+        let mut own = self.clone();
+        own._watching = progress.clone().map(|progress| self.watchers.watch(progress));
+        let context = &mut own.context;
+        if let Some(cwd) = cwd {
+            context.cwd = cwd;
+        }
+        (context.timeout, context.install_missing) = (timeout, install_missing);
+        (context.progress, context.view) = (progress, view);
+        own
     }
 
     /// From now on all clients see `overlays` when they ask about code, where they have no texts of their own; for as long as

@@ -1,6 +1,7 @@
 //! What doors that stay open look at beside the calls: texts as resources, whether diagnostics may have changed, what servers log.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::json;
 use tokio::sync::watch;
@@ -9,6 +10,7 @@ use super::Runtime;
 use super::approve::denied;
 use crate::policy::request::Verdict;
 use crate::tools::context::from_read_error;
+use crate::tools::drop_in::Offer;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 use crate::workspace::{Stamp, WorkspacePath};
@@ -21,6 +23,16 @@ const RESOURCE_BYTES: u64 = 4 << 20;
 pub struct DiagnosticsMark {
     said: u64,
     stamp: Option<Stamp>,
+}
+
+/// Which tools there are at one time, whoever is offered them.
+#[derive(Clone)]
+pub struct OfferedTools(Arc<Offer>);
+
+impl PartialEq for OfferedTools {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// The last words of one server.
@@ -54,6 +66,11 @@ impl Runtime {
         Ok(file.text)
     }
 
+    /// Which tools there are now: the same as at another time only where no list of tools can have changed in between.
+    pub fn offered_tools(&self) -> OfferedTools {
+        OfferedTools(self.offer())
+    }
+
     /// A mark that is another once the diagnostics of `path` may be others; lets servers know first what changed on disk.
     pub async fn diagnostics_mark(&self, path: &WorkspacePath) -> DiagnosticsMark {
         self.context.manager.refresh().await;
@@ -80,14 +97,6 @@ impl Runtime {
             ServerLog { server: slot.server, root, lines }
         });
         log.collect()
-    }
-
-    /// The path that a caller means by `given`.
-    ///
-    /// # Errors
-    /// `outside_workspace`.
-    pub fn path(&self, given: &Path) -> Result<WorkspacePath, ToolError> {
-        self.context.path(given)
     }
 
     /// The path of a `file:` URI.

@@ -39,13 +39,15 @@ impl Runtime {
         let policy = self.policy_of(&caller);
         let path = |path: &PathBuf| self.context.path(Path::new(path));
         let paths = paths.iter().map(path).collect::<Result<_, _>>()?;
-        let subjects = self.with_real(Subjects { paths, ..Subjects::default() });
-        let request = Request { tool, effect: Effect::Read, subjects: &subjects };
-        let decision = policy.decide(&request);
+        let mut subjects = Subjects { paths, ..Subjects::default() };
+        let limits = policy.limits(&Request { tool, effect: Effect::Read, subjects: &subjects });
+        if !limits.is_none() {
+            subjects = self.with_real(subjects);
+        }
+        let decision = policy.decide(&Request { tool, effect: Effect::Read, subjects: &subjects });
         if decision.verdict == Verdict::Deny {
             return Err(denied(&decision));
         }
-        let limits = policy.limits(&request);
         let context = self.context();
         Ok(if limits.is_none() { context } else { Cow::Owned(context.within(limits)) })
     }

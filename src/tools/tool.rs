@@ -179,8 +179,8 @@ impl<T: Tool> Typed<T> {
         Self { tool, definition }
     }
 
+    /// Arguments that fit the schema, as what they are.
     fn decode(&self, arguments: &Value) -> Result<T::Args, ToolError> {
-        self.definition.input.check(&self.definition.card.name, arguments)?;
         // The schema says the same as the type, so this only fails on what a schema cannot say.
         T::Args::deserialize(arguments).map_err(|error| {
             let what = format!("{}: the arguments cannot be used: {error}", self.definition.card.name);
@@ -195,6 +195,7 @@ impl<T: Tool> AnyTool for Typed<T> {
     }
 
     fn subjects(&self, context: &Context, arguments: &Value) -> Result<Subjects, ToolError> {
+        self.definition.input.check(&self.definition.card.name, arguments)?;
         self.tool.subjects(context, &self.decode(arguments)?)
     }
 

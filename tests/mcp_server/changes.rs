@@ -66,12 +66,12 @@ fn what_changes_right_after_the_acknowledgement_is_told() {
     }
 }
 
-fn drop_in(project: &Project, name: &str) {
+fn drop_in(project: &Project, name: &str, says: &str) {
     let folder = project.beside("config").join("tools");
     fs::create_dir_all(&folder).expect("a folder");
     let manifest = json!({
         "name": name, "description": "Says its name.", "effect": "read",
-        "schema": {"type": "object", "properties": {}}, "command": ["echo", name],
+        "schema": {"type": "object", "properties": {}}, "command": ["echo", says],
     });
     fs::write(folder.join(format!("{name}.json")), manifest.to_string()).expect("a manifest");
 }
@@ -94,8 +94,18 @@ fn a_tool_that_is_dropped_in_is_told_to_clients_of_both_eras() {
     modern.find("the acknowledgement", |message| {
         message["method"] == "notifications/subscriptions/acknowledged"
     });
-    drop_in(&project, "says");
+    drop_in(&project, "says", "says");
     legacy.find("the change", changed);
     modern.find("the change", changed);
     assert!(has(&mut legacy, "says") && has(&mut modern, "says"));
+}
+
+#[test]
+fn an_answer_that_holds_the_code_of_an_unknown_tool_is_an_answer() {
+    let project = Project::new([("a.txt", "x\n")]);
+    drop_in(&project, "says", r#"{"code": "unknown_tool"}"#);
+    let mut client = Mcp::legacy(&project, None, json!({}));
+    let result = client.call("says", json!({}));
+    assert_eq!(result["structuredContent"], json!({"ok": true, "code": "unknown_tool"}), "{result}");
+    assert_eq!(client.error("tools/call", json!({"name": "sez", "arguments": {}})), -32602);
 }

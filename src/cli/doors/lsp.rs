@@ -2,8 +2,9 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Start, daemon};
+use super::Start;
 use crate::bridges;
+use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::editor::{self, EditorOptions};
 use crate::cli::args::doors::Lsp;
@@ -12,13 +13,15 @@ use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::runtime::RuntimeOptions;
 use crate::runtime::live::Live;
-use crate::tools::error::ToolError;
+use crate::tools::error::{ErrorCode, ToolError};
 
-/// Serves an editor until it goes away.
+/// What the daemon is told of an editor.
+pub fn preamble() -> Preamble {
+    Preamble::new(DoorName::Lsp)
+}
+
+/// Serves an editor in this process until it goes away.
 pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
-    if let Some(status) = daemon::pass(&start, Preamble::new(DoorName::Lsp)).await? {
-        return Ok(status);
-    }
     let Start { global, cwd, log, console } = start;
     let mut signals = Signals::listen()?;
     let runtime = bridges::open(RuntimeOptions {
@@ -36,10 +39,13 @@ pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
     let hints = runtime.startup_hints();
     console.tell(&hints.iter().map(|hint| escape::line(hint).into_owned()).collect::<Vec<_>>());
     let live = Live::new(runtime);
+    let broken = |error: std::io::Error| {
+        ToolError::new(ErrorCode::Internal, format!("stdin or stdout cannot be used: {error}"))
+    };
     let options = EditorOptions { cwd: Some(cwd), timeout: global.timeout, install_missing: global.install };
     let ended = CancellationToken::new();
-    let serving =
-        editor::serve(live.clone(), options, tokio::io::stdin(), tokio::io::stdout(), ended.clone());
+    let (input, output) = (stdio::input().map_err(broken)?, stdio::output().map_err(broken)?);
+    let serving = editor::serve(live.clone(), options, input, output, ended.clone());
     let mut serving = std::pin::pin!(serving);
     tokio::select! {
         () = &mut serving => {}

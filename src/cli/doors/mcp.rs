@@ -2,13 +2,13 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Start, daemon};
+use super::Start;
 use crate::bridges;
+use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::mcp::server::http::token::{Token, TokenError};
 use crate::bridges::mcp::server::http::{self, HttpError, HttpOptions, Listener};
@@ -28,14 +28,14 @@ use crate::tools::tool::Caller;
 /// Servers that have not ended so long after the client has gone are left to their supervisors, which end them.
 const SHUTDOWN: Duration = Duration::from_millis(800);
 
-/// Serves MCP until the host goes away.
-pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolError> {
+/// What the daemon is told of a host on stdin and stdout; `None` where it is served over HTTP, which this process does.
+pub fn preamble(serve: &McpServe) -> Option<Preamble> {
     let preamble = Preamble { profile: serve.profile.map(Into::into), ..Preamble::new(DoorName::Mcp) };
-    if serve.http.is_none()
-        && let Some(status) = daemon::pass(&start, preamble).await?
-    {
-        return Ok(status);
-    }
+    serve.http.is_none().then_some(preamble)
+}
+
+/// Serves MCP in this process until the host goes away.
+pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolError> {
     let mut signals = Signals::listen()?;
     let runtime = bridges::open(RuntimeOptions {
         workspace: start.global.workspace.clone(),
@@ -90,10 +90,9 @@ async fn converse(
         return listen(serve, address, options, ended, console).await;
     }
     let internal = |error: &dyn std::error::Error| ToolError::new(ErrorCode::Internal, error.to_string());
-    // Not the library's own stdout: a host that does not read would hold its lock, and with it our end.
-    let stdout = std::io::stdout().as_fd().try_clone_to_owned().map_err(|error| internal(&error))?;
-    let stdout = tokio::fs::File::from_std(stdout.into());
-    server::serve(options, tokio::io::stdin(), stdout, ended).await.map_err(|error| internal(&error))
+    let input = stdio::input().map_err(|error| internal(&error))?;
+    let output = stdio::output().map_err(|error| internal(&error))?;
+    server::serve(options, input, output, ended).await.map_err(|error| internal(&error))
 }
 
 async fn listen(

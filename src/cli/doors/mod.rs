@@ -15,6 +15,7 @@ use super::commands::{self, Reply};
 use super::console::Console;
 use super::exit::Status;
 use super::logging::{self, Log};
+use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
 use crate::tools::error::{ErrorCode, ToolError};
 
@@ -39,6 +40,15 @@ pub fn stays_open(command: &Command) -> bool {
     }
 }
 
+/// How `command` goes through the daemon, for doors that do: the first line that the daemon is told.
+pub fn preamble(command: &Command) -> Option<Preamble> {
+    match command {
+        Command::Mcp(mcp) => mcp::preamble(&mcp.serve),
+        Command::Lsp(_) => Some(lsp::preamble()),
+        _ => None,
+    }
+}
+
 /// The name of the log that `cli` writes: the daemon has one of its own.
 pub fn log_name(cli: &Cli, folders: &Folders) -> String {
     match &cli.command {
@@ -48,9 +58,13 @@ pub fn log_name(cli: &Cli, folders: &Folders) -> String {
     .unwrap_or_else(|| logging::USUAL_NAME.to_owned())
 }
 
-/// Opens the door that `command` names, and returns when it is closed.
+/// The reply of a door that is closed again.
+pub fn closed(status: Status) -> Reply {
+    Reply { out: String::new(), lines: Vec::new(), status }
+}
+
+/// Opens the door that `command` names in this process, and returns when it is closed.
 pub async fn open(command: Command, start: Start<'_>) -> Result<Reply, ToolError> {
-    let closed = |status: Status| Reply { out: String::new(), lines: Vec::new(), status };
     match command {
         Command::Mcp(mcp) => mcp::serve(mcp.serve, start).await.map(closed),
         Command::Copilot(copilot) => copilot::run(copilot, start).await,

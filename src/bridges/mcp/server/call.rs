@@ -49,9 +49,9 @@ pub(super) async fn call(
     let caller = handler.caller(is_modern(&context));
     let ask = Arc::new(Ask::about(&mut params, &context, handler.seal(), &caller.session)?);
     let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
-    let handles = match Handles::take(&handler.runtime(), &params.name, &mut arguments, &context.meta) {
+    let handles = match Handles::take(handler, &params.name, &mut arguments, &context.meta) {
         Ok(handles) => handles,
-        Err(error) => return Ok(answer(&ToolResult::from_error(&error)).into()),
+        Err(error) => return Ok(answer(ToolResult::from_error(&error)).into()),
     };
     let name = params.name.as_ref();
     let asked = Asked { caller: &caller, name, arguments, handles, trace: traced::of(&context) };
@@ -66,10 +66,10 @@ pub(super) async fn call(
     if let Some(question) = ask.open_question(&params, handler.seal(), &caller.session) {
         return Ok(question?.into());
     }
-    if result.value.get("code") == Some(&json!(ErrorCode::UnknownTool)) {
+    if !result.ok() && result.value.get("code") == Some(&json!(ErrorCode::UnknownTool)) {
         return Err(unknown(&result.value, &params.name));
     }
-    Ok(answer(&result).into())
+    Ok(answer(result).into())
 }
 
 /// Calls a tool for a client that may go away, and tells it of slow work if it wants to hear of it.
@@ -85,8 +85,8 @@ pub(super) async fn run(
     let cancelled = handler.gone().child_token();
     let answered = CancellationToken::new();
     let token = context.meta.get_progress_token();
-    let (sender, events) = unbounded_channel();
-    let client = Client { progress: token.is_some().then_some(sender), ..client };
+    let (sender, events) = token.is_some().then(unbounded_channel).unzip();
+    let client = Client { progress: sender, ..client };
     let call = async {
         let runtime = handler.runtime().for_client(client);
         let request = CallRequest {
@@ -110,7 +110,7 @@ pub(super) async fn run(
         result
     };
     let told = async {
-        if let Some(token) = token {
+        if let (Some(token), Some(events)) = (token, events) {
             tokio::select! {
                 () = progress::forward(context.peer.clone(), token, events, answered.clone()) => {}
                 // Who has gone need not be told, and must not hold up the end.
@@ -134,21 +134,21 @@ fn unknown(failure: &Value, name: &str) -> ErrorData {
 }
 
 /// A tool's result as MCP has it: JSON that conforms to the schema, text that is short to read, and links.
-pub(super) fn answer(result: &ToolResult) -> CallToolResult {
-    let text = result.text.clone().unwrap_or_else(|| text::of(&result.value));
-    let mut content = vec![ContentBlock::text(text)];
-    content.extend(result.binary.iter().filter_map(block));
-    if result.ok() {
-        content.extend(links::of(&result.value));
+pub(super) fn answer(result: ToolResult) -> CallToolResult {
+    let ok = result.ok();
+    let ToolResult { value, text, binary, .. } = result;
+    let mut content = vec![ContentBlock::text(text.unwrap_or_else(|| text::of(&value)))];
+    content.extend(binary.into_iter().filter_map(block));
+    if ok {
+        content.extend(links::of(&value));
     }
-    let mut answer =
-        if result.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
-    answer.structured_content = Some(result.value.clone());
+    let mut answer = if ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    answer.structured_content = Some(value);
     answer
 }
 
-fn block(binary: &Binary) -> Option<ContentBlock> {
-    let (data, kind) = (binary.data.clone(), binary.mime_type.clone());
+fn block(binary: Binary) -> Option<ContentBlock> {
+    let Binary { data, mime_type: kind, .. } = binary;
     match kind.split('/').next() {
         Some("image") => Some(ContentBlock::image(data, kind)),
         Some("audio") => Some(ContentBlock::audio(data, kind)),

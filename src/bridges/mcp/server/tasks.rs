@@ -36,8 +36,8 @@ pub(super) enum Outcome {
 
 /// Whether a call of `tool` may become a task of this client.
 pub(super) fn may_become(tool: &str, context: &RequestContext<RoleServer>) -> bool {
-    let declared = context.client_capabilities().is_some_and(|client| client.supports_tasks());
-    LONG.contains(&tool) && is_modern(context) && declared
+    let declared = || context.client_capabilities().is_some_and(|client| client.supports_tasks());
+    LONG.contains(&tool) && is_modern(context) && declared()
 }
 
 /// Calls a tool, and goes on without the request where it takes long.
@@ -94,7 +94,7 @@ async fn go_on(
         }
     };
     match result {
-        Ok(result) => Ok(call::answer(&result)),
+        Ok(result) => Ok(call::answer(result)),
         Err(error) => Err(TaskExit::Error(ErrorData::internal_error(error.to_string(), None))),
     }
 }

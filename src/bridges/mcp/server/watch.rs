@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ServerOptions;
 use super::resources::{self, Wanted};
-use crate::runtime::observe::DiagnosticsMark;
+use crate::runtime::observe::{DiagnosticsMark, OfferedTools};
 use crate::workspace::WorkspacePath;
 
 /// Folders and files are looked at this often while somebody wants to hear of them; servers ring by themselves.
@@ -28,6 +28,13 @@ const NOTED: usize = 64;
 const REMEMBERED: usize = 1024;
 /// More resources than this are not watched for one client.
 pub(super) const MOST_WATCHED: usize = 256;
+
+/// The list of tools at one time.
+#[derive(Clone)]
+struct ToolList {
+    tools: OfferedTools,
+    print: u64,
+}
 
 /// What is watched for all clients that share it.
 pub(super) struct Watch {
@@ -133,7 +140,7 @@ impl Watch {
         let (sender, receiver) = watch::channel(0);
         inner.tools = Some(sender.clone());
         drop(inner);
-        let first = self.list_of_tools();
+        let first = self.list_of_tools(None);
         tokio::spawn(Arc::clone(self).watch_tools(sender, first));
         receiver
     }
@@ -152,7 +159,8 @@ impl Watch {
         self.prompts.send_modify(|count| *count += 1);
     }
 
-    async fn watch_tools(self: Arc<Self>, sender: watch::Sender<u64>, mut last: u64) {
+    async fn watch_tools(self: Arc<Self>, sender: watch::Sender<u64>, first: ToolList) {
+        let mut last = first;
         let mut replaced = self.options.live.changes();
         replaced.mark_unchanged();
         loop {
@@ -162,11 +170,13 @@ impl Watch {
                 () = tokio::time::sleep(LOOK) => {}
             }
             let watch = Arc::clone(&self);
-            let Ok(now) = tokio::task::spawn_blocking(move || watch.list_of_tools()).await else { return };
-            if now != last {
-                last = now;
+            let known = last.clone();
+            let look = tokio::task::spawn_blocking(move || watch.list_of_tools(Some(known)));
+            let Ok(now) = look.await else { return };
+            if now.print != last.print {
                 sender.send_modify(|count| *count += 1);
             }
+            last = now;
             let mut inner = self.inner();
             if sender.receiver_count() == 0 {
                 inner.tools = None;
@@ -175,14 +185,20 @@ impl Watch {
         }
     }
 
-    fn list_of_tools(&self) -> u64 {
+    /// The list as it is now; `known` again where nothing can have changed since.
+    fn list_of_tools(&self, known: Option<ToolList>) -> ToolList {
+        let runtime = self.options.live.current();
+        let tools = runtime.offered_tools();
+        if let Some(known) = known.filter(|known| known.tools == tools) {
+            return known;
+        }
         let mut hasher = DefaultHasher::new();
-        for definition in self.options.live.current().definitions(&self.options.caller) {
+        for definition in runtime.definitions(&self.options.caller) {
             definition.card.name.hash(&mut hasher);
             definition.card.description.hash(&mut hasher);
             definition.input.as_value().to_string().hash(&mut hasher);
         }
-        hasher.finish()
+        ToolList { tools, print: hasher.finish() }
     }
 
     /// A receiver that wakes when the resource `uri` has changed; `None` for one that cannot be watched.

@@ -18,6 +18,7 @@ use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -231,10 +232,18 @@ where
         }
         let outlet = Arc::clone(&self.outlet);
         let waiting = outlet.wait();
-        async move {
+        let mut written = Box::pin(async move {
             let written = outlet.write(&item).await;
             drop(waiting);
             written
+        });
+        // rmcp waits for this in a task of its own; what a reading client can take at once need not wait for that one's turn.
+        let at_once = (&mut written).now_or_never();
+        async move {
+            match at_once {
+                Some(written) => written,
+                None => written.await,
+            }
         }
     }
 
