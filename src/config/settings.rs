@@ -10,6 +10,9 @@
 //! [servers]
 //! idle-stop-s = 600
 //!
+//! [edits]
+//! leasing = "auto"               # one host at a time edits, where several can mount the workspace
+//!
 //! [skills]
 //! directories = ["~/skills"]     # beside the usual ones
 //! disabled = ["noisy"]
@@ -45,12 +48,14 @@ mod bash;
 mod chats;
 mod daemon;
 mod editor;
+mod edits;
 mod web;
 
 pub use bash::{BashSettings, Network, Sandbox};
 pub use chats::ChatSettings;
 pub use daemon::DaemonSettings;
 pub use editor::EditorSettings;
+pub use edits::EditSettings;
 pub use web::{FetchSettings, LibraryDocsSettings};
 
 const MOST_MS: u64 = 3_600_000;
@@ -64,6 +69,7 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("log", Record(LOG)),
     plain("bash", Record(bash::BASH)),
     plain("daemon", Record(daemon::DAEMON)),
+    plain("edits", Record(edits::EDITS)),
     plain("fetch", Record(web::FETCH)),
     plain("library-docs", Record(web::LIBRARY_DOCS)),
     launch("disabled", Texts),
@@ -130,6 +136,8 @@ pub struct Settings {
     pub bash: BashSettings,
     /// When the daemon goes.
     pub daemon: DaemonSettings,
+    /// How files are changed.
+    pub edits: EditSettings,
     /// What `fetch_web_page` may ask.
     pub fetch: FetchSettings,
     /// Whom the tools of library documentation ask.
