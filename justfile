@@ -39,6 +39,10 @@ servers *ARGS:
 soak *ARGS:
     cargo test --release --test soak -- --ignored --nocapture --test-threads=1 {{ARGS}}
 
+# 100,000 calls over 8 hosts and 64 callers of one daemon: throughput beside a bare client, and whether memory stays flat
+soak-doors *ARGS:
+    cargo bench --bench soak -- {{ARGS}}
+
 # the official MCP suite against our server: http, stdio, ordinary, or all of them
 conformance *ARGS:
     tests/conformance/run.sh {{ARGS}}

@@ -84,7 +84,8 @@ impl RequestError {
 
 /// Answers what a server asks and hears what it tells. Called from the connection's own task: it must not block.
 pub trait Incoming: Send + 'static {
-    /// What a server's request is answered with.
+    /// What a server's request is answered with. What the request leads to has happened when this returns; only the answer may
+    /// come later.
     fn request(&mut self, method: &str, params: Value) -> Answering;
     /// A server's notification.
     fn notification(&mut self, method: &str, params: &RawValue);
@@ -247,6 +248,16 @@ impl Connection {
         self.start(method, params)?.answer(deadline).await
     }
 
+    /// Returns when everything that was sent before stands in front of whatever is answered from now on: answers to the
+    /// server's own requests do not stand in line with what we send by ourselves.
+    pub async fn in_order(&self) {
+        let (passed, waiting) = tokio::sync::oneshot::channel();
+        if self.socket.emit(Passed(passed)).is_ok() {
+            // It fails where the conversation ends first; then nothing is answered any more.
+            let _ended = waiting.await;
+        }
+    }
+
     /// Why the conversation is over, once it is.
     pub fn closed(&self) -> Option<String> {
         self.closed.0.borrow().clone()
@@ -351,6 +362,9 @@ fn refused(method: &str, error: &RawValue) -> RequestError {
     }
 }
 
+/// Goes through the loop's queue behind what was sent, and tells that it has.
+struct Passed(tokio::sync::oneshot::Sender<()>);
+
 /// What the main loop calls for the server's messages.
 struct Handler<I> {
     incoming: I,
@@ -410,7 +424,10 @@ impl<I: Incoming> LspService for Handler<I> {
         ControlFlow::Continue(())
     }
 
-    fn emit(&mut self, _: AnyEvent) -> ControlFlow<async_lsp::Result<()>> {
+    fn emit(&mut self, event: AnyEvent) -> ControlFlow<async_lsp::Result<()>> {
+        if let Ok(Passed(passed)) = event.downcast::<Passed>() {
+            let _nobody = passed.send(());
+        }
         ControlFlow::Continue(())
     }
 }

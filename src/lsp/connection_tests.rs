@@ -170,3 +170,24 @@ async fn a_request_that_takes_time_keeps_no_other_waiting() {
     let slow = receive(&mut from).await;
     assert_eq!((&slow["id"], &slow["result"]), (&json!(1), &json!("slow")));
 }
+
+#[tokio::test]
+async fn what_was_told_before_an_answer_arrives_before_it() {
+    for _ in 0..200 {
+        let (connection, mut from, mut to, _heard) = pair();
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "custom/slow", "params": {} }).to_string();
+        to.write_all(frame(&body).as_bytes()).await.unwrap();
+        for number in 0..3 {
+            connection.notify("custom/told", &json!({ "number": number }));
+        }
+        connection.in_order().await;
+        let done = json!({ "jsonrpc": "2.0", "method": "custom/done", "params": {} }).to_string();
+        to.write_all(frame(&done).as_bytes()).await.unwrap();
+        for number in 0..3 {
+            assert_eq!(receive(&mut from).await["params"]["number"], number);
+        }
+        assert_eq!(receive(&mut from).await["result"], "slow");
+        connection.close("done");
+        connection.in_order().await;
+    }
+}

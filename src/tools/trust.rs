@@ -153,7 +153,7 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
         for (cwd, words) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::words_of_shell) {
             let folder = context.workspace.root().join(cwd);
             for word in words {
-                paths.extend(paths_in(&word).map(|word| folder.join(word)));
+                paths.extend(paths_in(word).map(|word| folder.join(word)));
             }
         }
     }

@@ -1,8 +1,12 @@
 //! The handshake, and what the server asks beside tools.
 
+use std::sync::Arc;
+
+use lsp_tools::policy::approval::Approval;
 use serde_json::{Value, json};
 
-use crate::stage::{answers, copilot, project, tuple};
+use crate::stage::{Answers, Client, LONG, answers, copilot, project, tuple};
+use crate::support::ServerLog;
 
 #[test]
 fn the_handshake_claims_nothing_that_is_not_served_and_the_end_is_orderly() {
@@ -12,7 +16,7 @@ fn the_handshake_claims_nothing_that_is_not_served_and_the_end_is_orderly() {
     assert_eq!(
         ran.out,
         "Scripted Copilot 1.0\nnot signed in (NotSignedIn); run: lsp-tools copilot sign-in\n\
-         tools: 28 of ours, 5 of the server's\n"
+         tools: 38 of ours, 9 of the server's\n"
     );
     let log = project.log();
     let initialize = &log.params("initialize")[0];
@@ -77,18 +81,26 @@ fn what_the_server_asks_is_answered_or_refused() {
     }
 }
 
-#[test]
-fn outside_of_a_turn_no_tool_is_called_and_nothing_is_agreed_to() {
+#[tokio::test(flavor = "multi_thread")]
+async fn outside_of_a_turn_no_tool_is_called_and_nothing_is_agreed_to() {
     let scenario = json!({"at_start": [
         {"invoke": {"name": "write", "input": {"path": "a.txt", "content": "x"}}},
-        {"confirm": {"name": "write", "input": {"path": "a.txt", "content": "x"}}},
-        {"confirm": {"name": "copilot.read_file", "input": {"filePath": "/etc/passwd", "toolType": "file_read"}}},
+        {"confirm": {"name": "bash", "input": {"command": "true"}}},
+        {"confirm": {"name": "copilot.read_file", "input": {"filePath": "b.txt", "toolType": "file_read"}}},
     ]});
     let project = project(&scenario, "", []);
-    copilot(&project, &["status"]);
+    let approver = Answers::with(Approval::Once);
+    let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone()));
+    client.copilot.registration().await.expect("a list");
+    let log = project.log();
+    let all = |log: &ServerLog| (log.events("answered").len() == 3).then_some(());
+    tokio::task::spawn_blocking(move || log.wait_for("all is answered", LONG, all)).await.expect("answers");
+    client.close().await;
     let (status, text) = tuple(&answers(&project, "conversation/invokeClientTool")[0]["result"]);
     assert_eq!((status.as_str(), text.as_str()), ("error", "no turn of ours runs, so no tool is called"));
     assert!(!project.path("a.txt").exists());
-    let confirmed = answers(&project, "conversation/invokeClientToolConfirmation");
-    assert_eq!(confirmed.get(1).map(|answer| &answer["result"][0]["result"]), Some(&json!("dismiss")));
+    for confirmed in answers(&project, "conversation/invokeClientToolConfirmation") {
+        assert_eq!(confirmed["result"], json!([{"result": "dismiss"}, null]));
+    }
+    assert!(approver.tools().is_empty());
 }

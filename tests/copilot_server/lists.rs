@@ -6,7 +6,7 @@ use crate::stage::{copilot, project};
 
 #[test]
 fn every_profile_is_listed() {
-    for (profile, count) in [("core", 28), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
+    for (profile, count) in [("core", 35), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
         let project = project(&json!({}), "", []);
         let ran = copilot(&project, &["--format", "json", "tools", "--profile", profile]);
         assert_eq!(ran.status, 0, "{profile}: {}", ran.err);
@@ -34,11 +34,11 @@ fn a_tool_that_the_server_refuses_is_named_and_the_others_are_registered() {
 #[test]
 fn a_tool_that_would_hide_one_of_the_servers_is_left_out() {
     let manifest = json!({"name": "read_file", "description": "d", "effect": "read",
-        "input": {"type": "object", "properties": {}}, "command": ["true"]});
+        "schema": {"type": "object", "properties": {}}, "command": ["true"]});
     let project = project(&json!({}), "", []);
     std::fs::create_dir_all(project.beside("config").join("tools")).unwrap();
     std::fs::write(project.beside("config").join("tools/read_file.json"), manifest.to_string()).unwrap();
-    let ran = copilot(&project, &["tools"]);
+    let ran = copilot(&project, &["tools", "--profile", "all"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     assert!(
         ran.err.contains("read_file is not registered: the server has a tool of that name"),
@@ -56,7 +56,7 @@ fn lists_that_make_no_sense_are_errors_and_not_clean() {
             json!({"list": {"tools": []}}),
             "the answer to conversation/registerTools cannot be understood: it is no list",
         ),
-        (json!({"own": many}), "28 tools of ours and 120 others are more than the 128 that a model is given"),
+        (json!({"own": many}), "36 tools of ours and 124 others are more than the 128 that a model is given"),
     ];
     for (scenario, said) in cases {
         let project = project(&scenario, "", []);
@@ -78,6 +78,6 @@ fn entries_that_are_none_and_entries_of_others_are_told_apart() {
     let origins: Vec<&str> =
         list["tools"].as_array().unwrap().iter().map(|tool| tool["origin"].as_str().unwrap()).collect();
     assert_eq!(origins, ["server", "other", "other"]);
-    assert_eq!(list["left_out"].as_array().unwrap().len(), 28);
+    assert_eq!(list["left_out"].as_array().unwrap().len(), 38);
     assert_eq!(list["oddities"], json!(["the server lists `copilot.x` twice"]));
 }

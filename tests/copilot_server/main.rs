@@ -9,6 +9,7 @@ mod confirm;
 mod documents;
 mod greeting;
 mod lists;
+mod names;
 mod real;
 mod restarts;
 mod signing;

@@ -49,6 +49,10 @@ pub struct CopilotStatus {
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub profile: Option<ProfileName>,
+    /// Names of the server's own tools to offer as well: usual, none, all, or the names [default: usual, those that take no
+    /// better tool away from the server]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub names: Vec<String>,
 }
 
 /// `copilot agent`
@@ -68,6 +72,10 @@ pub struct CopilotTurns {
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub profile: Option<ProfileName>,
+    /// Names of the server's own tools to offer as well: usual, none, all, or the names [default: usual, those that take no
+    /// better tool away from the server]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub names: Vec<String>,
     /// The model, by id or name [default: the server's]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,

@@ -90,8 +90,12 @@ pub fn left_out(registration: &Registration) -> Vec<String> {
     });
     let hidden = registration.hidden.iter();
     let hidden = hidden.map(|name| format!("the server's own {} is hidden", escape::words(name)));
+    let unlocked = registration.unlocked.iter();
+    let unlocked = unlocked.map(|name| format!("the server's {} writes through ours", escape::words(name)));
+    let names = registration.names.iter().filter(|named| !named.registered);
+    let names = names.map(|named| format!("{} is not offered: {}", named.name, escape::words(&named.why)));
     let oddities = registration.oddities.iter().map(|said| format!("warning: {}", escape::words(said)));
-    left_out.chain(hidden).chain(oddities).collect()
+    left_out.chain(hidden).chain(unlocked).chain(names).chain(oddities).collect()
 }
 
 /// The model's words.

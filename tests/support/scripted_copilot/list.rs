@@ -48,13 +48,24 @@ impl List {
 
     fn listed(&self, scenario: &Scenario) -> Value {
         let usual = ["list_dir", "read_file", "file_search", "grep_search", "validate_cves"];
-        let own = scenario.own.clone().unwrap_or_else(|| usual.map(str::to_owned).to_vec());
-        let ours = self
-            .clients
-            .iter()
-            .filter(|tool| !scenario.hides.iter().any(|name| tool["name"] == name.as_str()));
+        let mut own = scenario.own.clone().unwrap_or_else(|| usual.map(str::to_owned).to_vec());
+        let has = |name: &str| self.clients.iter().any(|tool| tool["name"] == name);
+        let (inserts, creates) = (has("insert_edit_into_file"), has("create_file"));
+        let unlocked = [
+            ("insert_edit_into_file", inserts),
+            ("replace_string_in_file", inserts),
+            ("create_file", creates),
+            ("apply_patch", inserts && creates),
+        ];
+        own.extend(unlocked.iter().filter(|(_, is)| *is).map(|(name, _)| (*name).to_owned()));
+        let hidden = |tool: &Value| {
+            let hides = scenario.hides.iter().any(|name| tool["name"] == name.as_str());
+            hides || tool["name"] == "insert_edit_into_file" || tool["name"] == "create_file"
+        };
+        let ours = self.clients.iter().filter(|tool| !hidden(tool));
         let ours = ours.map(|tool| entry("copilot-editor", "client", &tool["name"]));
-        let shadowed = |name: &String| self.clients.iter().any(|tool| tool["name"] == name.as_str());
+        let shadowed =
+            |name: &String| self.clients.iter().any(|tool| !hidden(tool) && tool["name"] == name.as_str());
         let own =
             own.iter().filter(|name| !shadowed(name)).map(|name| entry("copilot", "shared", &json!(name)));
         ours.chain(own).collect()

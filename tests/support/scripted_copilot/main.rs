@@ -40,6 +40,7 @@
 //! The log has, beside messages: `start`, `answered` (`method`, `params`, `answer`: the whole message) for each answer to a
 //! request of the server, `exit`.
 
+#[allow(dead_code, reason = "the scripted language server notes more kinds of things")]
 #[path = "../scripted_server/journal.rs"]
 mod journal;
 mod list;

@@ -43,6 +43,8 @@ struct Slot {
     started: u32,
     /// How many ended in a row, none of them after work that was done.
     crashes: u32,
+    /// None is started any more, because of this.
+    given_up: Option<String>,
 }
 
 /// What `status` tells.
@@ -68,7 +70,8 @@ impl Copilot {
     /// Where the tools cannot be put into one list.
     pub fn new(options: CopilotOptions) -> Result<Self, CopilotError> {
         let definitions = options.runtime.definitions(&options.caller);
-        let (offer, left_out) = Offer::of(&definitions)?;
+        let names = options.names.of(&options.runtime, &options.caller);
+        let (offer, left_out) = Offer::of(&definitions, &names)?;
         let room = Arc::new(Room::new(options, offer.clone()));
         Ok(Self { room, left_out, offer, slot: Mutex::default(), conversation: std::sync::Mutex::default() })
     }
@@ -79,12 +82,17 @@ impl Copilot {
         if let Some(link) = slot.link.as_ref().filter(|link| link.is_alive()) {
             return Ok((link.clone(), slot.started));
         }
+        if let Some(detail) = &slot.given_up {
+            return Err(CopilotError::Ended { detail: detail.clone() });
+        }
         let ended = slot.link.take();
         if let Some(link) = &ended {
             let detail = link.last_words().await;
             slot.crashes += 1;
             if slot.crashes > MOST_CRASHES {
-                let detail = format!("{detail}; it has ended {} times now", slot.crashes);
+                let detail =
+                    format!("{detail}; it has ended {} times in a row and is given up", slot.crashes);
+                slot.given_up = Some(detail.clone());
                 return Err(CopilotError::Ended { detail });
             }
             let pause = PAUSE * 2u32.pow(slot.crashes - 1);

@@ -53,16 +53,23 @@ pub async fn answer(room: &Room, params: Value) -> Value {
 async fn accepted(room: &Room, question: &Question) -> bool {
     let name = question.name.strip_prefix(CLIENTS).unwrap_or(&question.name);
     let offer = room.offer();
-    if offer.get(name).is_none() {
-        return accepted_of_server(room, question).await;
+    match offer.get(name) {
+        None => return is_yes(&decided_of_server(room, question).await),
+        // Of a name of the server's own tools the server asks as of its own; the call is one of ours.
+        Some(offered) if offered.name.is_some() => {
+            let approval = decided_of_server(room, question).await;
+            let yes = is_yes(&approval);
+            room.answered(id_of(question), name, &question.input, approval);
+            return yes;
+        }
+        Some(_) => {}
     }
     match room.runtime.approval_request(&room.caller, offer.ours(name), &question.input) {
         Ok(None) => true,
         Ok(Some(request)) => {
             let approval = ask(room, &request).await;
             let yes = is_yes(&approval);
-            let id = question.tool_call_id.as_str().unwrap_or_default();
-            room.answered(id, name, &question.input, approval);
+            room.answered(id_of(question), name, &question.input, approval);
             yes
         }
         // What else is wrong with it, the call itself is told.
@@ -70,18 +77,25 @@ async fn accepted(room: &Room, question: &Question) -> bool {
     }
 }
 
-async fn accepted_of_server(room: &Room, question: &Question) -> bool {
+fn id_of(question: &Question) -> &str {
+    question.tool_call_id.as_str().unwrap_or_default()
+}
+
+async fn decided_of_server(room: &Room, question: &Question) -> Approval {
+    let refused = Approval::Refused { why: None };
     let request = request_of(question);
     match decided(room, question) {
-        Some(Ok(decision)) if decision.verdict == Verdict::Deny => return false,
-        Some(Ok(decision)) if decision.verdict == Verdict::Allow && decision.rule.is_some() => return true,
+        Some(Ok(decision)) if decision.verdict == Verdict::Deny => return refused,
+        Some(Ok(decision)) if decision.verdict == Verdict::Allow && decision.rule.is_some() => {
+            return Approval::Once;
+        }
         Some(Err(error)) if matches!(error.code, ErrorCode::OutsideWorkspace | ErrorCode::Denied) => {
             tracing::info!(tool = question.name, "dismissed: {error}");
-            return false;
+            return refused;
         }
         _ => {}
     }
-    is_yes(&ask(room, &request).await)
+    ask(room, &request).await
 }
 
 fn is_yes(approval: &Approval) -> bool {

@@ -57,6 +57,8 @@ pub struct Answer {
     pub text: String,
     /// What the tool does to the world.
     pub effect: Effect,
+    /// No part of the text can be done without.
+    pub whole: bool,
 }
 
 /// No answer is longer, in bytes of its text: hosts put more than this aside and show its beginning.
@@ -65,12 +67,12 @@ pub const MOST_BYTES: usize = 20_000;
 impl Answer {
     /// A failure in one sentence.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { outcome: Outcome::Error, text: text.into(), effect: Effect::Read }
+        Self { outcome: Outcome::Error, text: text.into(), effect: Effect::Read, whole: false }
     }
 
     /// As it goes over the wire.
     pub fn encode(&self, format: ResultFormat) -> Value {
-        let text = bounded(&self.text);
+        let text = if self.whole { self.text.clone() } else { bounded(&self.text) };
         match format {
             ResultFormat::Tuple => {
                 json!([{"content": [{"value": text}], "status": self.outcome.as_str()}, null])
@@ -102,7 +104,7 @@ mod tests {
     use super::*;
 
     fn answer(outcome: Outcome, effect: Effect) -> Answer {
-        Answer { outcome, text: "it".to_owned(), effect }
+        Answer { outcome, text: "it".to_owned(), effect, whole: false }
     }
 
     #[test]

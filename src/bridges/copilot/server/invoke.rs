@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::events::CallState;
 use super::format::{Answer, Outcome};
-use super::link::{Line, Link};
+use super::link::Line;
 use super::offer::Offered;
 use super::room::{MOST_WAITING, Room};
 use super::turns::Turn;
+use crate::bridges::copilot::names::{self, Asked};
 use crate::bridges::mcp::server::text;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::request::Effect;
@@ -79,50 +80,75 @@ async fn run(
     invocation: &Invocation,
     id: &str,
 ) -> Answer {
-    let offer = room.offer();
-    let name = offer.ours(&invocation.name);
     let effect = offered.map_or(Effect::Read, |offered| offered.definition.card.effect);
-    let link = line.link();
     let cancelled = turn.over.child_token();
+    let _ended = cancelled.clone().drop_guard();
     let call = async {
-        let _turn = room.at_once.acquire().await;
+        let _place = room.at_once.acquire().await;
         let answered = room.take_answer(id, &invocation.name, &invocation.input).map(Answered);
         let approver = answered.as_ref().map_or(room.approver.as_ref(), |answer| answer as &dyn Approver);
-        let request = CallRequest {
-            name,
-            arguments: invocation.input.clone(),
-            caller: &room.caller,
-            approver,
-            group: Some(&turn.name),
-            cancelled: cancelled.clone(),
+        let group = Some(turn.name.as_str());
+        let asked = Asked { caller: &room.caller, approver, group, cancelled: cancelled.clone() };
+        in_step(room, line, effect, called(room, offered, invocation, asked, effect)).await
+    };
+    let name = &invocation.name;
+    let stopped = |outcome: Outcome, error: ToolError| {
+        let text = text::of(&ToolResult::from_error(&error).value);
+        Answer { outcome, text, effect, whole: false }
+    };
+    tokio::select! {
+        answer = tokio::time::timeout(room.call_limit, call) => {
+            answer.unwrap_or_else(|_| stopped(Outcome::Error, out_of_time(name, room)))
+        }
+        () = turn.over.cancelled() => stopped(Outcome::Cancelled, over(name)),
+    }
+}
+
+/// The call itself, of a tool of ours or of one of the names.
+async fn called(
+    room: &Room,
+    offered: Option<&Offered>,
+    invocation: &Invocation,
+    asked: Asked<'_>,
+    effect: Effect,
+) -> Answer {
+    let input = invocation.input.clone();
+    if let Some(name) = offered.and_then(|offered| offered.name) {
+        let answer = names::call(&room.runtime, name.name(), input, &asked).await;
+        let outcome = match answer.ok {
+            true => Outcome::Success,
+            false if asked.cancelled.is_cancelled() => Outcome::Cancelled,
+            false => Outcome::Error,
         };
-        called(room, link.as_deref(), effect, request).await
-    };
-    let result = tokio::select! {
-        result = tokio::time::timeout(room.call_limit, call) => result.unwrap_or_else(|_| {
-            ToolResult::from_error(&out_of_time(name, room))
-        }),
-        () = turn.over.cancelled() => ToolResult::from_error(&over(name)),
-    };
-    cancelled.cancel();
+        // What the server takes for the file's new text must be all of it.
+        let whole = answer.ok && offered.is_some_and(Offered::unlocks);
+        return Answer { outcome, text: answer.text, effect, whole };
+    }
+    let Asked { caller, approver, group, cancelled } = asked;
+    let offer = room.offer();
+    let name = offer.ours(&invocation.name);
+    let request = CallRequest { name, arguments: input, caller, approver, group, cancelled };
+    let result = room.runtime.call(request).await;
     let cancelled = result.value.get("code").and_then(Value::as_str) == Some("cancelled");
     let outcome = match result.ok() {
         true => Outcome::Success,
         false if cancelled => Outcome::Cancelled,
         false => Outcome::Error,
     };
-    Answer { outcome, text: result.text.clone().unwrap_or_else(|| text::of(&result.value)), effect }
+    let text = result.text.clone().unwrap_or_else(|| text::of(&result.value));
+    Answer { outcome, text, effect, whole: false }
 }
 
-/// The call itself; the server has been told of what it changed when this returns.
-async fn called(room: &Room, link: Option<&Link>, effect: Effect, request: CallRequest<'_>) -> ToolResult {
-    let Some(link) = link.filter(|_| effect != Effect::Read) else { return room.runtime.call(request).await };
+/// The answer of `call`, when the server has been told of what changed meanwhile.
+async fn in_step(room: &Room, line: &Line, effect: Effect, call: impl Future<Output = Answer>) -> Answer {
+    let Some(link) = line.link().filter(|_| effect != Effect::Read) else { return call.await };
     let manager = room.runtime.context().manager.clone();
     let witness = manager.witness().await;
-    let result = room.runtime.call(request).await;
+    let answer = call.await;
     let changes = manager.testimony(witness).await;
     link.documents.tell(&changes, &room.runtime, &room.caller, &link.connection).await;
-    result
+    link.connection.in_order().await;
+    answer
 }
 
 fn over(name: &str) -> ToolError {

@@ -38,5 +38,6 @@ pub use events::{CallState, Event, Events};
 pub use format::ResultFormat;
 pub use handshake::SERVER;
 pub use models::Mode;
+pub use offer::WantedNames;
 pub use room::CopilotOptions;
 pub use turn::{TurnOutcome, TurnRequest};

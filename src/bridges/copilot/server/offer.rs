@@ -7,8 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::CopilotError;
+use crate::bridges::copilot::names::{self, BuiltinName, Choice, Class};
+use crate::runtime::Runtime;
+use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::{Format, Names, export};
-use crate::tools::tool::Definition;
+use crate::tools::tool::{Caller, Definition};
 
 /// The most tools that a model is given, the server's own included: a longer list is an error of its service, and the server
 /// only groups those of MCP servers.
@@ -44,6 +47,79 @@ pub struct LeftOut {
     pub why: String,
 }
 
+/// Which of the names that the server's own tools bear are offered as well.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum WantedNames {
+    /// Those that take no better tool away from the server.
+    #[default]
+    Usual,
+    /// None.
+    None,
+    /// All that the rules let the caller have.
+    All,
+    /// These, as far as the rules let the caller have them.
+    These(Vec<&'static BuiltinName>),
+}
+
+impl WantedNames {
+    /// What a list of words means: `usual`, `none`, `all`, or the names themselves.
+    ///
+    /// # Errors
+    /// Where a word is none of these.
+    pub fn parse(words: &[String]) -> Result<Self, ToolError> {
+        match words {
+            [] => Ok(Self::Usual),
+            [word] if word == "usual" => Ok(Self::Usual),
+            [word] if word == "none" => Ok(Self::None),
+            [word] if word == "all" => Ok(Self::All),
+            words => words.iter().map(|word| named(word)).collect::<Result<_, _>>().map(Self::These),
+        }
+    }
+
+    /// Each name, whether it is offered, and why.
+    pub fn of(&self, runtime: &Runtime, caller: &Caller) -> Vec<Choice> {
+        let chosen = |name: &'static BuiltinName, wanted: bool| {
+            let offered = name.is_offered(runtime, caller);
+            let why = match (wanted, offered) {
+                (false, _) => "nobody asked for it".to_owned(),
+                (true, false) => {
+                    "the settings keep the tools that it is a form of from this caller".to_owned()
+                }
+                (true, true) => "it was asked for".to_owned(),
+            };
+            Choice { name, registered: wanted && offered, why }
+        };
+        let all = names::all().iter();
+        match self {
+            Self::Usual => names::choice(runtime, caller),
+            Self::None => all.map(|name| chosen(name, false)).collect(),
+            Self::All => all.map(|name| chosen(name, true)).collect(),
+            Self::These(these) => {
+                let wanted = |name: &BuiltinName| these.iter().any(|these| these.name() == name.name());
+                all.map(|name| chosen(name, wanted(name))).collect()
+            }
+        }
+    }
+}
+
+impl PartialEq for BuiltinName {
+    /// There is one of each.
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for BuiltinName {}
+
+fn named(word: &str) -> Result<&'static BuiltinName, ToolError> {
+    names::find(word).ok_or_else(|| {
+        let known = names::all().iter().map(BuiltinName::name).collect::<Vec<_>>();
+        let error = format!("`{}` is none of the names of the server's own tools", word.escape_debug());
+        ToolError::new(ErrorCode::InvalidArgs, error)
+            .with_hint(format!("give usual, none, all, or some of: {}", known.join(", ")))
+    })
+}
+
 /// One tool of the offer.
 #[derive(Debug, Clone)]
 pub struct Offered {
@@ -51,11 +127,14 @@ pub struct Offered {
     pub told: Value,
     /// What is called.
     pub definition: Definition,
+    /// It is one of the names that the server's own tools bear, and goes that way.
+    pub name: Option<&'static BuiltinName>,
 }
 
 impl Offered {
-    fn new(told: Value, definition: Definition) -> Self {
-        Self { told, definition }
+    /// Whether the server lists tools of its own in its place, which write through it.
+    pub fn unlocks(&self) -> bool {
+        self.name.is_some_and(|name| name.class() == Class::Unlocks)
     }
 }
 
@@ -65,26 +144,37 @@ pub struct Offer {
     /// By the name that the server is told.
     tools: BTreeMap<String, Offered>,
     names: Names,
+    choice: Vec<Choice>,
 }
 
 impl Offer {
-    /// The offer of these tools, and those of them that cannot be in it.
+    /// The offer of these tools and of the chosen ones of these names, and what cannot be in it. A tool goes before a name.
     ///
     /// # Errors
     /// Where there are more than any list may have.
-    pub fn of(definitions: &[Definition]) -> Result<(Self, Vec<LeftOut>), CopilotError> {
+    pub fn of(definitions: &[Definition], choice: &[Choice]) -> Result<(Self, Vec<LeftOut>), CopilotError> {
         let exported = export(Format::Copilot, definitions).map_err(CopilotError::Tools)?;
         let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
         for (told, definition) in exported.tools.into_iter().zip(definitions) {
             let name = told.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
             match check(&told) {
                 Ok(()) => {
-                    tools.insert(name, Offered::new(told, definition.clone()));
+                    tools.insert(name, Offered { told, definition: definition.clone(), name: None });
                 }
                 Err(why) => left_out.push(LeftOut { name: definition.card.name.to_string(), why }),
             }
         }
-        Ok((Self { tools, names: exported.names }, left_out))
+        for chosen in choice.iter().filter(|choice| choice.registered) {
+            let name = chosen.name;
+            let (told, definition) = (name.registration(), name.definition().clone());
+            tools.entry(name.name().to_owned()).or_insert(Offered { told, definition, name: Some(name) });
+        }
+        Ok((Self { tools, names: exported.names, choice: choice.to_vec() }, left_out))
+    }
+
+    /// The names of the server's own tools, whether each was to be offered, and why.
+    pub fn choice(&self) -> &[Choice] {
+        &self.choice
     }
 
     /// The tools as the server is told of them, by name.
@@ -174,7 +264,7 @@ mod tests {
     fn every_tool_of_ours_can_be_offered() {
         let registry = built_in::registry().unwrap();
         let all: Vec<Definition> = registry.definitions(|_| true).into_iter().cloned().collect();
-        let (offer, left_out) = Offer::of(&all).unwrap();
+        let (offer, left_out) = Offer::of(&all, &[]).unwrap();
         assert_eq!((offer.len(), left_out), (all.len(), Vec::new()));
     }
 
@@ -182,7 +272,7 @@ mod tests {
     fn what_takes_the_servers_name_is_left_out_and_others_are_not() {
         let schema = json!({"type": "object", "properties": {"p": {"type": ["string", "null"]}}});
         let tools = [definition("read_file", schema.clone()), definition("files/read", schema)];
-        let (offer, left_out) = Offer::of(&tools).unwrap();
+        let (offer, left_out) = Offer::of(&tools, &[]).unwrap();
         assert_eq!(offer.names().collect::<Vec<_>>(), ["files__read"]);
         assert_eq!(offer.ours("files__read"), "files/read");
         assert_eq!(left_out[0].name, "read_file");

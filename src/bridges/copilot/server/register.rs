@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::error::CopilotError;
-use super::offer::{LeftOut, MOST_TOOLS, Offer};
+use super::offer::{LeftOut, MOST_TOOLS, Offer, Offered};
 use crate::lsp::connection::Connection;
 
 const REGISTER: &str = "conversation/registerTools";
@@ -61,14 +61,32 @@ pub struct Registration {
     pub left_out: Vec<LeftOut>,
     /// Names of the server's own tools that are hidden now, by tools of ours or otherwise.
     pub hidden: Vec<String>,
+    /// Tools of the server's own that write through ours of the same name, which is not listed then.
+    pub unlocked: Vec<String>,
+    /// The names of the server's own tools that could be offered, and what became of each.
+    pub names: Vec<Named>,
     /// What the server answered otherwise than it was asked, in sentences.
     pub oddities: Vec<String>,
+    /// Ids of all that was registered.
+    #[serde(skip)]
+    ids: Vec<String>,
+}
+
+/// A name that tools of the server bear.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Named {
+    /// The name.
+    pub name: &'static str,
+    /// Whether ours was registered.
+    pub registered: bool,
+    /// Why, in one sentence without a full stop.
+    pub why: String,
 }
 
 impl Registration {
     /// How many tools of ours are registered.
     pub fn ours(&self) -> usize {
-        self.tools.iter().filter(|tool| tool.origin == Origin::Ours).count()
+        self.ids.len()
     }
 }
 
@@ -111,9 +129,9 @@ pub async fn register(
         }
     };
     let registration = compare(offer, &before, &listed, left_out);
-    let others = registration.tools.len() - registration.ours();
     if registration.tools.len() > MOST_TOOLS {
-        let ours = registration.ours();
+        let ours = registration.tools.iter().filter(|tool| tool.origin == Origin::Ours).count();
+        let others = registration.tools.len() - ours;
         unregister(connection, &registration).await;
         return Err(CopilotError::TooManyTools { ours, others, most: MOST_TOOLS });
     }
@@ -122,12 +140,11 @@ pub async fn register(
 
 /// Takes back what was registered. A server that does not answer keeps it only until it ends.
 pub async fn unregister(connection: &Connection, registration: &Registration) {
-    let ours = registration.tools.iter().filter(|tool| tool.origin == Origin::Ours);
-    let ids: Vec<&str> = ours.map(|tool| tool.id.as_str()).collect();
-    if ids.is_empty() {
+    if registration.ids.is_empty() {
         return;
     }
-    if let Err(error) = call(connection, UNREGISTER, &json!({"toolIds": ids}), LEAVE).await {
+    let params = json!({"toolIds": registration.ids});
+    if let Err(error) = call(connection, UNREGISTER, &params, LEAVE).await {
         tracing::warn!("the tools are not taken back: {error}");
     }
 }
@@ -193,13 +210,35 @@ fn compare(offer: &Offer, before: &[Entry], listed: &[Entry], mut left_out: Vec<
             replaces_servers: origin == Origin::Ours && servers.contains(entry.name.as_str()),
         });
     }
+    let now: BTreeSet<&str> = listed.iter().filter(own).map(|entry| entry.name.as_str()).collect();
     for name in offer.names() {
-        if !seen.contains(format!("{OURS}{name}").as_str()) {
-            let why = "the server does not list it, though it took it".to_owned();
-            left_out.push(LeftOut { name: name.to_owned(), why });
+        let id = format!("{OURS}{name}");
+        if seen.contains(id.as_str()) {
+            registration.ids.push(id);
+        } else if now.contains(name) && offer.get(name).is_some_and(Offered::unlocks) {
+            registration.unlocked.push(name.to_owned());
+            registration.ids.push(id);
+        } else {
+            let why = match now.contains(name) {
+                true => "the server lists its own tool of that name instead",
+                false => "the server does not list it, though it took it",
+            };
+            left_out.push(LeftOut { name: name.to_owned(), why: why.to_owned() });
         }
     }
-    let now: BTreeSet<&str> = listed.iter().filter(own).map(|entry| entry.name.as_str()).collect();
+    let named = offer.choice().iter().map(|choice| {
+        let name = choice.name.name();
+        let offered = offer.get(name).is_some_and(|offered| offered.name.is_some());
+        let registered = offered && registration.ids.iter().any(|id| id.strip_prefix(OURS) == Some(name));
+        let why = match (choice.registered, offered, registered) {
+            (true, false, _) => "a tool of ours has that name".to_owned(),
+            (true, true, false) => "the server does not list it".to_owned(),
+            _ => choice.why.clone(),
+        };
+        Named { name, registered, why }
+    });
+    let named = named.collect();
+    registration.names = named;
     registration.hidden = servers.difference(&now).map(|name| (*name).to_owned()).collect();
     registration.left_out = left_out;
     registration
@@ -217,7 +256,7 @@ mod tests {
             input: Schema::new(json!({"type": "object", "properties": {}, "required": []})),
             output: None,
         };
-        Offer::of(&names.iter().map(definition).collect::<Vec<_>>()).unwrap().0
+        Offer::of(&names.iter().map(definition).collect::<Vec<_>>(), &[]).unwrap().0
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::events::Events;
 use super::format::ResultFormat;
-use super::offer::Offer;
+use super::offer::{Offer, WantedNames};
 use super::status::Statuses;
 use super::turns::Turns;
 use crate::policy::approval::{Approval, Approver, NobodyToAsk};
@@ -32,6 +32,8 @@ pub struct CopilotOptions {
     pub caller: Caller,
     /// Who is asked.
     pub approver: Arc<dyn Approver>,
+    /// Which names of the server's own tools are offered as well.
+    pub names: WantedNames,
     /// How results travel.
     pub format: ResultFormat,
     /// Who looks on.
@@ -49,6 +51,7 @@ impl CopilotOptions {
             runtime,
             caller,
             approver: Arc::new(NobodyToAsk),
+            names: WantedNames::default(),
             format: ResultFormat::default(),
             events: Events::default(),
             traced: true,
@@ -82,7 +85,8 @@ impl fmt::Debug for Room {
 
 impl Room {
     pub(super) fn new(options: CopilotOptions, offer: Offer) -> Self {
-        let CopilotOptions { runtime, caller, approver, format, events, traced, call_limit } = options;
+        let CopilotOptions { runtime, caller, approver, names: _, format, events, traced, call_limit } =
+            options;
         let call_limit = call_limit.unwrap_or(runtime.settings().deadlines.tool + BEYOND);
         Self {
             runtime,
@@ -127,6 +131,11 @@ impl Room {
     }
 }
 
+/// A question has the call's own input, and what kind of tool the server takes it for.
 fn key(id: &str, name: &str, input: &Value) -> String {
-    Value::from(vec![Value::from(id), Value::from(name), input.clone()]).to_string()
+    let mut input = input.clone();
+    if let Some(input) = input.as_object_mut() {
+        input.remove("toolType");
+    }
+    Value::from(vec![Value::from(id), Value::from(name), input]).to_string()
 }

@@ -1,7 +1,7 @@
 //! One turn, from the prompt to its end.
 
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
@@ -80,6 +80,30 @@ pub struct TurnOutcome {
     pub cancelled: bool,
 }
 
+impl TurnOutcome {
+    /// It was stopped before the server was asked.
+    fn not_begun(turn: String) -> Self {
+        Self {
+            turn,
+            conversation: None,
+            model: None,
+            reply: String::new(),
+            calls: Vec::new(),
+            edits: Vec::new(),
+            error: None,
+            cancelled: true,
+        }
+    }
+}
+
+/// What a turn is run with.
+struct Ready {
+    link: Arc<Link>,
+    /// Which server it is.
+    number: u32,
+    model: Option<String>,
+}
+
 impl Copilot {
     /// Runs one turn to its end, or until `stop` is cancelled. A turn of which nothing has come when the server crashes is
     /// begun anew with the next server.
@@ -96,15 +120,25 @@ impl Copilot {
         self.room.events.send(Event::Begun { turn: name.clone() });
         let mut attempt = 1;
         loop {
-            let (link, number) = self.link().await?;
+            let ready = tokio::select! {
+                ready = self.ready(request) => ready,
+                () = stop.cancelled() => return Ok(TurnOutcome::not_begun(name)),
+            };
+            let ready = match ready {
+                Err(CopilotError::Ended { .. }) if attempt < ATTEMPTS => {
+                    attempt += 1;
+                    continue;
+                }
+                ready => ready?,
+            };
             let running = self.room.turns.begin(name.clone(), self.room.events.clone());
             let running = running.ok_or(CopilotError::Busy)?;
-            let outcome = self.once(&link, number, &running, request, stop).await;
+            let outcome = self.once(&ready, &running, request, stop).await;
             match outcome {
                 Err(CopilotError::Ended { .. }) if attempt < ATTEMPTS && !running.turn.has_begun() => {
-                    attempt += 1
+                    attempt += 1;
                 }
-                Err(error) => return Err(link.explained(error).await),
+                Err(error) => return Err(ready.link.explained(error).await),
                 Ok(outcome) => {
                     drop(running);
                     self.went_well().await;
@@ -114,23 +148,35 @@ impl Copilot {
         }
     }
 
+    /// A server that runs and has what is open as it is on disk, and the model.
+    async fn ready(&self, request: &TurnRequest) -> Result<Ready, CopilotError> {
+        let (link, number) = self.link().await?;
+        let room = &self.room;
+        link.documents.refresh(&room.runtime, &room.caller, &link.connection).await;
+        if request.provider.is_some() {
+            return Ok(Ready { link, number, model: request.model.clone() });
+        }
+        match models::list(&link).await {
+            Ok(models) => {
+                let model = models::choose(&models, request.model.as_deref(), request.mode)?;
+                Ok(Ready { link, number, model: Some(model) })
+            }
+            Err(error) => Err(link.explained(error).await),
+        }
+    }
+
     async fn once(
         &self,
-        link: &Link,
-        number: u32,
+        ready: &Ready,
         running: &Running<'_>,
         request: &TurnRequest,
         stop: &CancellationToken,
     ) -> Result<TurnOutcome, CopilotError> {
         let turn = &running.turn;
-        let room = &self.room;
-        link.documents.refresh(&room.runtime, &room.caller, &link.connection).await;
-        let model = match &request.provider {
-            Some(_) => request.model.clone(),
-            None => Some(models::choose(&models::list(link).await?, request.model.as_deref(), request.mode)?),
-        };
+        let Ready { link, number, model } = ready;
+        let number = *number;
         let conversation = request.goes_on.then(|| self.known(number)).flatten();
-        let (method, params) = self.params(turn, request, model, conversation);
+        let (method, params) = self.params(turn, request, model.as_deref(), conversation);
         let pending = link.connection.start(method, &params).map_err(CopilotError::of)?;
         let answer = answered(link, turn, pending, request.limit, stop).await;
         let heard = turn.heard();
@@ -169,7 +215,7 @@ impl Copilot {
         &self,
         turn: &Turn,
         request: &TurnRequest,
-        model: Option<String>,
+        model: Option<&str>,
         conversation: Option<String>,
     ) -> (&'static str, Value) {
         let folder = handshake::folder(&self.room);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::bridges;
-use crate::bridges::copilot::server::{Copilot, CopilotOptions, Event, Events, ResultFormat};
+use crate::bridges::copilot::server::{Copilot, CopilotOptions, Event, Events, ResultFormat, WantedNames};
 use crate::cli::approval::TerminalApprover;
 use crate::cli::args::tools::ProfileName;
 use crate::cli::doors::Start;
@@ -45,9 +45,11 @@ impl Opened {
     pub async fn new(
         start: &Start<'_>,
         profile: Option<ProfileName>,
+        names: &[String],
         format: ResultFormat,
         traced: bool,
     ) -> Result<Self, ToolError> {
+        let names = WantedNames::parse(names)?;
         let runtime = runtime(start)?;
         // The list is sent once: mounted servers are given the time to tell their tools.
         runtime.settle().await;
@@ -59,6 +61,7 @@ impl Opened {
             options.approver = Arc::new(terminal);
         }
         options.events = Events::to(sender);
+        options.names = names;
         options.format = format;
         options.traced = traced;
         Ok(Self { copilot: Copilot::new(options)?, runtime, events })

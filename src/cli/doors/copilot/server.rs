@@ -32,7 +32,7 @@ pub async fn status(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply,
 
 /// `copilot tools`
 pub async fn tools(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, ToolError> {
-    let opened = Opened::new(&start, arguments.profile, ResultFormat::Tuple, true).await?;
+    let opened = Opened::new(&start, arguments.profile, &arguments.names, ResultFormat::Tuple, true).await?;
     let mut signals = Signals::listen()?;
     let registration = tokio::select! {
         biased;
@@ -56,7 +56,7 @@ pub async fn tools(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, 
 
 /// What the server says; `None` where it was not waited for.
 async fn report(arguments: CopilotStatus, start: &Start<'_>) -> Result<Option<Report>, ToolError> {
-    let opened = Opened::new(start, arguments.profile, ResultFormat::Tuple, true).await?;
+    let opened = Opened::new(start, arguments.profile, &arguments.names, ResultFormat::Tuple, true).await?;
     let mut signals = Signals::listen()?;
     let report = tokio::select! {
         biased;
@@ -69,7 +69,7 @@ async fn report(arguments: CopilotStatus, start: &Start<'_>) -> Result<Option<Re
 
 /// `copilot sign-in`. Nothing of it is recorded, whatever `--trace` says.
 pub async fn sign_in(start: Start<'_>) -> Result<Reply, ToolError> {
-    let opened = Opened::new(&start, None, ResultFormat::Tuple, false).await?;
+    let opened = Opened::new(&start, None, &[], ResultFormat::Tuple, false).await?;
     let mut signals = Signals::listen()?;
     let signing = async {
         let Some(code) = opened.copilot.begin_sign_in().await? else {

@@ -30,7 +30,8 @@ pub async fn agent(arguments: CopilotAgent, start: Start<'_>) -> Result<Reply, T
     if prompt.trim().is_empty() {
         return Err(ToolError::new(ErrorCode::InvalidArgs, "the prompt is empty"));
     }
-    let mut opened = Opened::new(&start, turns.profile, turns.result_format.into(), true).await?;
+    let mut opened =
+        Opened::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
     let mut signals = Signals::listen()?;
     let mut shown = Shown::new(&start);
     open_all(&opened, &turns).await?;
@@ -53,13 +54,17 @@ pub async fn agent(arguments: CopilotAgent, start: Start<'_>) -> Result<Reply, T
 /// `copilot chat`: one conversation, a turn for each line, until the input ends. An interrupt ends the turn that runs, and the
 /// conversation where none does.
 pub async fn chat(turns: CopilotTurns, start: Start<'_>) -> Result<Reply, ToolError> {
-    let mut opened = Opened::new(&start, turns.profile, turns.result_format.into(), true).await?;
+    let mut opened =
+        Opened::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
     let mut signals = Signals::listen()?;
     let mut shown = Shown::new(&start);
     open_all(&opened, &turns).await?;
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut last = Status::Answered;
-    while let Some(prompt) = next_line(&mut lines, &mut signals, start.console).await? {
+    if std::io::stdin().is_terminal() {
+        start.console.tell(&["a line is a turn; Ctrl-D ends".to_owned()]);
+    }
+    while let Some(prompt) = next_line(&mut lines, &mut signals).await? {
         if prompt.trim().is_empty() {
             continue;
         }
@@ -100,11 +105,7 @@ async fn open_all(opened: &Opened, turns: &CopilotTurns) -> Result<(), ToolError
 async fn next_line(
     lines: &mut Lines<BufReader<Stdin>>,
     signals: &mut Signals,
-    console: &Console,
 ) -> Result<Option<String>, ToolError> {
-    if std::io::stdin().is_terminal() {
-        console.tell(&["> say something; an empty input (Ctrl-D) ends".to_owned()]);
-    }
     tokio::select! {
         line = lines.next_line() => line.map_err(|error| {
             ToolError::new(ErrorCode::InvalidArgs, format!("the input cannot be read: {error}"))
