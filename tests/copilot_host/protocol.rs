@@ -54,7 +54,10 @@ fn a_session_is_made_with_our_tools_and_nothing_of_the_repository() {
         assert!(!available.contains(&json!(gone)), "{gone} would pass us by");
     }
     let agent = &session["customAgents"][0];
-    assert_eq!((&agent["name"], &agent["tools"]), (&json!("reader"), &json!(["lsp_hover", "lsp_tools_read"])));
+    assert_eq!(
+        (&agent["name"], &agent["tools"]),
+        (&json!("reader"), &json!(["lsp_hover", "lsp_tools_read"]))
+    );
     assert_eq!(played.asked("session.send")[0]["prompt"], "what is this");
     assert_eq!(played.asked("session.destroy").len(), 1);
 }
@@ -85,6 +88,9 @@ fn calls_run_at_once_and_every_result_is_text() {
         call("late", "list", json!({})),
         call("1", "lsp_tools_read", json!({"path": "a.txt"})),
         json!({"wait": 7}),
+        // By its end the answer to the late one has been looked at.
+        call("8", "list", json!({})),
+        json!({"wait": 1}),
     ]);
     played.project.write("long.txt", long.repeat(60));
     let ran = played.run(&["x"]);

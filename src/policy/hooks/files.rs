@@ -250,7 +250,8 @@ mod tests {
 
     #[test]
     fn every_word_of_a_command_may_be_a_file() {
-        let found: Vec<_> = words("A=./x.sh bash \"./my.sh\" | sh -c './b.sh && c.py>>\"d\" 2>&1 <e'; f > g h").collect();
+        let found: Vec<_> =
+            words("A=./x.sh bash \"./my.sh\" | sh -c './b.sh && c.py>>\"d\" 2>&1 <e'; f > g h").collect();
         for word in ["./x.sh", "./my.sh", "./b.sh", "c.py", "e", "f", "h"] {
             assert!(found.contains(&word), "{word}: {found:?}");
         }
