@@ -54,7 +54,10 @@ fn a_session_is_made_with_our_tools_and_nothing_of_the_repository() {
         assert!(!available.contains(&json!(gone)), "{gone} would pass us by");
     }
     let agent = &session["customAgents"][0];
-    assert_eq!((&agent["name"], &agent["tools"]), (&json!("reader"), &json!(["lsp_hover", "read"])));
+    assert_eq!(
+        (&agent["name"], &agent["tools"]),
+        (&json!("reader"), &json!(["lsp_hover", "lsp_tools_read"]))
+    );
     assert_eq!(played.asked("session.send")[0]["prompt"], "what is this");
     assert_eq!(played.asked("session.destroy").len(), 1);
 }
@@ -67,7 +70,7 @@ fn lists_of_the_caller_hold_for_ours_and_theirs() {
     let session = &played.asked("session.create")[0];
     let tools = session["tools"].as_array().unwrap();
     let named = |name: &str| tools.iter().any(|tool| tool["name"] == name);
-    assert!(named("read") && named("lsp_hover") && !named("lsp_rename") && !named("edit"));
+    assert!(named("lsp_tools_read") && named("lsp_hover") && !named("lsp_rename") && !named("edit"));
     assert_eq!(session["availableTools"], json!(["custom:*", "builtin:task"]));
     assert_eq!((&session["excludedTools"], &session["streaming"]), (&json!(["lsp_rename"]), &json!(false)));
 }
@@ -76,15 +79,18 @@ fn lists_of_the_caller_hold_for_ours_and_theirs() {
 fn calls_run_at_once_and_every_result_is_text() {
     let long = "y".repeat(1000) + "\n";
     let played = Played::steps([
-        call("1", "read", json!({"path": "a.txt"})),
-        call("2", "read", json!({"path": "missing.txt"})),
-        call("3", "read", json!({"path": 5})),
+        call("1", "lsp_tools_read", json!({"path": "a.txt"})),
+        call("2", "lsp_tools_read", json!({"path": "missing.txt"})),
+        call("3", "lsp_tools_read", json!({"path": 5})),
         call("4", "no_such_tool", json!({})),
-        call("5", "read", json!({"path": "../outside"})),
-        call("6", "read", json!({"path": "long.txt"})),
+        call("5", "lsp_tools_read", json!({"path": "../outside"})),
+        call("6", "lsp_tools_read", json!({"path": "long.txt"})),
         call("late", "list", json!({})),
-        call("1", "read", json!({"path": "a.txt"})),
+        call("1", "lsp_tools_read", json!({"path": "a.txt"})),
         json!({"wait": 7}),
+        // By its end the answer to the late one has been looked at.
+        call("8", "list", json!({})),
+        json!({"wait": 1}),
     ]);
     played.project.write("long.txt", long.repeat(60));
     let ran = played.run(&["x"]);
@@ -121,11 +127,11 @@ fn our_rules_decide_for_their_tools_and_refusals_say_why() {
         leave("new", json!({"kind": "of tomorrow"})),
         leave(
             "ours",
-            json!({"kind": "custom-tool", "toolName": "read", "args": {"path": "a.txt"}, "toolCallId": "c"}),
+            json!({"kind": "custom-tool", "toolName": "lsp_tools_read", "args": {"path": "a.txt"}, "toolCallId": "c"}),
         ),
         leave(
             "ours-denied",
-            json!({"kind": "custom-tool", "toolName": "write", "args": {"path": "secret/x", "content": ""}}),
+            json!({"kind": "custom-tool", "toolName": "lsp_tools_write", "args": {"path": "secret/x", "content": ""}}),
         ),
         requested(
             "permission.requested",
@@ -173,8 +179,8 @@ fn an_agent_may_do_what_the_settings_leave_to_it() {
     let played = Played::steps([
         started("a1", "reader"),
         started("a2", "explore"),
-        by(call("known", "write", json!({"path": "b.txt", "content": "x"})), "a1"),
-        by(call("theirs", "write", json!({"path": "c.txt", "content": "x"})), "a2"),
+        by(call("known", "lsp_tools_write", json!({"path": "b.txt", "content": "x"})), "a1"),
+        by(call("theirs", "lsp_tools_write", json!({"path": "c.txt", "content": "x"})), "a2"),
         json!({"foreign": {"type": "session.idle", "data": {}}}),
         json!({"wait": 2}),
     ]);
@@ -197,7 +203,7 @@ fn hooks_stand_around_their_tools_too() {
     let ask = |hook: &str, input: Value| json!({"ask": {"method": "hooks.invoke", "params": {"hookType": hook, "input": input}}});
     let played = Played::steps([
         ask("preToolUse", json!({"toolName": "task", "toolArgs": {"prompt": "go"}})),
-        ask("preToolUse", json!({"toolName": "read", "toolArgs": {"path": "a.txt"}})),
+        ask("preToolUse", json!({"toolName": "lsp_tools_read", "toolArgs": {"path": "a.txt"}})),
         ask(
             "postToolUse",
             json!({"toolName": "task", "toolArgs": {}, "toolResult": {"textResultForLlm": "done"}}),

@@ -169,10 +169,10 @@ fn the_command_line_reads_what_init_writes_and_the_same_loop_runs_through_mcp() 
         Says::Calls(vec![("lsp-tools-lsp_diagnostics", json!({"path": "app.py"}))]),
         Says::Calls(vec![("lsp-tools-edit", edit(RIGHT, WRONG))]),
         Says::Calls(vec![("lsp-tools-edit", edit(WRONG, RIGHT))]),
-        Says::Calls(vec![(
-            "lsp",
-            json!({"operation": "hover", "file": "app.py", "line": 5, "character": 8}),
-        )]),
+        // What the server says while it starts is not what it says at last.
+        hover(),
+        hover(),
+        hover(),
         Says::Words("Sound again."),
     ]);
     let mut command =
@@ -183,9 +183,13 @@ fn the_command_line_reads_what_init_writes_and_the_same_loop_runs_through_mcp() 
     let results = model.results();
     assert!(results[1].contains("reportReturnType") && results[2].contains("removed: 1"), "{results:?}");
     // Its own tool for language servers asks ours, behind all servers of the catalogue.
-    assert!(results[3].contains("(function) def area("), "{}", results[3]);
+    assert!(results[3..].iter().any(|result| result.contains("(function) def area(")), "{results:?}");
     assert_eq!(project.read("app.py"), APP);
     keep(true, "mcp", &as_the_model_saw_it(&model));
+}
+
+fn hover() -> Says {
+    Says::Calls(vec![("lsp", json!({"operation": "hover", "file": "app.py", "line": 5, "character": 8}))])
 }
 
 /// What the model called, and what it read; of answers that come as text and as JSON the text.
@@ -249,8 +253,8 @@ fn rules_agents_and_hooks_hold_on_the_real_command_line() {
             request["messages"].as_array().is_some_and(|all| all.iter().any(|one| one["role"] == "tool"));
         match (of_agent, has_result, nth) {
             (true, false, _) => Says::Calls(vec![
-                ("read", json!({"path": "app.py"})),
-                ("write", json!({"path": "b.py", "content": ""})),
+                ("lsp_tools_read", json!({"path": "app.py"})),
+                ("lsp_tools_write", json!({"path": "b.py", "content": ""})),
             ]),
             (true, true, _) => Says::Words("I have read it."),
             (false, _, 0) => Says::Calls(vec![
@@ -284,7 +288,7 @@ fn rules_agents_and_hooks_hold_on_the_real_command_line() {
     let request = asked.iter().find(of_agent).expect("the agent asked");
     let tools = request["tools"].as_array().expect("tools").iter();
     let names: Vec<&str> = tools.filter_map(|tool| tool["function"]["name"].as_str()).collect();
-    assert_eq!(names, ["lsp_hover", "read"]);
+    assert_eq!(names, ["lsp_hover", "lsp_tools_read"]);
 }
 
 #[test]

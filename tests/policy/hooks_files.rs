@@ -56,7 +56,8 @@ async fn it_is_told_in_the_words_of_its_own_program() {
     let runtime = stage.runtime();
     trust(&runtime).await;
     let arguments = json!({"path": "src/a.rs", "text": "x"});
-    assert!(stage.call(&runtime, "test_edit", arguments.clone()).await.ok());
+    let result = stage.call(&runtime, "test_edit", arguments.clone()).await;
+    assert!(result.ok(), "{:?}", result.value);
     let text = stage.project.read("told");
     let told: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let root = json!(stage.project.root());
@@ -113,8 +114,8 @@ async fn whatever_goes_wrong_forbids_the_call() {
 #[tokio::test]
 async fn a_trusted_guard_that_was_changed_or_taken_away_is_missed() {
     let stage = with(&json!({"preToolUse": bash("./guard.sh")}), &[("guard.sh", "exit 0")]);
+    trust(&stage.runtime()).await;
     let runtime = stage.runtime();
-    trust(&runtime).await;
     assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
     executable(stage.project.path("guard.sh"), "exit 0 # changed");
     let denied = stage.call(&runtime, "test_read", json!({})).await;

@@ -47,6 +47,20 @@ const ALL: &[BuiltIn] = &[
 /// Our tools that are not offered, because the command line's own do more in it: theirs start the session's agents.
 pub(super) const LEFT_TO_THEM: [&str; 1] = ["task"];
 
+/// In the list of an agent's tools these words mean tools of the command line's own, so ours bear other names in its sessions.
+const TAKEN: [&str; 3] = ["read", "write", "todowrite"];
+const PREFIX: &str = "lsp_tools_";
+
+/// What an exported tool of ours is called in a session.
+pub(super) fn spoken(exported: &str) -> String {
+    if TAKEN.contains(&exported) { format!("{PREFIX}{exported}") } else { exported.to_owned() }
+}
+
+/// What a tool of a session is called in the exported list.
+pub(super) fn heard(name: &str) -> &str {
+    name.strip_prefix(PREFIX).filter(|name| TAKEN.contains(name)).unwrap_or(name)
+}
+
 /// What a tool of the command line does to the world.
 pub(super) fn effect(name: &str) -> Effect {
     ALL.iter().find(|tool| tool.name == name).map_or(Effect::Execute, |tool| tool.effect)
@@ -72,6 +86,15 @@ pub(super) fn offered(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_lists_are_no_names() {
+        for name in ["read", "write", "todowrite", "edit", "lsp_hover"] {
+            assert_eq!(heard(&spoken(name)), name);
+        }
+        assert_eq!((spoken("read").as_str(), spoken("edit").as_str()), ("lsp_tools_read", "edit"));
+        assert_eq!((heard("lsp_tools_edit"), heard("read")), ("lsp_tools_edit", "read"));
+    }
 
     #[test]
     fn ours_take_the_place_of_theirs_and_rules_hold_for_the_rest() {

@@ -93,7 +93,7 @@ pub(super) fn make(
 /// A tool as the command line takes it; its own of the same name makes way.
 fn tool(exported: &Value) -> Value {
     json!({
-        "name": exported["name"],
+        "name": built_in::spoken(exported["name"].as_str().unwrap_or_default()),
         "description": exported["description"],
         "parameters": exported["inputSchema"],
         "overridesBuiltInTool": true,
@@ -111,9 +111,10 @@ fn agents(
     let agent = |(name, rules): (&String, &crate::policy::rules::AgentRules)| {
         let policy = runtime.policy().of(&caller.access, Some(name));
         let own = ours.iter().filter(|tool| policy.offers(&tool.card.name, tool.card.effect));
-        let mut tools: Vec<&str> = own.filter_map(|tool| names.theirs(&tool.card.name)).collect();
+        let mut tools: Vec<String> =
+            own.filter_map(|tool| names.theirs(&tool.card.name)).map(built_in::spoken).collect();
         let built_in = theirs.iter().filter(|name| policy.offers(name, built_in::effect(name)));
-        tools.extend(built_in.map(String::as_str));
+        tools.extend(built_in.cloned());
         let description = rules.description.clone().unwrap_or_else(|| name.clone());
         json!({
             "name": name,

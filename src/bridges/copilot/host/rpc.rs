@@ -25,12 +25,15 @@ pub(super) struct Rpc {
     open: Arc<Mutex<Open>>,
 }
 
+/// A result, or the code and the words of a refusal.
+type Answer = Result<Value, (i64, String)>;
+
 /// Our questions that are not answered.
 #[derive(Debug, Default)]
 struct Open {
     last: u64,
     /// `None` once nobody answers any more.
-    waiting: Option<HashMap<u64, oneshot::Sender<Result<Value, (i64, String)>>>>,
+    waiting: Option<HashMap<u64, oneshot::Sender<Answer>>>,
 }
 
 /// What comes unasked.
@@ -161,7 +164,7 @@ impl Rpc {
         }
     }
 
-    fn answered(&self, id: u64, answer: Result<Value, (i64, String)>) {
+    fn answered(&self, id: u64, answer: Answer) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let asker = open.waiting.as_mut().and_then(|waiting| waiting.remove(&id));
         match asker {

@@ -14,7 +14,7 @@ use super::agreed::Agreed;
 use super::error::HostError;
 use super::offer::Offer;
 use super::rpc::{Conversation, Incoming, Rpc};
-use super::{ANSWER, CLOSE, HostOptions, Outcome, Told, calls, hooks, permission};
+use super::{ANSWER, CLOSE, HostOptions, Outcome, Told, built_in, calls, hooks, permission};
 use crate::policy::approval::Approver;
 use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -50,7 +50,7 @@ impl Shared {
 
     /// Our name of a tool that was offered.
     pub(super) fn ours(&self, theirs: &str) -> Result<&str, ToolError> {
-        self.names.ours(theirs).ok_or_else(|| {
+        self.names.ours(built_in::heard(theirs)).ok_or_else(|| {
             let what = format!("unknown tool: {}", theirs.escape_debug());
             ToolError::new(ErrorCode::UnknownTool, what)
         })
