@@ -94,3 +94,8 @@ dist:
 # put the program on your PATH
 install:
     cargo install --path . --locked
+
+# make the transcripts of docs/copilot.md anew, on the real Copilot command line
+transcripts:
+    TRANSCRIPTS=docs cargo test --test copilot_host real::
+    python3 docs/transcripts.py

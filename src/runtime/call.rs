@@ -107,7 +107,7 @@ impl Runtime {
     /// Calls a tool by name. Every failure is a result as well: doors only translate.
     pub async fn call(&self, request: CallRequest<'_>) -> ToolResult {
         let cancelled = request.cancelled.clone();
-        let _running = self.tally.begin(request.name);
+        let _running = self.tally.begin_of(request.name, &request.caller.session);
         let mut record = Record::new(self.audit.as_deref(), request.caller, request.name, &request.arguments);
         let call = std::panic::AssertUnwindSafe(self.call_checked(request, &mut record)).catch_unwind();
         let outcome = tokio::select! {

@@ -188,12 +188,15 @@ impl Runtime {
         let failed = |error: &dyn std::fmt::Display| {
             denied(format!("the hooks in {} cannot be looked at: {error}", files::FOLDER))
         };
-        let trusted = self.context.trust.texts_below(root, files::FOLDER).map_err(|error| failed(&error))?;
         let read = files::read(&self.context.workspace);
-        let found = match read {
-            // What nobody trusted would not run if it could be read.
-            Err(_) if trusted.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
-            read => read.map_err(|error| failed(&error))?,
+        let trusted = self.context.trust.texts_below(root, &format!("{}/", files::FOLDER));
+        let (found, trusted) = match (read, trusted) {
+            (Ok(found), Ok(trusted)) => (found, trusted),
+            // What nobody trusted would not run if it could be read, and where there is nothing, nothing is kept from running.
+            (Err(_), Ok(trusted)) if trusted.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
+            (Ok(found), Err(_)) if found.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
+            (Err(error), _) => return Err(failed(&error)),
+            (_, Err(error)) => return Err(failed(&error)),
         };
         let again = "look at it, then: lsp-tools trust";
         if let Some(gone) = trusted.iter().find(|path| found.iter().all(|file| file.path != **path)) {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{absolute, done};
-use crate::support::agent::open;
+use crate::support::agent::{call, open};
 use crate::support::{Project, real_servers};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -61,5 +61,37 @@ async fn pyright_answers_by_the_servers_name() {
     let told = done(&runtime, "get_errors", json!({"filePaths": [path]})).await.text;
     let line = broken.lines().count();
     assert!(told.contains(&format!("{path}:{line}:15 error:")) && told.contains("pyright"), "{told}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_server_is_told_with_the_command_that_installs_it_and_never_as_clean() {
+    let project = Project::new([("a.py", "def total():\n    return 1\n\n\ntotal()\n")]);
+    let elsewhere = "[server.pylsp]\ncommand = [\"no-such-pylsp\"]\n";
+    std::fs::write(project.beside("config").join("servers.toml"), elsewhere).expect("servers.toml");
+    let runtime = open(&project, None);
+    let place = json!({"path": "a.py", "line": 4, "character": 1});
+    for (name, arguments) in [
+        ("lsp_diagnostics", json!({"path": "a.py"})),
+        ("lsp_definition", place.clone()),
+        ("lsp_hover", place),
+    ] {
+        let answer = call(&runtime, name, arguments).await;
+        let status = &answer["server_status"];
+        assert_eq!(
+            (&answer["verdict"], &status["state"]),
+            (&json!("hints"), &json!("missing")),
+            "{name}: {answer:#}"
+        );
+        assert!(
+            status["install"].as_str().is_some_and(|command| command.contains("pylsp")),
+            "{name}: {answer:#}"
+        );
+    }
+    let definition =
+        call(&runtime, "lsp_definition", json!({"path": "a.py", "line": 4, "symbol": "total"})).await;
+    assert_eq!(definition["location"]["range"]["start"]["line"], 0, "found all the same: {definition:#}");
+    let text = done(&runtime, "get_errors", json!({"filePaths": [absolute(&project, "a.py")]})).await.text;
+    assert!(text.contains("pylsp is not installed; run: ") && text.contains("does not mean clean"), "{text}");
     runtime.shutdown().await;
 }

@@ -4,6 +4,7 @@
 //! - [`program`]: hosts and editors on standard streams
 //! - [`start`], [`end`]: how it comes and goes
 //! - [`parity`]: commands answer the same with and without it
+//! - [`lease`]: two hosts with one workspace
 //! - [`settings`]: it follows the settings
 //! - [`sharing`]: hosts, editors and the shell at the same time
 //! - [`together`]: two agents, an editor and a shell on two languages, with real servers
@@ -18,6 +19,7 @@ mod chaos;
 mod end;
 mod hostile;
 mod house;
+mod lease;
 mod parity;
 mod passing;
 mod program;

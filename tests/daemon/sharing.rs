@@ -29,6 +29,13 @@ fn two_hosts_and_a_shell_share_one_server_and_no_list() {
     let doors: Vec<&Value> =
         status["clients"].as_array().unwrap().iter().map(|client| &client["door"]).collect();
     assert_eq!(doors, [&json!("mcp"), &json!("mcp")]);
+    let calls: Vec<u64> =
+        status["clients"].as_array().unwrap().iter().filter_map(|client| client["calls"].as_u64()).collect();
+    assert_eq!(calls.iter().sum::<u64>(), 5, "{status}");
+    assert!(calls.contains(&3) && calls.contains(&2), "{status}");
+    let hover = status["calls"].as_array().unwrap().iter().find(|one| one["name"] == "lsp_hover").unwrap();
+    let times = (hover["median_ms"].as_f64().unwrap(), hover["p99_ms"].as_f64().unwrap());
+    assert!(hover["calls"] == 2 && 0.0 < times.0 && times.0 <= times.1, "{status}");
     assert!(one.close() < Duration::from_secs(2));
     wait_until("one is left", SOON, || {
         house.status().unwrap()["clients"].as_array().map(Vec::len) == Some(1)
@@ -59,9 +66,15 @@ fn a_host_does_not_notice_that_the_daemon_was_killed() {
 fn an_editor_and_a_shell_share_one_server() {
     let house = House::new();
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
-    let editor = Program::open_editor(&house);
+    let mut editor = Program::open_editor(&house);
+    for id in 2..5 {
+        editor.ask_lsp(id, "workspace/symbol", json!({"query": "foo"}));
+    }
     let status = house.status().expect("a daemon");
     assert_eq!(status["clients"][0]["door"], json!("lsp"), "{status}");
+    assert_eq!(status["clients"][0]["calls"], json!(3), "{status}");
+    let asked = status["calls"].as_array().unwrap().iter().find(|one| one["name"] == "workspace/symbol");
+    assert_eq!(asked.map(|one| &one["calls"]), Some(&json!(3)), "{status}");
     assert!(editor.close() < Duration::from_secs(3));
     assert_eq!(house.project.log().starts(), 1);
 }

@@ -61,6 +61,8 @@ pub struct EditorOptions {
     pub timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
+    /// The name of its session among all callers; one of its own by default.
+    pub session: Option<String>,
 }
 
 /// Serves one editor, which speaks LSP 3.17 (*Base Protocol*) over `read` and `write`; returns when it has said `exit`, when its side

@@ -20,6 +20,7 @@ use super::strangers;
 use crate::config::{Deadlines, Settings};
 use crate::lsp::relay::Speaker;
 use crate::runtime::live::Live;
+use crate::runtime::tally::Running;
 use crate::runtime::{Client, Runtime};
 use crate::text::Encoding;
 use crate::tools::context::Context;
@@ -68,6 +69,7 @@ impl Room {
     pub fn new(live: Live, options: EditorOptions, editor: Arc<Editor>, gone: CancellationToken) -> Self {
         let workspace = live.current().workspace().clone();
         let number = EDITORS.fetch_add(1, Ordering::Relaxed);
+        let session = options.session.clone().unwrap_or_else(|| format!("editor-{number}"));
         Self {
             live,
             options,
@@ -77,7 +79,7 @@ impl Room {
             exited: CancellationToken::new(),
             greeting: OnceLock::new(),
             changed: Notify::new(),
-            caller: Caller { session: format!("editor-{number}"), ..Caller::default() },
+            caller: Caller { session, ..Caller::default() },
             registered: Mutex::default(),
             tasks: TaskTracker::new(),
         }
@@ -99,6 +101,12 @@ impl Room {
     /// The runtime that is open now, and word of its successors.
     pub fn live(&self) -> &Live {
         &self.live
+    }
+
+    /// Counts a request of the editor until what is returned is dropped. A call of one of our tools counts itself.
+    pub fn counted(&self, method: &str) -> Option<Running> {
+        let tally = || self.live.current().tally().begin_of(method, &self.caller.session);
+        (method != "workspace/executeCommand").then(tally)
     }
 
     /// What a request that comes now works with.

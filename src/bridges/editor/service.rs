@@ -162,7 +162,10 @@ impl Service<Request> for Door {
         self.pending.all().insert(id.clone(), cancelled.clone());
         let (room, inquiry) = (self.room.clone(), self.room.inquiry());
         let pending = self.pending.clone();
-        let task = tokio::spawn(async move { answer(&room, inquiry, &method, params).await });
+        let task = tokio::spawn(async move {
+            let _counted = room.counted(&method);
+            answer(&room, inquiry, &method, params).await
+        });
         let task = AbortOnDropHandle::new(task);
         async move {
             let answer = tokio::select! {

@@ -19,6 +19,8 @@ pub async fn run(room: Arc<Room>) {
     let mut words = changes.borrow_and_update().server_words();
     loop {
         tokio::select! {
+            // First whether another runtime has come: the words of the one before may have ended with it.
+            biased;
             () = room.gone.cancelled() => return,
             changed = changes.changed() => {
                 if changed.is_err() {

@@ -176,6 +176,9 @@ pub struct CopilotHost {
     /// The agent of the settings as which the session begins
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
+    /// Go on with this session, with the tools, agents and MCP servers of now
+    #[arg(long, value_name = "SESSION")]
+    pub resume: Option<String>,
     /// MCP servers for the session: a file with `mcpServers`, in the command line's own form
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub mcp_config: Option<PathBuf>,

@@ -67,6 +67,8 @@ pub struct HostOptions {
     pub program: Option<PathBuf>,
     /// A file with `mcpServers` for the session.
     pub mcp_config: Option<PathBuf>,
+    /// The session that goes on, with the tools, agents and servers of now.
+    pub resume: Option<String>,
     /// The agent of the settings as which the session begins.
     pub agent: Option<String>,
     /// Which tools there are; names of the command line's own tools count as well.
@@ -115,6 +117,10 @@ pub struct Outcome {
 /// [`HostError`]: the command line is missing, ended, does not answer, or says that the model failed.
 pub async fn run(runtime: &Runtime, options: HostOptions) -> Result<Outcome, HostError> {
     let provider = provider::from_environment(|name| std::env::var(name).ok(), options.model.as_deref())?;
+    if std::env::var_os(program::ALLOW_ALL).is_some() {
+        let what = format!("{} is not handed on: the rules of lsp-tools decide", program::ALLOW_ALL);
+        options.tell(Told::Note(what));
+    }
     let program = program::find(runtime, &options).await?;
     let mut running = program::start(&program, runtime.workspace().root()).await?;
     let outcome = converse(runtime, &options, provider, &mut running).await;
@@ -143,9 +149,10 @@ async fn converse(
         let caller =
             Caller { session: "copilot-host".to_owned(), agent: None, access: options.access.clone() };
         let offer = offer::make(runtime, &caller, options, provider, &tools)?;
-        let created = rpc.ask("session.create", offer.session.clone(), CREATE).await?;
-        let session = created.get("sessionId").and_then(Value::as_str).map(str::to_owned);
-        let session = session.ok_or(HostError::Answer { method: "session.create" })?;
+        let method = if options.resume.is_some() { "session.resume" } else { "session.create" };
+        let opened = rpc.ask(method, offer.session.clone(), CREATE).await?;
+        let session = opened.get("sessionId").and_then(Value::as_str).map(str::to_owned);
+        let session = session.or_else(|| options.resume.clone()).ok_or(HostError::Answer { method })?;
         Ok((caller, offer, session))
     };
     let (caller, offer, session) = tokio::select! {

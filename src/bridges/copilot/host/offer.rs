@@ -70,6 +70,9 @@ pub(super) fn make(
         session["mcpServers"] = Value::Object(servers(file)?);
         available.push("mcp:*".to_owned());
     }
+    if let Some(resumed) = &options.resume {
+        session["sessionId"] = json!(resumed);
+    }
     if let Some(agent) = &options.agent {
         if !runtime.policy().agents().contains_key(agent) {
             let agent = agent.escape_debug();

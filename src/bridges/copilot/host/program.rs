@@ -30,6 +30,8 @@ install = { npm = ["@github/copilot@1.0.102"] }
 "#;
 /// Speaks the SDK's protocol on its standard streams.
 const ARGUMENTS: [&str; 3] = ["--headless", "--no-auto-update", "--stdio"];
+/// Would have it ask for nothing, and run what a repository brings. It is all that is not handed on.
+pub(super) const ALLOW_ALL: &str = "COPILOT_ALLOW_ALL";
 /// How long it has to leave by itself when its input has ended.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -75,7 +77,7 @@ pub(super) async fn start(program: &Path, root: &Path) -> Result<Running, HostEr
         name: KEY.to_owned(),
         program: program.to_owned(),
         args: ARGUMENTS.map(Into::into).into(),
-        env: std::env::vars_os().collect::<BTreeMap<_, _>>(),
+        env: std::env::vars_os().filter(|(name, _)| *name != *ALLOW_ALL).collect::<BTreeMap<_, _>>(),
         cwd: root.to_owned(),
     };
     Ok(Running { process: Spawner::new(None).spawn(spawn).await? })

@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::asking::Asking;
+use super::chain;
 use super::definitions::comparable;
 use super::handler::{Handler, Waiting};
 use super::http;
@@ -59,6 +60,9 @@ pub(super) enum NoConnection {
     /// No process, or no beginning of a conversation.
     #[error("{0}")]
     Failed(String),
+    /// It would be started by itself.
+    #[error("it is mounted by itself, directly or by way of others, and would be started without end")]
+    Loop,
     /// It lets nobody in who does not say who it is.
     #[error("it wants authorization that the `headers` of its settings do not give")]
     Unauthorized(Challenge),
@@ -288,11 +292,16 @@ async fn start(mount: &Mount, room: &Room) -> Result<ServerProcess, NoConnection
         return Err(NoConnection::Settings("it has no program".to_owned()));
     };
     let (program, cwd) = (program(mount, room)?, folder(mount, room)?);
+    let chain = room.chain().with(mount, room.root()).ok_or(NoConnection::Loop)?;
     let spawn = Spawn {
         name: format!("mcp {}", mount.name),
         program,
         args: args.iter().map(OsString::from).collect(),
-        env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        env: env
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .chain([(chain::VARIABLE.into(), chain.into())])
+            .collect(),
         cwd,
     };
     room.spawner().spawn(spawn).await.map_err(|error| {

@@ -1,7 +1,7 @@
 //! The MCP client: servers of others, whose tools are mounted among ours as `server/tool` (`server.tool` in MCP's own lists).
 //!
 //! What lives here: all mounted servers as one source of tools ([`Mounts`]), one of them with its starts, pauses and end
-//! ([`server`], [`live`], [`room`]), its connection, be it a process or an address ([`connect`], [`http`]), what it may ask of us ([`handler`]) and of people ([`asking`]), its
+//! ([`server`], [`live`], [`room`]), its connection, be it a process or an address ([`connect`], [`chain`], [`http`]), what it may ask of us ([`handler`]) and of people ([`asking`]), its
 //! tools' definitions ([`definitions`]) and which of them were agreed to ([`pins`]), the call ([`tool`]) and its result
 //! ([`result`]), and what can be wrong with it ([`examine`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `lsp::process`, `text`.
 //!
@@ -11,6 +11,7 @@
 //! approval, and a definition that is not the one agreed to is held back until someone has looked at the difference.
 
 mod asking;
+mod chain;
 mod connect;
 mod definitions;
 mod examine;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::chain::Chain;
 use crate::config::{Folders, Trust};
 use crate::lsp::process::Spawner;
 use crate::tools::context::Context;
@@ -20,6 +21,7 @@ pub(super) struct Room {
     folders: Folders,
     allowed_hosts: Vec<String>,
     idle_stop: Duration,
+    chain: Chain,
     generation: Arc<watch::Sender<u64>>,
 }
 
@@ -33,6 +35,7 @@ impl Room {
             folders: context.folders.clone(),
             allowed_hosts: settings.fetch.allow_hosts.clone(),
             idle_stop: settings.servers.idle_stop(),
+            chain: Chain::found(),
             generation,
         }
     }
@@ -61,6 +64,11 @@ impl Room {
     /// The user's folders.
     pub(super) fn folders(&self) -> &Folders {
         &self.folders
+    }
+
+    /// For which mounts this process was started.
+    pub(super) fn chain(&self) -> &Chain {
+        &self.chain
     }
 
     /// How long a server is kept that nobody asks.

@@ -309,7 +309,7 @@ impl Server {
     fn not_started(&self, error: &NoConnection) -> ToolError {
         let (code, counts) = match error {
             NoConnection::NoProgram(_) => (ErrorCode::ServerFailed, false),
-            NoConnection::Settings(_) => (ErrorCode::InvalidArgs, false),
+            NoConnection::Settings(_) | NoConnection::Loop => (ErrorCode::InvalidArgs, false),
             NoConnection::Untrusted(_) => (ErrorCode::Denied, false),
             NoConnection::Unauthorized(_) => (ErrorCode::Denied, false),
             NoConnection::Failed(_) => (ErrorCode::ServerFailed, true),

@@ -49,7 +49,7 @@ pub(super) async fn call(
     let caller = handler.caller(is_modern(&context));
     let ask = Arc::new(Ask::about(&mut params, &context, handler.seal(), &caller.session)?);
     let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
-    let handles = match Handles::take(&handler.runtime(), &params.name, &mut arguments, &context.meta) {
+    let handles = match Handles::take(handler, &params.name, &mut arguments, &context.meta) {
         Ok(handles) => handles,
         Err(error) => return Ok(answer(ToolResult::from_error(&error)).into()),
     };

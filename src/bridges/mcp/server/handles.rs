@@ -10,8 +10,8 @@ use std::sync::Arc;
 use rmcp::model::{RequestMetaObject, Tool};
 use serde_json::{Value, json};
 
+use super::handler::Handler;
 use crate::lsp::view::View;
-use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
 
 const GROUP: &str = "group";
@@ -44,20 +44,20 @@ impl Handles {
     /// # Errors
     /// `invalid_args` for what is no name, `not_found` for an overlay that is not there (any more).
     pub(super) fn take(
-        runtime: &Runtime,
+        handler: &Handler,
         tool: &str,
         arguments: &mut Value,
         meta: &RequestMetaObject,
     ) -> Result<Self, ToolError> {
         let mut said = |name: &str| {
-            let own = taken(runtime, tool, arguments, name);
+            let own = taken(handler, tool, arguments, name);
             own.or_else(|| meta.0.0.get(&format!("{PREFIX}{name}")).cloned()).filter(|value| !value.is_null())
         };
         let (group, overlay) = (said(GROUP), said(OVERLAY));
         let group = group.map(group_name).transpose()?;
         let view = match overlay {
             None => View::disk(),
-            Some(Value::String(handle)) => runtime.overlay(&handle)?,
+            Some(Value::String(handle)) => handler.runtime().overlay(&handle)?,
             Some(_) => return Err(wrong("`overlay` must be the handle that `lsp_overlay` gave")),
         };
         Ok(Self { group, view })
@@ -65,12 +65,12 @@ impl Handles {
 }
 
 /// The argument `name`, where the tool has none of that name itself and takes no others than its own.
-fn taken(runtime: &Runtime, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
+fn taken(handler: &Handler, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
     let given = arguments.as_object_mut()?;
     if !given.contains_key(name) {
         return None;
     }
-    let tools = runtime.tools();
+    let tools = handler.runtime().tools();
     let schema = tools.get(tool).ok()?.definition().input.as_value();
     let is_foreign =
         schema["additionalProperties"] == Value::Bool(false) && schema["properties"].get(name).is_none();

@@ -49,6 +49,7 @@ pub async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, Tool
         model: arguments.model.clone(),
         program: arguments.cli.as_ref().map(|program| start.cwd.join(program)),
         mcp_config: arguments.mcp_config.as_ref().map(|file| start.cwd.join(file)),
+        resume: arguments.resume.clone(),
         agent: arguments.agent.clone(),
         access: CallerAccess {
             profile: arguments.profile.map(Into::into),
@@ -69,7 +70,8 @@ pub async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, Tool
         told,
         stop: stop.clone(),
     };
-    let shown = Shown { format: start.global.format, console: start.console };
+    let mut shown =
+        Shown { format: start.global.format, console: start.console, session: session::Session::default() };
     let outcome = {
         let session = host::run(&runtime, options);
         tokio::pin!(session);
@@ -125,14 +127,15 @@ fn approver() -> Arc<dyn Approver> {
 struct Shown<'a> {
     format: Format,
     console: &'a Console,
+    session: session::Session,
 }
 
 impl Shown<'_> {
-    fn show(&self, told: &Told) -> Result<(), ToolError> {
+    fn show(&mut self, told: &Told) -> Result<(), ToolError> {
         let out = match (told, self.format) {
             (Told::Event(event), Format::Json) => format!("{event}\n"),
             (Told::Event(event), _) => {
-                self.console.tell(&session::lines(event, &self.console.err));
+                self.console.tell(&self.session.lines(event, &self.console.err));
                 session::words(event)
             }
             (Told::Note(note), _) => {
@@ -160,7 +163,7 @@ impl Shown<'_> {
         let mut lines = Vec::new();
         if *calls > 0 {
             lines.push(format!(
-                "edits of this session are undone by: lsp-tools undo {}",
+                "edits of this session are undone by: lsp-tools undo --group {}",
                 escape::words(session)
             ));
         }
