@@ -161,3 +161,19 @@ async fn a_call_that_outlives_its_turn_is_ended_and_another_turn_can_begin() {
     assert_eq!(client.turn().await.expect("a turn").reply, "second");
     client.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_for_a_turn_that_is_over_is_not_made_in_the_next_one() {
+    let write = json!({"name": "write", "input": {"path": "late.txt", "content": "x"}, "turnId": "t1"});
+    let mut scenario = plays(json!([]));
+    scenario["turns"].as_array_mut().unwrap().push(json!([{"invoke": write}]));
+    let project = project(&scenario, "", []);
+    let client = Client::new(&project, |_| {});
+    client.turn().await.expect("a turn");
+    client.turn().await.expect("a turn");
+    let (status, text) = results(&project).remove(0);
+    assert_eq!(status, "error");
+    assert!(text.contains("turn that this call belongs to is over"), "{text}");
+    assert!(!project.path("late.txt").exists());
+    client.close().await;
+}

@@ -32,6 +32,8 @@ struct Invocation {
     #[serde(default)]
     conversation_id: Value,
     #[serde(default)]
+    turn_id: Value,
+    #[serde(default)]
     round_id: Value,
     #[serde(default)]
     tool_call_id: Value,
@@ -51,6 +53,9 @@ async fn answer_to(room: &Room, line: &Line, params: Value) -> Answer {
     let Some(turn) = room.turns.current() else {
         return Answer::error("no turn of ours runs, so no tool is called");
     };
+    if invocation.turn_id.as_str().is_some_and(|turn| room.turns.is_over(turn)) {
+        return Answer::error("the turn that this call belongs to is over, so no tool is called");
+    }
     let Ok(_waiting) = room.waiting.try_acquire() else {
         return Answer::error(format!("{MOST_WAITING} calls are waiting already; call fewer at once"));
     };

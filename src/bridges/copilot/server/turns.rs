@@ -1,6 +1,6 @@
 //! The turn that runs, and what is heard of it: `$/progress` with its token, and the calls that belong to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +28,8 @@ pub struct Turn {
 pub struct Heard {
     /// The server's name of the conversation.
     pub conversation: Option<String>,
+    /// The server's name of the turn.
+    pub turn: Option<String>,
     /// What the model has said, as far as it came.
     pub reply: String,
     /// Its calls, by the server's id: name and last known state.
@@ -48,6 +50,7 @@ const MOST_CALLS: usize = 1_000;
 struct Progress {
     kind: String,
     conversation_id: Option<String>,
+    turn_id: Option<String>,
     reply: Option<String>,
     #[serde(default)]
     edit_agent_rounds: Vec<Value>,
@@ -131,6 +134,9 @@ impl Turn {
         if let Some(conversation) = progress.conversation_id {
             self.state().conversation = Some(conversation);
         }
+        if let Some(turn) = progress.turn_id {
+            self.state().turn = Some(turn);
+        }
         self.said(progress.reply);
         for round in progress.edit_agent_rounds.iter().filter_map(|round| Round::deserialize(round).ok()) {
             self.said(round.reply);
@@ -171,7 +177,17 @@ fn words_of(error: &Value) -> String {
 
 /// The turns of one client: one at a time.
 #[derive(Debug, Default)]
-pub struct Turns(Mutex<Option<Arc<Turn>>>);
+pub struct Turns(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    current: Option<Arc<Turn>>,
+    /// The server's names of turns that are over, the latest last.
+    over: VecDeque<String>,
+}
+
+/// So many turns that are over are remembered.
+const MOST_OVER: usize = 64;
 
 /// A turn while it runs. Dropping it ends whatever it has begun.
 #[derive(Debug)]
@@ -184,7 +200,14 @@ pub struct Running<'a> {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.turn.over.cancel();
-        *self.turns.current_mut() = None;
+        let mut turns = self.turns.state();
+        turns.current = None;
+        if let Some(turn) = self.turn.state().turn.take() {
+            if turns.over.len() >= MOST_OVER {
+                turns.over.pop_front();
+            }
+            turns.over.push_back(turn);
+        }
     }
 }
 
@@ -196,23 +219,28 @@ struct Told {
 }
 
 impl Turns {
-    fn current_mut(&self) -> MutexGuard<'_, Option<Arc<Turn>>> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The turn that runs.
     pub fn current(&self) -> Option<Arc<Turn>> {
-        self.current_mut().clone()
+        self.state().current.clone()
+    }
+
+    /// Whether the server's turn of this name is over: a server that was deaf to its end may still call for it.
+    pub fn is_over(&self, name: &str) -> bool {
+        self.state().over.iter().any(|over| over == name)
     }
 
     /// Begins a turn, if none runs.
     pub fn begin(&self, name: String, events: Events) -> Option<Running<'_>> {
-        let mut current = self.current_mut();
-        if current.is_some() {
+        let mut turns = self.state();
+        if turns.current.is_some() {
             return None;
         }
         let turn = Arc::new(Turn::new(name, events));
-        *current = Some(turn.clone());
+        turns.current = Some(turn.clone());
         Some(Running { turns: self, turn })
     }
 
@@ -272,5 +300,6 @@ mod tests {
         let over = running.turn.over.clone();
         drop(running);
         assert!(over.is_cancelled() && turns.current().is_none());
+        assert!(turns.is_over("x") && !turns.is_over("y"));
     }
 }
