@@ -63,7 +63,7 @@ use crate::tools::{
     lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
-use crate::workspace::edit::{EditOptions, Edits, Host, LeaseOptions};
+use crate::workspace::edit::{EditOptions, Edits};
 
 /// How a runtime is opened.
 #[derive(Debug, Default)]
@@ -191,8 +191,7 @@ impl Runtime {
         });
         let mut options_of_edits = EditOptions::new(&folders.state);
         options_of_edits.protected = vec![folders.config.clone(), folders.data.clone()];
-        let (leasing, stale) = (config.settings.edits.leasing, config.settings.edits.stale());
-        options_of_edits.lease = LeaseOptions { leasing, stale, host: Host::this() };
+        options_of_edits.lease = config.settings.edits.lease();
         let edits = Edits::new(workspace.clone(), options_of_edits);
         let context = Context {
             workspace,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::config::schema::Shape::{Choice, Number};
 use crate::config::schema::{Field, plain};
-use crate::workspace::edit::Leasing;
+use crate::workspace::edit::{Host, LeaseOptions, Leasing};
 
 /// The words of `[edits]`.
 pub(super) const EDITS: &[Field] =
@@ -30,8 +30,8 @@ impl Default for EditSettings {
 }
 
 impl EditSettings {
-    /// The time after which another host may edit.
-    pub fn stale(&self) -> Duration {
-        Duration::from_secs(self.stale_s)
+    /// How this host takes a workspace for editing.
+    pub fn lease(&self) -> LeaseOptions {
+        LeaseOptions { leasing: self.leasing, stale: Duration::from_secs(self.stale_s), host: Host::this() }
     }
 }
