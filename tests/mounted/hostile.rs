@@ -216,7 +216,9 @@ fn a_server_gets_the_root_and_no_sampling() {
     let heard = heard(&project);
     let declared = heard.iter().find(|said| said["method"] == "initialize").unwrap();
     let declared = declared["params"]["capabilities"].as_object().unwrap();
-    assert_eq!(declared.keys().collect::<Vec<_>>(), ["elicitation", "roots"]);
+    let mut declared: Vec<&String> = declared.keys().collect();
+    declared.sort();
+    assert_eq!(declared, ["elicitation", "roots"]);
     let reply =
         |id: i64| heard.iter().find(|said| said["id"] == id && said.get("method").is_none()).unwrap().clone();
     assert_eq!(reply(900)["error"]["code"], -32601);
