@@ -38,11 +38,7 @@ fn the_tools_of_one_are_called_through_the_other() {
     let (inner, outer) = (inner(), Project::new([("a.txt", "outer\n")]));
     settings(&outer, &mounting("inner", &inner));
     for mut client in [Mcp::legacy(&outer, None, json!({})), Mcp::modern(&outer, None, json!({}))] {
-        let mut hover = Value::Null;
-        wait_until("the mounted tools are known", Duration::from_secs(60), || {
-            hover = call(&mut client, "inner/lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4}));
-            hover["ok"] == true
-        });
+        let hover = call(&mut client, "inner/lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4}));
         assert!(hover["structured"]["contents"].as_str().is_some_and(|text| text.contains("foo")), "{hover}");
         let own = call(&mut client, "inner.read", json!({"path": "a.scr"}));
         assert_eq!(own["structured"]["content"], "def foo\nfoo WRONG\n", "{own}");
@@ -71,8 +67,8 @@ fn nobody_mounts_himself_without_end() {
     assert!(!names.iter().any(|name| name.starts_with("inner.inner")), "{names:?}");
     let read = call(&mut client, "inner.read", json!({"path": "a.scr"}));
     assert_eq!(read["structured"]["content"], "def foo\nfoo WRONG\n", "{read}");
-    let through = call(&mut client, "inner.inner_read", json!({"path": "a.scr"}));
-    assert_ne!(through["ok"], true, "{through}");
+    let through = json!({"name": "inner.inner_read", "arguments": {"path": "a.scr"}});
+    assert_eq!(client.error("tools/call", through), -32602);
     // The one that the test started is none of them: it has no workspace among its words. Each has its supervisor.
     let root = project.root();
     assert_eq!(count_processes(root.to_str().expect("UTF-8")), 2, "the server and its supervisor");

@@ -114,7 +114,7 @@ async fn a_server_that_says_it_only_reads_is_asked_about_all_the_same() {
 #[test]
 fn silence_ends_with_the_time_that_was_given() {
     for (mode, word) in [("silent", "does not start"), ("mute", "did not answer")] {
-        let project = mounting(mode, "timeout = 1500");
+        let project = mounting(mode, "timeout = 4000");
         let began = Instant::now();
         let (result, status) = json_of(&project, &["mcp", "call", "m/say"]);
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
