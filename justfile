@@ -39,6 +39,10 @@ servers *ARGS:
 soak *ARGS:
     cargo test --release --test soak -- --ignored --nocapture --test-threads=1 {{ARGS}}
 
+# 100,000 calls over 8 hosts and 64 callers of one daemon: throughput beside a bare client, and whether memory stays flat
+soak-doors *ARGS:
+    cargo bench --bench soak -- {{ARGS}}
+
 # the official MCP suite against our server: http, stdio, ordinary, or all of them
 conformance *ARGS:
     tests/conformance/run.sh {{ARGS}}
@@ -90,3 +94,8 @@ dist:
 # put the program on your PATH
 install:
     cargo install --path . --locked
+
+# make the transcripts of docs/copilot.md anew, on the real Copilot command line
+transcripts:
+    TRANSCRIPTS=docs cargo test --test copilot_host real::
+    python3 docs/transcripts.py

@@ -34,7 +34,7 @@ async fn main() -> Result<()> {
     fs::create_dir_all(&config)?;
     fs::write(config.join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")?;
     let at = |name: &str| folder.path().join(name);
-    let folders = Folders { config, data, state: at("state"), cache: at("cache") };
+    let folders = Folders { config, data, state: at("state"), cache: at("cache"), home: None };
     let options = RuntimeOptions {
         workspace: Some(project.clone()),
         cwd: project.clone(),

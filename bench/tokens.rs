@@ -110,8 +110,13 @@ fn lay_out(folder: &Path) -> Result<()> {
 fn open(folder: &Path) -> Result<Runtime> {
     let beside = |name: &str| folder.join(name);
     let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers");
-    let folders =
-        Folders { config: beside("config"), data: servers, state: beside("state"), cache: beside("cache") };
+    let folders = Folders {
+        config: beside("config"),
+        data: servers,
+        state: beside("state"),
+        cache: beside("cache"),
+        home: None,
+    };
     let root = beside("project");
     let options = RuntimeOptions {
         workspace: Some(root.clone()),

@@ -70,3 +70,60 @@ fn install(language: &str, server: &Server) -> String {
 fn code(text: &str) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
+
+/// Folders and files of the package that the table of the user's documents may name.
+const NAMED: [&str; 7] = ["src/", "tests/", "bench/", "docs/", "examples/", "fixtures/", "servers.toml"];
+
+#[test]
+fn the_table_of_the_users_documents_names_what_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("docs/seeds.md")).expect("the table");
+    let (mut rows, mut faults) = (0, Vec::new());
+    for line in text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| asked |")) {
+        rows += 1;
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [_, lives, held, _] = cells.as_slice() else {
+            faults.push(format!("{} cells instead of four: {line}", cells.len()));
+            continue;
+        };
+        let (lives, held) = (quoted(lives), quoted(held));
+        if lives.is_empty() || held.is_empty() {
+            faults.push(format!("without a file or a test: {line}"));
+        }
+        for named in lives.iter().chain(&held) {
+            let (file, test) = match named.split_once("::") {
+                Some((file, test)) => (file, Some(test)),
+                None => (*named, None),
+            };
+            let is_ours = NAMED.iter().any(|front| file.starts_with(front));
+            match std::fs::read_to_string(root.join(file)) {
+                Ok(code) if is_ours => {
+                    if test.is_some_and(|test| !has_test(&code, test)) {
+                        faults.push(format!("no such test: {named}"));
+                    }
+                }
+                _ => faults.push(format!("no such file: {named}")),
+            }
+        }
+        if held.iter().any(|named| !named.contains("::")) {
+            faults.push(format!("not a test: {line}"));
+        }
+    }
+    assert!(rows > 100, "only {rows} rows");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What stands in backticks.
+fn quoted(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// Whether `code` has a test of this name: a function right below an attribute that makes it one.
+fn has_test(code: &str, name: &str) -> bool {
+    let signature = format!("fn {name}(");
+    let lines: Vec<&str> = code.lines().map(str::trim).collect();
+    let is_test = |at: usize| {
+        lines[..at].iter().rev().take_while(|line| line.starts_with("#[")).any(|line| line.contains("test"))
+    };
+    lines.iter().enumerate().any(|(at, line)| line.contains(&signature) && is_test(at))
+}

@@ -154,6 +154,7 @@ fn open(folder: &Path, root: &Path) -> anyhow::Result<Runtime> {
         data: folder.join("data"),
         state: folder.join("state"),
         cache: folder.join("cache"),
+        home: None,
     };
     let options = RuntimeOptions {
         workspace: Some(root.to_owned()),

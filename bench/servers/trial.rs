@@ -142,6 +142,7 @@ impl Trial<'_> {
             data: self.data.to_owned(),
             state: folder.join("state"),
             cache: folder.join("cache"),
+            home: None,
         };
         let open = || {
             let options = RuntimeOptions {

@@ -177,7 +177,8 @@ fn crossed(merged: &Table, layers: &[Layer]) -> Vec<Problem> {
         for (word, example) in
             [("command", "[\"program\", \"argument\"]"), ("languages", "[\"key of a language\"]")]
         {
-            if texts(server, word).is_empty() {
+            let needless = word == "languages" && server.get("door").is_some();
+            if texts(server, word).is_empty() && !needless {
                 report(&["server", key], format!("server `{key}` has no `{word}`; add `{word} = {example}`"));
             }
         }

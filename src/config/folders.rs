@@ -19,6 +19,8 @@ pub struct Folders {
     pub state: PathBuf,
     /// What may be deleted at any time: `$XDG_CACHE_HOME/lsp-tools`, or what `LSP_TOOLS_CACHE_DIR` says.
     pub cache: PathBuf,
+    /// The user's home, where other programs keep what is shared with us (skills). Nothing of ours is written there.
+    pub home: Option<PathBuf>,
 }
 
 /// The user's folders are not to be found.
@@ -77,6 +79,7 @@ impl Folders {
             data: folder("LSP_TOOLS_DATA_DIR", Xdg::data_dir)?,
             state: folder("LSP_TOOLS_STATE_DIR", |base| base.state_dir().unwrap_or_else(|| base.data_dir()))?,
             cache: folder("LSP_TOOLS_CACHE_DIR", Xdg::cache_dir)?,
+            home: base.as_ref().map(|base| base.home_dir().to_owned()),
         })
     }
 }

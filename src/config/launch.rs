@@ -13,6 +13,7 @@ use super::schema::{Field, take_launch_fields};
 use super::settings::SETTINGS;
 use super::trust::TrustError;
 use super::words::CATALOGUE;
+use crate::text::hex;
 
 /// The launch fields of a project's `servers.toml` and `lsp-tools.toml`, and the programs inside it that would run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl LaunchFields {
             let name = format!("`{}` of `{}`", path.join("."), layer.file);
             // The textual form of a TOML value is one to one with the value: its tables are sorted by key.
             let text = value.to_string();
-            self.fields.insert(name.clone(), hexadecimal(Sha256::digest(&text).as_slice()));
+            self.fields.insert(name.clone(), hex(&Sha256::digest(&text)));
             self.shown.push((printable(&name), printable(&text)));
             if matches!(path.first().map(String::as_str), Some("hooks" | "agents" | "mcp")) {
                 collect_texts(&value, &mut self.words);
@@ -121,7 +122,7 @@ pub(super) fn text_name(path: &str) -> String {
 
 /// The SHA-256 of a text.
 pub(super) fn hash_text(content: &[u8]) -> String {
-    hexadecimal(Sha256::digest(content).as_slice())
+    hex(&Sha256::digest(content))
 }
 
 /// The path of a program relative to its project, not followed through links, and the SHA-256 of the content that would run.
@@ -146,13 +147,5 @@ pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, Strin
             read => hasher.update(&chunk[..read]),
         }
     }
-    Ok((name.to_owned(), hexadecimal(hasher.finalize().as_slice())))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    Ok((name.to_owned(), hex(&hasher.finalize())))
 }

@@ -40,8 +40,8 @@ pub use layer::{Layer, Origin};
 pub use load::{Config, Flags};
 pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, paths_in, skeleton};
 pub use settings::{
-    AuditSettings, BashSettings, DaemonSettings, Deadlines, FetchSettings, LibraryDocsSettings, Limits,
-    LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,
+    AuditSettings, BashSettings, ChatSettings, DaemonSettings, Deadlines, FetchSettings, LibraryDocsSettings,
+    Limits, LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,
 };
 pub use state::{Locked, StateError, StateFolder, StateName};
 pub use trust::{Trust, TrustError, TrustState, Trusted};

@@ -10,12 +10,18 @@
 //! [servers]
 //! idle-stop-s = 600
 //!
+//! [edits]
+//! leasing = "auto"               # one host at a time edits, where several can mount the workspace
+//!
 //! [skills]
 //! directories = ["~/skills"]     # beside the usual ones
 //! disabled = ["noisy"]
 //!
 //! [editor]
 //! share-overlays = false         # agents see unsaved text of editors too
+//!
+//! [chats]                        # only in the user's own settings
+//! enabled = false                # agents may read what was asked in the user's chats
 //!
 //! [agents.researcher]            # what `task` can hand work to
 //! description = "Looks things up"
@@ -39,13 +45,17 @@ use super::schema::{Field, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
 mod bash;
+mod chats;
 mod daemon;
 mod editor;
+mod edits;
 mod web;
 
 pub use bash::{BashSettings, Network, Sandbox};
+pub use chats::ChatSettings;
 pub use daemon::DaemonSettings;
 pub use editor::EditorSettings;
+pub use edits::EditSettings;
 pub use web::{FetchSettings, LibraryDocsSettings};
 
 const MOST_MS: u64 = 3_600_000;
@@ -59,6 +69,7 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("log", Record(LOG)),
     plain("bash", Record(bash::BASH)),
     plain("daemon", Record(daemon::DAEMON)),
+    plain("edits", Record(edits::EDITS)),
     plain("fetch", Record(web::FETCH)),
     plain("library-docs", Record(web::LIBRARY_DOCS)),
     launch("disabled", Texts),
@@ -70,6 +81,7 @@ pub(super) const SETTINGS: &[Field] = &[
     launch("skills", Record(SKILLS)),
     MCP,
     launch("editor", Record(editor::EDITOR)),
+    plain("chats", Record(chats::CHATS)),
 ];
 
 const SKILLS: &[Field] = &[plain("directories", Texts), plain("disabled", Texts)];
@@ -124,6 +136,8 @@ pub struct Settings {
     pub bash: BashSettings,
     /// When the daemon goes.
     pub daemon: DaemonSettings,
+    /// How files are changed.
+    pub edits: EditSettings,
     /// What `fetch_web_page` may ask.
     pub fetch: FetchSettings,
     /// Whom the tools of library documentation ask.
@@ -144,6 +158,8 @@ pub struct Settings {
     pub mounts: Mounts,
     /// How editors take part.
     pub editor: EditorSettings,
+    /// Whether agents may know of the user's chats.
+    pub chats: ChatSettings,
 }
 
 /// How long each kind of request may take, from the caller's question to the answer.
@@ -324,6 +340,7 @@ impl Settings {
         for layer in layers {
             let mut table = layer.read(SETTINGS)?;
             left_out.extend(mounts.take(layer, &mut table)?);
+            left_out.extend(chats::leave_out(layer, &mut table));
             if layer.origin == (Origin::Project { trusted: false }) {
                 left_out.extend(leave_out(&mut table, SETTINGS, &layer.file));
             }
@@ -392,7 +409,12 @@ impl Settings {
     fn unusable_paths(&self, layers: &[Layer]) -> Vec<Problem> {
         let entries = self.bash.writable.iter();
         let faults = entries.filter_map(|entry| Some((entry, bash::writable_fault(entry)?)));
-        faults.filter_map(|(entry, fault)| located(layers, &["bash", "writable", entry], fault)).collect()
+        let chats = self.chats.folders();
+        let chats = chats.filter_map(|(key, folder)| Some((key, folder, chats::fault(key, folder)?)));
+        faults
+            .filter_map(|(entry, fault)| located(layers, &["bash", "writable", entry], fault))
+            .chain(chats.filter_map(|(key, folder, fault)| located(layers, &["chats", key, folder], fault)))
+            .collect()
     }
 
     /// Whether a server never runs.

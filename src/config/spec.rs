@@ -43,8 +43,11 @@ pub struct Server {
     /// Where its documentation is.
     #[serde(default)]
     pub homepage: Option<String>,
-    /// Keys of the languages it speaks.
+    /// Keys of the languages it speaks; none where a `door` starts it.
+    #[serde(default)]
     pub languages: Vec<String>,
+    /// The command of ours that starts it ("copilot"): it is asked for no file.
+    pub door: Option<String>,
     /// Program and arguments.
     pub command: Vec<String>,
     /// Environment variables added for the server's process.

@@ -4,10 +4,12 @@
 //! A reader meets the old file or the new one and needs no lock, since a file is replaced by a rename. Whoever writes
 //! holds the folder's lock, so that what was counted or read before a change is still so when the change is made.
 
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
@@ -19,6 +21,8 @@ const FRESH: &str = ".new";
 const NAME_BYTES: usize = 128;
 /// How long another process may hold the lock; a change takes milliseconds.
 const LOCKED: Duration = Duration::from_secs(2);
+/// How long those before us in this process may take together: a daemon has many clients, and each change waits for the disk.
+const QUEUED: Duration = Duration::from_secs(30);
 /// How often the lock is tried: the kernel does not tell when one becomes free without waiting for it without end.
 const TRY_AGAIN: Duration = Duration::from_millis(5);
 
@@ -62,7 +66,7 @@ pub enum StateError {
         what: &'static str,
     },
     /// Somebody holds the lock.
-    #[error("another process has been changing {what} for {} s; try again", LOCKED.as_secs())]
+    #[error("others have been changing {what} for {} s or more; try again", LOCKED.as_secs())]
     Busy {
         /// What it holds.
         what: &'static str,
@@ -91,7 +95,41 @@ pub enum StateError {
 #[derive(Debug)]
 pub struct Locked<'a> {
     folder: &'a StateFolder,
+    /// Before the turn: the next one in this process then finds the file free.
     _lock: File,
+    _turn: Turn,
+}
+
+/// The folders that somebody in this process changes now. Who waits here is woken, where the file would have to be tried again and
+/// again, and whoever tries at the wrong moments would never get it.
+static CHANGED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static FREED: Condvar = Condvar::new();
+
+/// A place in [`CHANGED`].
+#[derive(Debug)]
+struct Turn(PathBuf);
+
+impl Turn {
+    /// Waits until nobody else in this process changes the folder at `path`, at most [`QUEUED`].
+    fn take(path: &Path) -> Option<Self> {
+        // Nothing is left half done under this lock, so a panicking holder has not broken it.
+        let changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = |changed: &mut BTreeSet<PathBuf>| changed.contains(path);
+        let (mut changed, waited) =
+            FREED.wait_timeout_while(changed, QUEUED, taken).unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            return None;
+        }
+        changed.insert(path.to_owned());
+        Some(Self(path.to_owned()))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        CHANGED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+        FREED.notify_all();
+    }
 }
 
 impl StateFolder {
@@ -144,7 +182,8 @@ impl StateFolder {
         Ok(names)
     }
 
-    /// Makes the folder if need be and waits, at most two seconds, until nobody else changes it. Blocks.
+    /// Makes the folder if need be and waits until nobody else changes it: at most two seconds for another process, and as long
+    /// as it takes (within half a minute) for those who came before in this one. Blocks.
     ///
     /// # Errors
     /// Where the folder cannot be believed or made, or somebody else holds it.
@@ -153,12 +192,13 @@ impl StateFolder {
         builder.recursive(true).mode(0o700);
         builder.create(&self.path).map_err(|error| self.failed("written", error))?;
         self.is_there()?;
+        let turn = Turn::take(&self.path).ok_or(StateError::Busy { what: self.what })?;
         let lock = options().write(true).create(true).truncate(false).open(self.path.join(LOCK));
         let lock = lock.map_err(|error| self.failed("locked", error))?;
         let until = Instant::now() + LOCKED;
         loop {
             match lock.try_lock() {
-                Ok(()) => return Ok(Locked { folder: self, _lock: lock }),
+                Ok(()) => return Ok(Locked { folder: self, _lock: lock, _turn: turn }),
                 Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(TRY_AGAIN),
                 Err(TryLockError::WouldBlock) => return Err(StateError::Busy { what: self.what }),
                 Err(TryLockError::Error(error)) => return Err(self.failed("locked", error)),
@@ -276,6 +316,20 @@ mod tests {
     }
 
     #[test]
+    fn many_callers_of_one_process_all_get_their_turn() {
+        let (_keep, folder) = folder();
+        // Together they take longer than another process would be waited for.
+        let share = LOCKED * 3 / 2 / 60;
+        let served = std::thread::scope(|scope| {
+            let callers: Vec<_> = (0..60)
+                .map(|_| scope.spawn(|| folder.lock().map(|_locked| std::thread::sleep(share)).is_ok()))
+                .collect();
+            callers.into_iter().filter_map(|caller| caller.join().ok()).filter(|served| *served).count()
+        });
+        assert_eq!(served, 60);
+    }
+
+    #[test]
     fn what_others_can_change_is_not_used() {
         let (_keep, folder) = folder();
         folder.lock().unwrap().write(&name("a"), b"x").unwrap();
@@ -308,7 +362,10 @@ mod tests {
     #[test]
     fn whoever_waits_too_long_for_the_lock_is_told() {
         let (_keep, folder) = folder();
-        let held = folder.lock().unwrap();
+        drop(folder.lock().unwrap());
+        // Another process has it: nobody here knows of this lock.
+        let held = options().write(true).open(folder.path.join(LOCK)).unwrap();
+        held.lock().unwrap();
         let begun = Instant::now();
         assert!(matches!(folder.lock(), Err(StateError::Busy { .. })));
         assert!(begun.elapsed() >= LOCKED && begun.elapsed() < LOCKED * 5);

@@ -209,6 +209,16 @@ impl Trust {
         Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
     }
 
+    /// The texts of `project` that were trusted and whose paths begin with `start`, also those that are gone since.
+    ///
+    /// # Errors
+    /// When the store or the project's folder cannot be read.
+    pub fn texts_below(&self, project: &Path, start: &str) -> Result<Vec<String>, TrustError> {
+        let (key, _, _) = identity(project)?;
+        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(Vec::new()) };
+        Ok(record.texts.into_keys().filter(|path| path.starts_with(start)).collect())
+    }
+
     /// Whether a tool that the project drops in may run: only where its owner trusted the project when the tool was this one
     /// (`pin`: all that decides what it does, as in [`LaunchFields::add_tool`]). Other tools of the project do not matter.
     ///

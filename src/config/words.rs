@@ -27,6 +27,7 @@ pub(super) const SERVER: &[Field] = &[
     plain("name", Text),
     plain("homepage", Text),
     plain("languages", Texts),
+    plain("door", Text),
     launch("command", Texts),
     launch("env", TextTable),
     plain("root-markers", Texts),

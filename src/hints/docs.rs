@@ -60,11 +60,7 @@ fn body_start(text: &str, name_end: usize, role: Role) -> usize {
 }
 
 fn cut(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(most)]
 }
 
 /// `text` without the indentation that all its lines but the first share, and without the first one's own.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_lsp::{
     AnyEvent, AnyNotification, AnyRequest, ErrorCode, LspService, MainLoop, ResponseError, ServerSocket,
 };
-use futures::future::{Ready, ready};
+use futures::future::{BoxFuture, FutureExt, ready};
 use futures::{AsyncRead, AsyncWrite};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -84,10 +84,25 @@ impl RequestError {
 
 /// Answers what a server asks and hears what it tells. Called from the connection's own task: it must not block.
 pub trait Incoming: Send + 'static {
-    /// The result of a server's request, or the error it is answered with.
-    fn request(&mut self, method: &str, params: Value) -> Result<Value, Refusal>;
+    /// What a server's request is answered with. What the request leads to has happened when this returns; only the answer may
+    /// come later.
+    fn request(&mut self, method: &str, params: Value) -> Answering;
     /// A server's notification.
     fn notification(&mut self, method: &str, params: &RawValue);
+}
+
+/// The result of a server's request, or the error it is answered with: there already, or when it is done.
+pub enum Answering {
+    /// There already.
+    Now(Result<Value, Refusal>),
+    /// Answered when it is done, while other requests are answered; dropped with the conversation.
+    Later(BoxFuture<'static, Result<Value, Refusal>>),
+}
+
+impl From<Result<Value, Refusal>> for Answering {
+    fn from(answer: Result<Value, Refusal>) -> Self {
+        Self::Now(answer)
+    }
 }
 
 /// How a server's request is refused.
@@ -233,6 +248,16 @@ impl Connection {
         self.start(method, params)?.answer(deadline).await
     }
 
+    /// Returns when everything that was sent before stands in front of whatever is answered from now on: answers to the
+    /// server's own requests do not stand in line with what we send by ourselves.
+    pub async fn in_order(&self) {
+        let (passed, waiting) = tokio::sync::oneshot::channel();
+        if self.socket.emit(Passed(passed)).is_ok() {
+            // It fails where the conversation ends first; then nothing is answered any more.
+            let _ended = waiting.await;
+        }
+    }
+
     /// Why the conversation is over, once it is.
     pub fn closed(&self) -> Option<String> {
         self.closed.0.borrow().clone()
@@ -337,6 +362,9 @@ fn refused(method: &str, error: &RawValue) -> RequestError {
     }
 }
 
+/// Goes through the loop's queue behind what was sent, and tells that it has.
+struct Passed(tokio::sync::oneshot::Sender<()>);
+
 /// What the main loop calls for the server's messages.
 struct Handler<I> {
     incoming: I,
@@ -356,7 +384,7 @@ impl<I: Incoming> Handler<I> {
 impl<I: Incoming> Service<AnyRequest> for Handler<I> {
     type Response = Value;
     type Error = ResponseError;
-    type Future = Ready<Result<Value, ResponseError>>;
+    type Future = BoxFuture<'static, Result<Value, ResponseError>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         Poll::Ready(Ok(()))
@@ -366,14 +394,26 @@ impl<I: Incoming> Service<AnyRequest> for Handler<I> {
         let body = self.body(&request.params);
         let params =
             serde_json::from_str(body.get()).map_err(|error| Refusal::InvalidParams(error.to_string()));
-        let result = params.and_then(|params| self.incoming.request(&request.method, params));
-        ready(result.map_err(|refusal| match refusal {
-            Refusal::MethodNotFound => ResponseError::new(
-                ErrorCode::METHOD_NOT_FOUND,
-                format!("{} is not supported", request.method),
-            ),
-            Refusal::InvalidParams(what) => ResponseError::new(ErrorCode::INVALID_PARAMS, what),
-        }))
+        let answer = match params {
+            Ok(params) => self.incoming.request(&request.method, params),
+            Err(refusal) => Answering::Now(Err(refusal)),
+        };
+        let method = request.method;
+        match answer {
+            Answering::Now(result) => ready(result.map_err(|refusal| error_of(&method, refusal))).boxed(),
+            Answering::Later(result) => {
+                result.map(move |result| result.map_err(|refusal| error_of(&method, refusal))).boxed()
+            }
+        }
+    }
+}
+
+fn error_of(method: &str, refusal: Refusal) -> ResponseError {
+    match refusal {
+        Refusal::MethodNotFound => {
+            ResponseError::new(ErrorCode::METHOD_NOT_FOUND, format!("{method} is not supported"))
+        }
+        Refusal::InvalidParams(what) => ResponseError::new(ErrorCode::INVALID_PARAMS, what),
     }
 }
 
@@ -384,7 +424,10 @@ impl<I: Incoming> LspService for Handler<I> {
         ControlFlow::Continue(())
     }
 
-    fn emit(&mut self, _: AnyEvent) -> ControlFlow<async_lsp::Result<()>> {
+    fn emit(&mut self, event: AnyEvent) -> ControlFlow<async_lsp::Result<()>> {
+        if let Ok(Passed(passed)) = event.downcast::<Passed>() {
+            let _nobody = passed.send(());
+        }
         ControlFlow::Continue(())
     }
 }

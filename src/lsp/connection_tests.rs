@@ -4,14 +4,27 @@ use tokio_util::compat::{Compat, TokioAsyncReadCompatExt};
 
 use super::*;
 
-/// Remembers what it was told; answers `custom/known` only.
-struct Ears(Arc<std::sync::Mutex<Vec<String>>>);
+/// Remembers what it was told; answers `custom/known`, and `custom/slow` when `custom/done` was told.
+struct Ears(Arc<std::sync::Mutex<Vec<String>>>, Arc<tokio::sync::Notify>);
 
 impl Incoming for Ears {
-    fn request(&mut self, method: &str, params: Value) -> Result<Value, Refusal> {
-        if method == "custom/known" { Ok(json!({ "echo": params })) } else { Err(Refusal::MethodNotFound) }
+    fn request(&mut self, method: &str, params: Value) -> Answering {
+        match method {
+            "custom/known" => Ok(json!({ "echo": params })).into(),
+            "custom/slow" => {
+                let done = self.1.clone();
+                Answering::Later(Box::pin(async move {
+                    done.notified().await;
+                    Ok(json!("slow"))
+                }))
+            }
+            _ => Err(Refusal::MethodNotFound).into(),
+        }
     }
     fn notification(&mut self, method: &str, params: &RawValue) {
+        if method == "custom/done" {
+            self.1.notify_waiters();
+        }
         if let Ok(mut heard) = self.0.lock() {
             heard.push(format!("{method} {params}"));
         }
@@ -25,7 +38,7 @@ fn pair() -> (Connection, futures::io::BufReader<Pipe>, Pipe, Arc<std::sync::Mut
     let (output, server_out) = tokio::io::duplex(1 << 20);
     let (input, server_in) = tokio::io::duplex(1 << 20);
     let heard = Arc::default();
-    let ears = Ears(Arc::clone(&heard));
+    let ears = Ears(Arc::clone(&heard), Arc::default());
     let connection = Connection::open("test", output.compat(), input.compat(), ears, None);
     (connection, futures::io::BufReader::new(server_in.compat()), server_out.compat(), heard)
 }
@@ -140,4 +153,41 @@ async fn errors_of_the_server_keep_code_and_data() {
     let error = pending.answer::<Value>(soon()).await.unwrap_err();
     assert!(error.is_transient());
     assert!(matches!(error, RequestError::Refused { data, .. } if data["retriggerRequest"] == true));
+}
+
+#[tokio::test]
+async fn a_request_that_takes_time_keeps_no_other_waiting() {
+    let (_connection, mut from, mut to, _heard) = pair();
+    for (id, method) in [(1, "custom/slow"), (2, "custom/known"), (3, "custom/unknown")] {
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": {} }).to_string();
+        to.write_all(frame(&body).as_bytes()).await.unwrap();
+    }
+    let (known, unknown) = (receive(&mut from).await, receive(&mut from).await);
+    assert_eq!((&known["id"], &known["result"]), (&json!(2), &json!({ "echo": {} })));
+    assert_eq!((&unknown["id"], &unknown["error"]["code"]), (&json!(3), &json!(-32601)));
+    let done = json!({ "jsonrpc": "2.0", "method": "custom/done", "params": {} }).to_string();
+    to.write_all(frame(&done).as_bytes()).await.unwrap();
+    let slow = receive(&mut from).await;
+    assert_eq!((&slow["id"], &slow["result"]), (&json!(1), &json!("slow")));
+}
+
+#[tokio::test]
+async fn what_was_told_before_an_answer_arrives_before_it() {
+    for _ in 0..200 {
+        let (connection, mut from, mut to, _heard) = pair();
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "custom/slow", "params": {} }).to_string();
+        to.write_all(frame(&body).as_bytes()).await.unwrap();
+        for number in 0..3 {
+            connection.notify("custom/told", &json!({ "number": number }));
+        }
+        connection.in_order().await;
+        let done = json!({ "jsonrpc": "2.0", "method": "custom/done", "params": {} }).to_string();
+        to.write_all(frame(&done).as_bytes()).await.unwrap();
+        for number in 0..3 {
+            assert_eq!(receive(&mut from).await["params"]["number"], number);
+        }
+        assert_eq!(receive(&mut from).await["result"], "slow");
+        connection.close("done");
+        connection.in_order().await;
+    }
 }

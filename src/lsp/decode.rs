@@ -47,8 +47,12 @@ pub struct Texts<'a> {
 impl<'a> Texts<'a> {
     /// For an answer about `snapshot`.
     pub fn new(session: &'a Session, snapshot: &Snapshot) -> Self {
-        let own = FileRef::Inside(snapshot.path.clone());
-        let buffers = HashMap::from([(own.clone(), Some(snapshot.buffer.clone()))]);
+        Self::of(session, FileRef::Inside(snapshot.path.clone()), snapshot.buffer.clone())
+    }
+
+    /// For an answer about `own`, whose text is `text`.
+    pub fn of(session: &'a Session, own: FileRef, text: Buffer) -> Self {
+        let buffers = HashMap::from([(own.clone(), Some(text))]);
         Self { session, own, buffers, dropped: 0 }
     }
 
@@ -78,8 +82,7 @@ impl<'a> Texts<'a> {
     /// A range of `file`. Where its text cannot be read, code units are taken for characters.
     pub fn range_in(&mut self, file: &FileRef, value: &Value) -> Option<Range> {
         let encoding = self.session.capabilities.encoding;
-        let start = encoded(&value["start"], encoding)?;
-        let end = encoded(&value["end"], encoding)?;
+        let EncodedRange { start, end } = encoded_range(value, encoding)?;
         Some(match self.buffer(file) {
             Some(buffer) => buffer.decode_range(EncodedRange { start, end }),
             None => Range::new(Position::new(start.line, start.unit), Position::new(end.line, end.unit)),
@@ -285,7 +288,13 @@ pub fn elements(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten().chain(one)
 }
 
-fn encoded(value: &Value, encoding: Encoding) -> Option<EncodedPosition> {
+/// LSP 3.17 *Range*, if it is one.
+pub fn encoded_range(value: &Value, encoding: Encoding) -> Option<EncodedRange> {
+    Some(EncodedRange { start: encoded(&value["start"], encoding)?, end: encoded(&value["end"], encoding)? })
+}
+
+/// LSP 3.17 *Position*, if it is one.
+pub fn encoded(value: &Value, encoding: Encoding) -> Option<EncodedPosition> {
     // A line beyond u32 is past every text's end, and so is clamped; a negative one means nothing.
     let number = |value: &Value| value.as_u64().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     Some(EncodedPosition { line: number(&value["line"])?, unit: number(&value["character"])?, encoding })

@@ -2,7 +2,7 @@
 //!
 //! What lives here, from the pipe upwards: [`wire`] (tolerant frames), [`connection`] (requests, cancellation; the only
 //! file that names async-lsp), [`process`] (spawning, supervising, ending), [`session`] (one initialized server), [`ask`]
-//! (questions to it), `documents` (what it has open), [`readiness`] and [`diagnostics`] (how far its answers can be relied
+//! (questions to it), `documents` (what it has open), [`people`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied
 //! on), [`operations`] and [`hierarchy`] (what it can be asked), [`relay`] (an editor's own questions, passed through), and the [`manager`] over all of them. [`locate`] finds
 //! servers, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
 //! `text`, `workspace`, `config`. Nothing above names a type of an LSP crate: answers are in the words of [`model`].
@@ -25,7 +25,9 @@ pub mod latency;
 pub mod locate;
 pub mod manager;
 pub mod model;
+pub mod news;
 pub mod operations;
+pub mod people;
 pub mod process;
 pub mod progress;
 pub mod readiness;

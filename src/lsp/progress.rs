@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::people::People;
+
 /// Something happened that is worth showing while an answer is waited for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -48,7 +50,11 @@ pub enum ProgressEvent {
 
 /// Everyone who watches the servers of a workspace. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Watchers(Arc<Mutex<Vec<UnboundedSender<ProgressEvent>>>>);
+pub struct Watchers {
+    senders: Arc<Mutex<Vec<UnboundedSender<ProgressEvent>>>>,
+    /// Who also hears what servers have to say to people.
+    pub people: People,
+}
 
 /// While it lives, its watcher is told. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -63,20 +69,20 @@ struct Watch {
 impl Watchers {
     /// From now on `sender` is told, until what is returned is dropped.
     pub fn watch(&self, sender: UnboundedSender<ProgressEvent>) -> Watching {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
+        self.senders.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
         Watching(Arc::new(Watch { watchers: self.clone(), sender }))
     }
 
     /// Tells everyone who watches. Those who are gone are forgotten.
     pub fn tell(&self, event: &ProgressEvent) {
-        let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut senders = self.senders.lock().unwrap_or_else(PoisonError::into_inner);
         senders.retain(|sender| sender.send(event.clone()).is_ok());
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let mut senders = self.watchers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut senders = self.watchers.senders.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = senders.iter().position(|sender| sender.same_channel(&self.sender)) {
             senders.swap_remove(place);
         }

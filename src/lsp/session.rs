@@ -13,6 +13,7 @@ use super::connection::{Connection, OUTPUT_CLOSED, RequestError};
 use super::documents::Documents;
 use super::process::{Exit, ServerProcess};
 use super::readiness::Ready;
+use super::relay::Strangers;
 use super::state::{Ears, State, folder_value};
 use super::uri;
 use super::view::{Rivalry, Shown, View};
@@ -85,6 +86,8 @@ pub struct Session {
     pub(super) view: tokio::sync::RwLock<Shown>,
     /// The same, for those who bring documents in step.
     pub(super) unsaved: Mutex<View>,
+    /// Documents outside the workspace that editors have asked about; whoever asks holds it.
+    pub(super) outside: tokio::sync::Mutex<Strangers>,
     /// How often callers with texts of their own have taken it from each other.
     pub(super) rivalry: Mutex<Rivalry>,
 }
@@ -166,6 +169,7 @@ impl Session {
             commands: tokio::sync::Mutex::default(),
             view: tokio::sync::RwLock::default(),
             unsaved: Mutex::default(),
+            outside: tokio::sync::Mutex::default(),
             rivalry: Mutex::default(),
         })
     }
@@ -336,22 +340,6 @@ impl Session {
     /// What the server counts columns in.
     pub fn encoding(&self) -> Encoding {
         self.capabilities.encoding
-    }
-
-    /// How often the server has said that its findings are others now.
-    pub fn refreshes(&self) -> u64 {
-        self.state.refreshes()
-    }
-
-    /// Waits until the server has said that more often than `known` times, or has ended.
-    pub async fn wait_refresh(&self, known: u64) {
-        let mut bell = self.state.listen();
-        while self.state.refreshes() <= known {
-            tokio::select! {
-                rung = bell.changed() => if rung.is_err() { return },
-                _ = self.connection.wait_closed() => return,
-            }
-        }
     }
 
     /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and

@@ -4,12 +4,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures::FutureExt;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::capabilities::Registrations;
-use super::connection::{Incoming, Refusal};
+use super::connection::{Answering, Incoming, Refusal};
 use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;
@@ -28,6 +29,8 @@ pub struct Pushes {
     pub version: Option<i32>,
     /// The `diagnostics` of the last one, undecoded.
     pub items: Arc<Vec<Value>>,
+    /// How many times they were others than before.
+    pub news: u64,
     /// How many pushes in a row have come with that version.
     pub of_version: u64,
     /// How many times the server has said that it is done with the document (the catalogue's idle sign).
@@ -120,6 +123,11 @@ impl State {
         self.inner().pushes.get(path).map_or(0, |pushes| pushes.count)
     }
 
+    /// How often other findings than before were pushed for a document.
+    pub fn news(&self, path: &WorkspacePath) -> u64 {
+        self.inner().pushes.get(path).map_or(0, |pushes| pushes.news)
+    }
+
     /// Forgets what was pushed for a document that is closed.
     pub fn forget_pushes(&self, path: &WorkspacePath) {
         self.inner().pushes.remove(path);
@@ -204,6 +212,7 @@ impl State {
             pushes.count += 1;
             pushes.of_version = if pushes.version == publish.version { pushes.of_version + 1 } else { 1 };
             pushes.version = publish.version;
+            pushes.news += u64::from(*pushes.items != publish.diagnostics);
             pushes.items = Arc::new(publish.diagnostics);
             pushes.idle_at_push = pushes.idle;
         }
@@ -218,7 +227,10 @@ impl State {
             "experimental/serverStatus" => inner.readiness.server_status(params),
             "window/showMessage" | "window/logMessage" => {
                 self.note_message(&mut inner, method, params);
-                return;
+                drop(inner);
+                let method =
+                    if method == "window/showMessage" { "window/showMessage" } else { "window/logMessage" };
+                return self.progress.people.tell(&self.server, method, params);
             }
             _ => inner.readiness.notification(rule, method, params),
         }
@@ -309,7 +321,7 @@ impl State {
                 Ok(Value::Null)
             }
             "workspace/workspaceFolders" => Ok(self.workspace_folders()),
-            "window/workDoneProgress/create" | "window/showMessageRequest" => Ok(Value::Null),
+            "window/workDoneProgress/create" => Ok(Value::Null),
             "window/showDocument" => Ok(json!({ "success": false })),
             "workspace/applyEdit" => Ok(self.apply_edit(params)),
             "workspace/diagnostic/refresh" => {
@@ -350,8 +362,12 @@ pub fn folder_value(workspace: &Workspace, folder: &WorkspacePath) -> Value {
 pub struct Ears(pub Arc<State>);
 
 impl Incoming for Ears {
-    fn request(&mut self, method: &str, params: Value) -> Result<Value, Refusal> {
-        self.0.answer(method, &params)
+    fn request(&mut self, method: &str, params: Value) -> Answering {
+        // Only a person takes time for an answer.
+        if method == "window/showMessageRequest" && !self.0.inner().stopping {
+            return Answering::Later(self.0.progress.people.ask(&self.0.server, params).map(Ok).boxed());
+        }
+        self.0.answer(method, &params).into()
     }
 
     fn notification(&mut self, method: &str, params: &RawValue) {

@@ -99,6 +99,9 @@ impl View {
 
     /// This view over `below`: where both hide a file, this one's text counts.
     pub fn over(&self, below: &Self) -> Self {
+        if below.is_disk() {
+            return Self { holder: self.holder.or(below.holder), ..self.clone() };
+        }
         let own = self.texts.iter().map(|(path, unsaved)| (path.clone(), unsaved.clone()));
         Self { holder: self.holder.or(below.holder), ..below.covered(own) }
     }

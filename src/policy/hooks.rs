@@ -4,12 +4,19 @@
 //! A hook gets one JSON object on its standard input and answers with one on its standard output; no output is no
 //! objection. It runs without a shell, in the workspace's root, under a supervisor that ends whatever it leaves behind.
 //! Whatever goes wrong with a hook before a call forbids the call.
+//!
+//! Repositories bring hooks of other programs' making ([`files`]), which run once their owner has trusted them: in a shell, and
+//! with words of their own ([`speech`]).
+
+pub mod files;
+mod speech;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use regex::Regex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,10 +47,54 @@ pub struct Hooks {
 /// One hook.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    program: String,
-    args: Vec<String>,
-    tools: Vec<NamePattern>,
+    /// What people know it by: its program's file name, or its file's.
+    name: String,
+    does: Does,
+    tools: Tools,
     timeout: Duration,
+    hears: Hears,
+    speech: Speech,
+}
+
+/// What a hook runs.
+#[derive(Debug, Clone)]
+enum Does {
+    Program { program: String, args: Vec<String> },
+    Shell { command: String, cwd: Option<String>, env: BTreeMap<String, String> },
+}
+
+/// The tools that a hook is told of.
+#[derive(Debug, Clone)]
+enum Tools {
+    /// These; all where there are none.
+    Named(Vec<NamePattern>),
+    /// Those whose name is one of these; all where there is no pattern.
+    Matching(Option<Regex>),
+}
+
+/// The calls that a hook is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hears {
+    All,
+    Successes,
+    Failures,
+}
+
+/// The words in which a hook is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speech {
+    Ours,
+    Copilot,
+    Claude,
+}
+
+/// How a hook ended, and what it wrote.
+#[derive(Debug)]
+struct Ran {
+    exit: Exit,
+    output: Vec<u8>,
+    /// The last lines of its standard error.
+    errors: Vec<String>,
 }
 
 /// What a hook is told.
@@ -87,6 +138,9 @@ pub struct PreAnswer {
 pub struct PostAnswer {
     /// Instead of the answer.
     pub result: Option<Value>,
+    /// Words for the model beside the answer: hooks of hooks files have them.
+    #[serde(skip)]
+    pub context: Option<String>,
 }
 
 /// Why a hook gave no answer. The machine's paths and the hook's own words are in the log.
@@ -116,7 +170,7 @@ pub enum HookError {
         source: SpawnError,
     },
     /// Its time was up.
-    #[error("the hook `{hook}` did not answer within {} ms and was ended; `timeout-ms` sets how long it may take", timeout.as_millis())]
+    #[error("the hook `{hook}` did not answer within {} ms and was ended; `timeout-ms`, in a hooks file `timeoutSec`, sets how long it may take", timeout.as_millis())]
     TooLong {
         /// The hook.
         hook: String,
@@ -205,17 +259,36 @@ impl Hook {
             NamePattern::new(name).ok_or_else(|| format!("`{name}` in `tools` is no tool's name"))
         };
         let tools = written.tools.iter().map(name).collect::<Result<_, _>>()?;
-        Ok(Self { program: program.clone(), args: args.to_vec(), tools, timeout: written.timeout() })
+        Ok(Self {
+            name: program.rsplit('/').next().unwrap_or(program).to_owned(),
+            does: Does::Program { program: program.clone(), args: args.to_vec() },
+            tools: Tools::Named(tools),
+            timeout: written.timeout(),
+            hears: Hears::All,
+            speech: Speech::Ours,
+        })
     }
 
     /// Whether it is told of calls of `tool`.
     pub fn sees(&self, tool: &str) -> bool {
-        self.tools.is_empty() || self.tools.iter().any(|name| name.matches(tool))
+        match &self.tools {
+            Tools::Named(names) => names.is_empty() || names.iter().any(|name| name.matches(tool)),
+            Tools::Matching(pattern) => pattern.as_ref().is_none_or(|pattern| pattern.is_match(tool)),
+        }
     }
 
-    /// What people know it by: its program's file name.
+    /// Whether it is told of a call that ended so.
+    pub fn hears(&self, ok: bool) -> bool {
+        match self.hears {
+            Hears::All => true,
+            Hears::Successes => ok,
+            Hears::Failures => !ok,
+        }
+    }
+
+    /// What people know it by.
     pub fn name(&self) -> &str {
-        self.program.rsplit('/').next().unwrap_or(&self.program)
+        &self.name
     }
 
     /// Asks a hook before a call.
@@ -227,7 +300,11 @@ impl Hook {
         runner: HookRunner<'_>,
         input: &HookInput<'_>,
     ) -> Result<PreAnswer, HookError> {
-        let mut answer: PreAnswer = self.ask(runner, input).await?;
+        let ran = self.run(runner, input).await?;
+        let mut answer = match self.speech {
+            Speech::Ours => self.ours::<PreAnswer>(&ran)?,
+            Speech::Copilot | Speech::Claude => speech::before(&self.name, &ran)?,
+        };
         answer.why = answer.why.map(|why| why.chars().take(LONGEST_WHY).collect());
         Ok(answer)
     }
@@ -241,36 +318,36 @@ impl Hook {
         runner: HookRunner<'_>,
         input: &HookInput<'_>,
     ) -> Result<PostAnswer, HookError> {
-        self.ask(runner, input).await
+        let ran = self.run(runner, input).await?;
+        let mut answer = match self.speech {
+            Speech::Ours => self.ours::<PostAnswer>(&ran)?,
+            Speech::Copilot | Speech::Claude => speech::after(&self.name, &ran)?,
+        };
+        answer.context = answer.context.map(|context| context.chars().take(LONGEST_WHY).collect());
+        Ok(answer)
     }
 
-    async fn ask<A: DeserializeOwned + Default>(
-        &self,
-        runner: HookRunner<'_>,
-        input: &HookInput<'_>,
-    ) -> Result<A, HookError> {
-        let output = self.run(runner, input).await?;
-        if output.iter().all(u8::is_ascii_whitespace) {
+    fn ours<A: DeserializeOwned + Default>(&self, ran: &Ran) -> Result<A, HookError> {
+        if ran.exit != Exit::Code(0) {
+            return Err(HookError::Failed { hook: self.name.clone(), exit: ran.exit });
+        }
+        if ran.output.iter().all(u8::is_ascii_whitespace) {
             return Ok(A::default());
         }
-        serde_json::from_slice(&output)
-            .map_err(|error| HookError::NoAnswer { hook: self.name().to_owned(), problem: error.to_string() })
+        serde_json::from_slice(&ran.output)
+            .map_err(|error| HookError::NoAnswer { hook: self.name.clone(), problem: error.to_string() })
     }
 
     /// What the hook writes when it is told `input`.
-    async fn run(&self, runner: HookRunner<'_>, input: &HookInput<'_>) -> Result<Vec<u8>, HookError> {
-        let hook = || self.name().to_owned();
-        let program = self.locate(runner)?;
-        let told = serde_json::to_vec(input)
-            .map_err(|error| HookError::NoAnswer { hook: hook(), problem: error.to_string() })?;
-        let deadline = Instant::now() + self.timeout;
-        let spawn = Spawn {
-            name: format!("hook {}", self.name()),
-            program,
-            args: self.args.iter().map(OsString::from).collect(),
-            env: BTreeMap::new(),
-            cwd: runner.workspace.root().to_owned(),
+    async fn run(&self, runner: HookRunner<'_>, input: &HookInput<'_>) -> Result<Ran, HookError> {
+        let hook = || self.name.clone();
+        let spawn = self.spawn(runner)?;
+        let told = match self.speech {
+            Speech::Ours => serde_json::to_vec(input),
+            Speech::Copilot | Speech::Claude => serde_json::to_vec(&speech::told(self.speech, input)),
         };
+        let told = told.map_err(|error| HookError::NoAnswer { hook: hook(), problem: error.to_string() })?;
+        let deadline = Instant::now() + self.timeout;
         let started = runner.spawner.spawn(spawn).await;
         let mut process = started.map_err(|source| {
             tracing::warn!("{source}");
@@ -306,34 +383,80 @@ impl Hook {
             process.terminate(Duration::ZERO).await;
             tracing::warn!(
                 "the hook {} failed; its last words: {}",
-                self.program,
+                self.name,
                 process.stderr_tail().join(" | ")
             );
         }
-        match outcome? {
-            (Exit::Code(0), output) => Ok(output),
-            (exit, _) => Err(HookError::Failed { hook: hook(), exit }),
+        outcome.map(|(exit, output)| Ran { exit, output, errors: process.stderr_tail() })
+    }
+
+    /// What is started, unless it or a file that it is given belongs to the project and is not trusted.
+    fn spawn(&self, runner: HookRunner<'_>) -> Result<Spawn, HookError> {
+        let name = format!("hook {}", self.name);
+        let root = runner.workspace.root();
+        match &self.does {
+            Does::Program { program, args } => Ok(Spawn {
+                name,
+                program: self.locate(runner, program, args)?,
+                args: args.iter().map(OsString::from).collect(),
+                env: BTreeMap::new(),
+                cwd: root.to_owned(),
+            }),
+            Does::Shell { command, cwd, env } => {
+                let cwd = root.join(cwd.as_deref().unwrap_or_default());
+                if runner.workspace.inside(&cwd).is_none() {
+                    return Err(HookError::NotFound(self.name.clone()));
+                }
+                for word in files::words(command) {
+                    self.trusted(runner, &cwd.join(word), word)?;
+                }
+                Ok(Spawn {
+                    name,
+                    program: self.on_path(runner, "bash")?,
+                    args: ["-c", command].map(OsString::from).into(),
+                    env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                    cwd,
+                })
+            }
         }
     }
 
-    /// The program, unless it or a file that it is given belongs to the project and is not trusted.
-    fn locate(&self, runner: HookRunner<'_>) -> Result<PathBuf, HookError> {
-        let root = runner.workspace.root();
-        let not_found = || HookError::NotFound(self.name().to_owned());
-        for word in self.args.iter().chain(self.program.contains('/').then_some(&self.program)) {
-            let path = root.join(word);
-            let inside = path.is_file() && runner.workspace.inside(&path).is_some();
-            if inside && !(runner.may_run)(&path) {
-                return Err(HookError::Untrusted { hook: self.name().to_owned(), file: word.clone() });
-            }
+    /// Refuses a file of the project that its owner has not trusted as it is now.
+    fn trusted(&self, runner: HookRunner<'_>, path: &Path, word: &str) -> Result<(), HookError> {
+        let inside = path.is_file() && runner.workspace.inside(path).is_some();
+        if inside && !(runner.may_run)(path) {
+            return Err(HookError::Untrusted { hook: self.name.clone(), file: word.to_owned() });
         }
-        if self.program.contains('/') {
-            let path = root.join(&self.program);
+        Ok(())
+    }
+
+    fn locate(&self, runner: HookRunner<'_>, program: &str, args: &[String]) -> Result<PathBuf, HookError> {
+        let root = runner.workspace.root();
+        for word in args.iter().map(String::as_str).chain(program.contains('/').then_some(program)) {
+            self.trusted(runner, &root.join(word), word)?;
+        }
+        if program.contains('/') {
+            let path = root.join(program);
+            let not_found = || HookError::NotFound(self.name.clone());
             return if locate::is_program(&path) { Ok(path) } else { Err(not_found()) };
         }
+        self.on_path(runner, program)
+    }
+
+    fn on_path(&self, runner: HookRunner<'_>, program: &str) -> Result<PathBuf, HookError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::env::split_paths(&path).filter(|folder| runner.workspace.inside(folder).is_none());
-        locate::search(&self.program, folders).ok_or_else(not_found)
+        locate::search(program, folders).ok_or_else(|| HookError::NotFound(self.name.clone()))
+    }
+
+    /// The words of a hook of a hooks file that may name files of the project, and the folder they begin in.
+    pub fn words_of_shell(&self) -> Option<(&str, impl Iterator<Item = &str>)> {
+        match &self.does {
+            Does::Program { .. } => None,
+            Does::Shell { command, cwd, .. } => {
+                Some((cwd.as_deref().unwrap_or_default(), files::words(command)))
+            }
+        }
     }
 }
 

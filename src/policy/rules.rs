@@ -35,6 +35,8 @@ pub struct Policy {
     scope: Scope,
     allow: Vec<Rule>,
     agents: BTreeMap<String, AgentRules>,
+    /// Tools that there are only where the user has switched them on, and what a call is told where not.
+    switched_off: Vec<(&'static str, &'static str)>,
 }
 
 /// What narrows.
@@ -101,6 +103,12 @@ impl Policy {
         if problems.is_empty() { Ok(policy) } else { Err(ConfigError::Invalid(problems)) }
     }
 
+    /// The same without `tools`, which the user has not switched on; `why` is what a call is told.
+    pub fn without(mut self, tools: &[&'static str], why: &'static str) -> Self {
+        self.switched_off.extend(tools.iter().map(|tool| (*tool, why)));
+        self
+    }
+
     /// The agents by name.
     pub fn agents(&self) -> &BTreeMap<String, AgentRules> {
         &self.agents
@@ -159,6 +167,9 @@ impl<'a> CallerPolicy<'a> {
     /// Why a tool is not offered, in one sentence; `None` where it is.
     pub fn not_offered(&self, tool: &str, effect: Effect) -> Option<Decision> {
         let deny = |why: String| Some(Decision::without_rule(Verdict::Deny, why));
+        if let Some((_, why)) = self.policy.switched_off.iter().find(|(off, _)| *off == tool) {
+            return deny((*why).to_owned());
+        }
         let scopes = match self.scopes() {
             Ok(scopes) => scopes,
             Err(why) => return deny(why),

@@ -75,17 +75,28 @@ impl Runtime {
         why: String,
         record: &mut Record<'_>,
     ) -> Result<(), Stopped> {
-        if call.caller.access.consent == Consent::Typed {
-            return Ok(());
-        }
         let caller = call.caller;
         let grant = Grant::of(&caller.session, caller.agent.as_deref(), &call.request(), &call.arguments);
+        self.agreed(caller, call.approver, grant, call.approval_request(why), record).await
+    }
+
+    /// Goes on where the caller's calls are consent, someone agreed to the same before, or does now.
+    pub(super) async fn agreed(
+        &self,
+        caller: &Caller,
+        approver: &dyn Approver,
+        grant: Grant,
+        asked: ApprovalRequest,
+        record: &mut Record<'_>,
+    ) -> Result<(), Stopped> {
+        if caller.access.consent == Consent::Typed {
+            return Ok(());
+        }
         if self.grants.has(&grant) {
             record.approved(Approved::Before);
             return Ok(());
         }
-        let asked = call.approval_request(why);
-        match tokio::time::timeout(ASKED, call.approver.ask(&asked)).await {
+        match tokio::time::timeout(ASKED, approver.ask(&asked)).await {
             Ok(Approval::Once) => record.approved(Approved::Once),
             Ok(Approval::ForSession) => {
                 record.approved(Approved::Session);

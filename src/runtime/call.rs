@@ -12,8 +12,9 @@ use super::Runtime;
 use super::approve::{Planned, Stopped, approval_request, denied};
 use super::record::Record;
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
+use crate::policy::grants::Grant;
 use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::error::{ErrorCode, ToolError, panic_text};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, Definition};
 
@@ -55,7 +56,13 @@ impl Runtime {
         self.offer().tools.definitions(listed).into_iter().cloned().collect()
     }
 
-    /// What someone would have to agree to before the call runs; `None` where the rules allow it. Hooks are not asked.
+    /// Whether `caller` may know of a tool called `name`, and there is one: neither profile nor lists keep it away.
+    pub fn is_offered(&self, caller: &Caller, name: &str) -> bool {
+        self.offered(caller, name).is_ok()
+    }
+
+    /// What someone would have to agree to before the call runs; `None` where the rules allow it, and where it was agreed to
+    /// for the caller's session. Hooks are not asked.
     ///
     /// # Errors
     /// `unknown_tool`, `invalid_args`, or `denied` where the rules forbid it.
@@ -72,6 +79,7 @@ impl Runtime {
         let decision = self.decide(caller, tool, &subjects);
         match decision.verdict {
             Verdict::Allow => Ok(None),
+            Verdict::Ask if self.was_granted(caller, tool, &subjects, &arguments) => Ok(None),
             Verdict::Ask => {
                 Ok(Some(approval_request(tool.definition(), &subjects, &arguments, decision.why)))
             }
@@ -99,7 +107,7 @@ impl Runtime {
     /// Calls a tool by name. Every failure is a result as well: doors only translate.
     pub async fn call(&self, request: CallRequest<'_>) -> ToolResult {
         let cancelled = request.cancelled.clone();
-        let _running = self.tally.begin(request.name);
+        let _running = self.tally.begin_of(request.name, &request.caller.session);
         let mut record = Record::new(self.audit.as_deref(), request.caller, request.name, &request.arguments);
         let call = std::panic::AssertUnwindSafe(self.call_checked(request, &mut record)).catch_unwind();
         let outcome = tokio::select! {
@@ -171,7 +179,11 @@ impl Runtime {
     }
 
     /// The tool called `name`, if the caller may know of it; sources are given the time to find out whether it is theirs.
-    async fn looked_for(&self, caller: &Caller, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+    pub(super) async fn looked_for(
+        &self,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<Arc<dyn AnyTool>, ToolError> {
         if self.tool(name).is_err() {
             let sources = self.sources.iter().map(|source| source.settle(Some(name)));
             futures::future::join_all(sources).await;
@@ -204,6 +216,19 @@ impl Runtime {
         subjects
     }
 
+    /// Whether someone has agreed to this call for the rest of the caller's session.
+    fn was_granted(
+        &self,
+        caller: &Caller,
+        tool: &dyn AnyTool,
+        subjects: &Subjects,
+        arguments: &Value,
+    ) -> bool {
+        let card = &tool.definition().card;
+        let request = Request { tool: &card.name, effect: card.effect, subjects };
+        self.grants.has(&Grant::of(&caller.session, caller.agent.as_deref(), &request, arguments))
+    }
+
     fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &Subjects) -> Decision {
         let card = &tool.definition().card;
         self.policy_of(caller).decide(&Request { tool: &card.name, effect: card.effect, subjects })
@@ -218,8 +243,7 @@ fn out_of_time(tool: &str, limit: Duration) -> ToolError {
 
 /// The result of a tool that failed by a fault of its own.
 fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
-    let what = panic.downcast_ref::<&str>().map(|what| (*what).to_owned());
-    let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    let what = panic_text(panic);
     tracing::error!("a tool panicked: {what}");
     let error =
         ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log");
@@ -227,7 +251,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
 }
 
 /// Models write `null` for what they leave out, at any depth: strict schemas make them.
-fn without_nulls(arguments: Value, definition: &Definition) -> Value {
+pub(super) fn without_nulls(arguments: Value, definition: &Definition) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),
         other => fitted(other, definition.input.as_value()),

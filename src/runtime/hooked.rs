@@ -1,5 +1,7 @@
-//! Hooks around a call.
+//! Hooks around a call: those of the settings, then those of the repository's hooks files; and around calls of a host's own
+//! tools, for hosts that ask.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -7,10 +9,24 @@ use serde_json::{Value, json};
 use super::Runtime;
 use super::approve::{Planned, Stopped};
 use super::record::Record;
-use crate::policy::hooks::{HookInput, HookRunner, PreAnswer};
-use crate::policy::request::Verdict;
+use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
+use crate::policy::request::{Effect, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
+use crate::tools::tool::Caller;
+
+/// A call of a tool that is a host's own.
+#[derive(Debug, Clone, Copy)]
+pub struct Foreign<'a> {
+    /// The tool's name.
+    pub tool: &'a str,
+    /// What it does to the world, as far as that is known.
+    pub effect: Effect,
+    /// Its arguments.
+    pub arguments: &'a Value,
+    /// Who calls.
+    pub caller: &'a Caller,
+}
 
 impl Runtime {
     /// Asks the hooks before a call. Arguments that a hook changes are checked and decided on as if they had come that way,
@@ -21,7 +37,8 @@ impl Runtime {
         record: &mut Record<'_>,
     ) -> Result<(), Stopped> {
         let name = call.definition().card.name.to_string();
-        for hook in self.hooks.pre.iter().filter(|hook| hook.sees(&name)) {
+        let hooks = self.hooks_now()?;
+        for hook in hooks.pre.iter().filter(|hook| hook.sees(&name)) {
             let may_run = |file: &Path| self.may_run(file);
             let input = self.input(call, "pre", None);
             let answer = hook.before(self.runner(&may_run), &input).await.map_err(|error| {
@@ -72,7 +89,17 @@ impl Runtime {
         record: &mut Record<'_>,
     ) -> ToolResult {
         let name = call.definition().card.name.to_string();
-        for hook in self.hooks.post.iter().filter(|hook| hook.sees(&name)) {
+        let hooks = match self.hooks_now() {
+            Ok(hooks) => hooks,
+            Err(error) => {
+                note(&mut result, "hook_error", &error.error);
+                return result;
+            }
+        };
+        for hook in hooks.post.iter().filter(|hook| hook.sees(&name)) {
+            if !hook.hears(result.ok()) {
+                continue;
+            }
             let may_run = |file: &Path| self.may_run(file);
             let input = self.input(call, "post", Some(&result.value));
             match hook.after(self.runner(&may_run), &input).await {
@@ -81,14 +108,132 @@ impl Runtime {
                         record.hook(hook.name(), None);
                         result = replaced(result, value);
                     }
+                    if let Some(context) = answer.context {
+                        record.hook(hook.name(), None);
+                        note(&mut result, "hook_context", &context);
+                    }
                 }
                 Err(error) => {
                     record.hook(hook.name(), None);
-                    note(&mut result, &error.to_string());
+                    note(&mut result, "hook_error", &error.to_string());
                 }
             }
         }
         result
+    }
+
+    /// What the hooks say to a call of a host's own tool, before it. Arguments that they change are for the host to take.
+    ///
+    /// # Errors
+    /// `denied`: a hook forbids it, or gave no answer.
+    pub async fn hooks_before(&self, call: &Foreign<'_>) -> Result<PreAnswer, ToolError> {
+        let mut sum = PreAnswer::default();
+        let mut arguments = call.arguments.clone();
+        for hook in self.hooks_now()?.pre.iter().filter(|hook| hook.sees(call.tool)) {
+            let may_run = |file: &Path| self.may_run(file);
+            let input = self.input_of(call, &arguments, "pre", None);
+            let answer = hook.before(self.runner(&may_run), &input).await.map_err(|error| {
+                ToolError::new(ErrorCode::Denied, format!("{} did not run: {error}", call.tool))
+            })?;
+            let why = answer.why.unwrap_or_else(|| "it gave no reason".to_owned());
+            match answer.decision {
+                Some(Verdict::Deny) => {
+                    let error = format!("the hook `{}` forbids {}: {why}", hook.name(), call.tool);
+                    return Err(ToolError::new(ErrorCode::Denied, error));
+                }
+                Some(Verdict::Ask) => {
+                    sum.decision = Some(Verdict::Ask);
+                    sum.why = Some(format!("the hook `{}` wants someone to agree: {why}", hook.name()));
+                }
+                Some(Verdict::Allow) | None => {}
+            }
+            if let Some(changed) = answer.arguments.filter(|changed| *changed != arguments) {
+                arguments = changed;
+                sum.arguments = Some(arguments.clone());
+            }
+        }
+        Ok(sum)
+    }
+
+    /// What the hooks say to the result of a host's own tool. One that fails is told in `context`.
+    pub async fn hooks_after(&self, call: &Foreign<'_>, result: &Value) -> PostAnswer {
+        let mut sum = PostAnswer::default();
+        let hooks = match self.hooks_now() {
+            Ok(hooks) => hooks,
+            Err(error) => return PostAnswer { context: Some(error.error), ..sum },
+        };
+        let ok = result.get("ok") != Some(&Value::Bool(false));
+        let mut said = Vec::new();
+        for hook in hooks.post.iter().filter(|hook| hook.sees(call.tool) && hook.hears(ok)) {
+            let may_run = |file: &Path| self.may_run(file);
+            let now = sum.result.as_ref().unwrap_or(result);
+            let input = self.input_of(call, call.arguments, "post", Some(now));
+            match hook.after(self.runner(&may_run), &input).await {
+                Ok(answer) => {
+                    sum.result = answer.result.or(sum.result);
+                    said.extend(answer.context);
+                }
+                Err(error) => said.push(error.to_string()),
+            }
+        }
+        sum.context = (!said.is_empty()).then(|| said.join("\n"));
+        sum
+    }
+
+    /// The hooks in force now. A hooks file that its owner trusted and that has changed or gone since is not passed over: what it
+    /// kept from running would run.
+    fn hooks_now(&self) -> Result<Cow<'_, Hooks>, ToolError> {
+        let root = self.context.workspace.root();
+        let denied = |what: String| ToolError::new(ErrorCode::Denied, what);
+        let failed = |error: &dyn std::fmt::Display| {
+            denied(format!("the hooks in {} cannot be looked at: {error}", files::FOLDER))
+        };
+        let read = files::read(&self.context.workspace);
+        let trusted = self.context.trust.texts_below(root, &format!("{}/", files::FOLDER));
+        let (found, trusted) = match (read, trusted) {
+            (Ok(found), Ok(trusted)) => (found, trusted),
+            // What nobody trusted would not run if it could be read, and where there is nothing, nothing is kept from running.
+            (Err(_), Ok(trusted)) if trusted.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
+            (Ok(found), Err(_)) if found.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
+            (Err(error), _) => return Err(failed(&error)),
+            (_, Err(error)) => return Err(failed(&error)),
+        };
+        let again = "look at it, then: lsp-tools trust";
+        if let Some(gone) = trusted.iter().find(|path| found.iter().all(|file| file.path != **path)) {
+            return Err(denied(format!("the hooks file {gone}, which was trusted, is gone")).with_hint(again));
+        }
+        let mut hooks = Cow::Borrowed(self.hooks.as_ref());
+        for file in found.iter().filter(|file| trusted.contains(&file.path)) {
+            let state = self.context.trust.text_state(root, &file.path, file.text.as_bytes());
+            if !state.map_err(|error| failed(&error))?.is_trusted() {
+                let what = format!("the hooks file {} has changed since it was trusted", file.path);
+                return Err(denied(what).with_hint(again));
+            }
+            let more = file.hooks().map_err(denied)?;
+            let all = hooks.to_mut();
+            all.pre.extend(more.pre);
+            all.post.extend(more.post);
+        }
+        Ok(hooks)
+    }
+
+    fn input_of<'a>(
+        &'a self,
+        call: &Foreign<'a>,
+        arguments: &'a Value,
+        event: &'static str,
+        result: Option<&'a Value>,
+    ) -> HookInput<'a> {
+        HookInput {
+            event,
+            tool: call.tool,
+            effect: call.effect,
+            arguments,
+            session: &call.caller.session,
+            agent: call.caller.agent.as_deref(),
+            workspace: self.context.workspace.root(),
+            result,
+        }
     }
 
     fn input<'a>(
@@ -133,10 +278,10 @@ fn replaced(result: ToolResult, value: Value) -> ToolResult {
     }
 }
 
-/// Says beside the answer that a hook failed.
-fn note(result: &mut ToolResult, what: &str) {
+/// Says beside the answer that a hook failed, or what it has to say.
+fn note(result: &mut ToolResult, key: &str, what: &str) {
     if let Value::Object(answer) = &mut result.value {
-        answer.insert("hook_error".to_owned(), json!(what));
+        answer.insert(key.to_owned(), json!(what));
     }
     if let Some(text) = &mut result.text {
         text.push_str(&format!("\n[{what}]"));

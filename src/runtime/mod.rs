@@ -6,7 +6,8 @@
 mod approve;
 pub mod call;
 mod hinted;
-mod hooked;
+pub mod hooked;
+pub mod leave;
 pub mod live;
 pub mod observe;
 pub mod overlays;
@@ -14,6 +15,7 @@ mod record;
 mod reopen;
 pub mod skills;
 pub mod tally;
+mod toolbox;
 mod typed;
 
 use std::borrow::Cow;
@@ -47,21 +49,21 @@ use crate::tools::answer::{
 };
 use crate::tools::context::Context;
 use crate::tools::doctor::DoctorOutput;
-use crate::tools::drop_in::{DropIns, LeftOut, Offer};
+use crate::tools::drop_in::DropIns;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::install::InstallOutput;
 use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
 use crate::tools::source::ToolSource;
 use crate::tools::target::Target;
-use crate::tools::tool::{Caller, Tool};
+use crate::tools::tool::Caller;
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    built_in, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_overlay,
+    built_in, chat, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_overlay,
     lsp_signature, lsp_symbols, servers, trust,
 };
 use crate::workspace::Workspace;
-use crate::workspace::edit::{EditOptions, Edits};
+use crate::workspace::edit::{EditOptions, Edits, Host, LeaseOptions};
 
 /// How a runtime is opened.
 #[derive(Debug, Default)]
@@ -168,6 +170,10 @@ impl Runtime {
         };
         let settings = &config.settings;
         let policy = Policy::new(&settings.access).map_err(|error| invalid(&error))?;
+        let policy = match settings.chats.enabled {
+            true => policy,
+            false => policy.without(&chat::NAMES, chat::SWITCHED_OFF),
+        };
         let hooks = Hooks::new(&settings.access).map_err(|error| invalid(&error))?;
         let audit = settings.audit.enabled.then(|| Audit::new(&folders.state, settings.audit.max_bytes));
         let spawner = Spawner::new(options.supervisor);
@@ -185,6 +191,8 @@ impl Runtime {
         });
         let mut options_of_edits = EditOptions::new(&folders.state);
         options_of_edits.protected = vec![folders.config.clone(), folders.data.clone()];
+        let (leasing, stale) = (config.settings.edits.leasing, config.settings.edits.stale());
+        options_of_edits.lease = LeaseOptions { leasing, stale, host: Host::this() };
         let edits = Edits::new(workspace.clone(), options_of_edits);
         let context = Context {
             workspace,
@@ -260,45 +268,6 @@ impl Runtime {
         }
         let view = self.context.view.over(&shared);
         Cow::Owned(Context { view, ..self.context.clone() })
-    }
-
-    /// All tools there are now: the built-in ones, the embedder's, and those dropped into a folder.
-    pub fn tools(&self) -> Registry {
-        self.offer().tools.clone()
-    }
-
-    /// Manifests of dropped-in tools that are no tools now, and why.
-    pub fn left_out_tools(&self) -> Vec<LeftOut> {
-        self.offer().left_out.clone()
-    }
-
-    /// All tools as the folders for dropped-in ones are now.
-    fn offer(&self) -> Arc<Offer> {
-        self.drop_ins.offer(&self.context, &self.tools, &self.sources)
-    }
-
-    /// Adds a tool of the embedder's own; it passes the same rules as all others.
-    pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
-        Arc::make_mut(&mut self.tools).add(tool)?;
-        self.drop_ins.forget();
-        Ok(())
-    }
-
-    /// Adds a source of tools, made of what all tools work with. Built-in and dropped-in tools keep their names before it.
-    pub fn add_source(&mut self, make: impl Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync + 'static) {
-        self.made(SourceMaker(Arc::new(make)));
-    }
-
-    fn made(&mut self, maker: SourceMaker) {
-        let source = (maker.0)(&self.context);
-        Arc::make_mut(&mut self.sources).push(source);
-        Arc::make_mut(&mut self.makers).push(maker);
-        self.drop_ins.forget();
-    }
-
-    /// The sources of tools, in the order in which they were added.
-    pub fn sources(&self) -> &[Arc<dyn ToolSource>] {
-        &self.sources
     }
 
     /// What settings say of mounted MCP servers and what does not count, in sentences.

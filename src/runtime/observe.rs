@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use super::Runtime;
 use super::approve::denied;
+use crate::lsp::people::Word;
 use crate::policy::request::Verdict;
 use crate::tools::context::from_read_error;
 use crate::tools::drop_in::Offer;
@@ -81,6 +82,11 @@ impl Runtime {
     /// Receivers that wake at every word of the servers that run now.
     pub fn server_bells(&self) -> Vec<watch::Receiver<u64>> {
         self.context.manager.bells()
+    }
+
+    /// What the servers say to people from now on, and ask them, until the receiver is dropped.
+    pub fn server_words(&self) -> mpsc::Receiver<Word> {
+        self.watchers.people.join()
     }
 
     /// What each server that was asked for has last said.

@@ -55,9 +55,10 @@ impl Overlays {
 
 impl Open {
     fn is_saved(&mut self, workspace: &Workspace, path: &WorkspacePath) -> bool {
-        let stamp = workspace.stamp(path).ok();
+        // Where there is nothing to look at there is nothing to read.
+        let Ok(stamp) = workspace.stamp(path) else { return false };
         if let Some((compared, same)) = self.compared
-            && Some(compared) == stamp
+            && compared == stamp
         {
             return same;
         }

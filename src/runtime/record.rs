@@ -70,6 +70,11 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Of what somebody else does, only whether it may is known.
+    pub(super) fn settled(&mut self, allowed: bool) {
+        self.entry.outcome = if allowed { "left to its host" } else { "denied" }.to_owned();
+    }
+
     pub(super) fn ended(&mut self, result: &ToolResult) {
         if self.audit.is_none() {
             return;

@@ -1,6 +1,7 @@
 //! What calls took: counts and times by name, and how many run now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,21 @@ pub struct Tally(Arc<Mutex<Counts>>);
 struct Counts {
     running: usize,
     by_name: BTreeMap<String, Count>,
+    /// Counters of the sessions that somebody wants to know of.
+    of_sessions: HashMap<String, Arc<AtomicU64>>,
+}
+
+/// While it lives, the calls of a session are counted.
+#[derive(Debug)]
+pub struct Counting {
+    tally: Tally,
+    session: String,
+}
+
+impl Drop for Counting {
+    fn drop(&mut self) {
+        self.tally.lock().of_sessions.remove(&self.session);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -55,6 +71,20 @@ impl Tally {
     pub fn begin(&self, name: &str) -> Running {
         self.lock().running += 1;
         Running { tally: self.clone(), name: name.to_owned(), started: Instant::now() }
+    }
+
+    /// A call of `name` in `session` begins.
+    pub fn begin_of(&self, name: &str, session: &str) -> Running {
+        if let Some(calls) = self.lock().of_sessions.get(session) {
+            calls.fetch_add(1, Ordering::Relaxed);
+        }
+        self.begin(name)
+    }
+
+    /// From now on each call of `session` adds one to `calls`, until what is returned is dropped.
+    pub fn count(&self, session: &str, calls: Arc<AtomicU64>) -> Counting {
+        self.lock().of_sessions.insert(session.to_owned(), calls);
+        Counting { tally: self.clone(), session: session.to_owned() }
     }
 
     /// How many calls run now.
@@ -110,6 +140,20 @@ mod tests {
         let told: Vec<(String, u64)> =
             tally.statistics().into_iter().map(|count| (count.name, count.calls)).collect();
         assert_eq!((tally.running(), told), (0, vec![("grep".to_owned(), 1), ("read".to_owned(), 2)]));
+    }
+
+    #[test]
+    fn the_calls_of_a_session_count_while_somebody_wants_to_know() {
+        let tally = Tally::default();
+        let calls = Arc::new(AtomicU64::new(0));
+        drop(tally.begin_of("read", "one"));
+        let counting = tally.count("one", calls.clone());
+        drop(tally.begin_of("read", "one"));
+        drop(tally.begin_of("grep", "other"));
+        drop(counting);
+        drop(tally.begin_of("read", "one"));
+        assert_eq!((calls.load(Ordering::Relaxed), tally.statistics().len()), (1, 2));
+        assert!(tally.lock().of_sessions.is_empty());
     }
 
     #[test]

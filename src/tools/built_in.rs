@@ -3,8 +3,8 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    bash, bash_kill, bash_output, changed_files, delete, edit, fetch_web_page, get_library_docs, glob, grep,
-    list, lsp_code_actions, lsp_completion, lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover,
+    bash, bash_kill, bash_output, changed_files, chat, delete, edit, fetch_web_page, get_library_docs, glob,
+    grep, list, lsp_code_actions, lsp_completion, lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover,
     lsp_navigate, lsp_overlay, lsp_rename, lsp_servers, lsp_signature, lsp_symbols, memory, mkdir, move_file,
     patch, read, resolve_library_id, skill, task, todo, undo, write,
 };
@@ -52,5 +52,6 @@ pub fn registry() -> Result<Registry, ToolError> {
     tools.add(changed_files::ChangedFiles)?;
     tools.add(skill::SkillTool)?;
     tools.add(task::Task::from_environment())?;
+    chat::add(&mut tools)?;
     Ok(tools)
 }

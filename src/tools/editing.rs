@@ -202,7 +202,10 @@ fn file_result(change: &FileChange) -> FileResult {
 /// An edit that was not made, in a tool's words.
 pub fn from_edit_error(error: EditError) -> ToolError {
     let code = match &error {
-        EditError::Conflict(_) | EditError::Exists { .. } | EditError::NotEmpty { .. } => ErrorCode::Conflict,
+        EditError::Conflict(_)
+        | EditError::Leased { .. }
+        | EditError::Exists { .. }
+        | EditError::NotEmpty { .. } => ErrorCode::Conflict,
         EditError::NotFound { .. }
         | EditError::UnknownEdit { .. }
         | EditError::AlreadyUndone { .. }
@@ -221,6 +224,7 @@ pub fn from_edit_error(error: EditError) -> ToolError {
         EditError::NoSpace { .. }
         | EditError::Io { .. }
         | EditError::Journal { .. }
+        | EditError::Lease { .. }
         | EditError::Unfinished { .. } => ErrorCode::Internal,
     };
     ToolError::new(code, error.to_string())

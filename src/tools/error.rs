@@ -76,3 +76,9 @@ impl Serialize for ToolError {
         map.end()
     }
 }
+
+/// What a panic said; empty where it said nothing that is a text.
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let literal = panic.downcast_ref::<&str>().map(|what| (*what).to_owned());
+    literal.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}

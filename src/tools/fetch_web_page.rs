@@ -88,8 +88,7 @@ fn part(page: Page, url: String, truncated: bool, offset: usize, most: usize) ->
     let Page { content_type, title, text } = page;
     let start = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
     let rest = &text[start..];
-    let end = (0..=most.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
-    let shown = &rest[..end];
+    let shown = &rest[..rest.floor_char_boundary(most)];
     // Better a whole line than half of one.
     let shown = match shown.rfind('\n') {
         Some(end) if shown.len() < rest.len() => &shown[..=end],

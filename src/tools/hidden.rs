@@ -20,6 +20,30 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// So much of one text is shown to whoever is asked to agree to it.
+const SHOWN_CHARACTERS: usize = 2_000;
+
+/// `text` in one line, with every character that cannot be seen by its number, and no longer than a person reads: whoever agrees
+/// must see what to.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    let unseen = |character: char| character.is_control() || is_hidden(character);
+    let long = text.chars().nth(SHOWN_CHARACTERS).is_some();
+    if !long && !text.chars().any(unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    for character in text.chars().take(SHOWN_CHARACTERS) {
+        match character {
+            character if unseen(character) => shown.extend(character.escape_unicode()),
+            character => shown.push(character),
+        }
+    }
+    if long {
+        shown.push_str(" … (cut off)");
+    }
+    Cow::Owned(shown)
+}
+
 /// The same in every text of a schema, keys apart: those are what a call must spell.
 pub fn escape_all(value: &mut Value) {
     match value {
@@ -46,6 +70,17 @@ pub fn is_hidden(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_is_asked_sees_what_cannot_be_seen_and_that_it_was_cut() {
+        assert_eq!(shown("plain ü"), "plain ü");
+        assert_eq!(shown("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\u{a}");
+        assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
+        // Fillers and soft hyphens are not seen either, and some programs leave them out.
+        assert_eq!(shown("r\u{ad}m \u{115f}-rf"), "r\\u{ad}m \\u{115f}-rf");
+        let long = shown(&"x".repeat(5000)).into_owned();
+        assert!(long.ends_with(" … (cut off)") && long.len() < 2100);
+    }
 
     #[test]
     fn what_is_not_seen_is_shown() {

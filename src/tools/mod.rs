@@ -2,7 +2,7 @@
 //!
 //! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`mod@write`],
 //! [`edit`], [`patch`], [`move_file`], [`delete`], [`mkdir`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over
-//! [`shell`]), an agent's own matters ([`mod@todo`], [`memory`], [`skill`], [`task`], [`changed_files`]), other machines
+//! [`shell`]), an agent's own matters ([`mod@todo`], [`memory`], [`skill`], [`task`], [`changed_files`], the user's chats in [`chat`]), other machines
 //! ([`fetch_web_page`], [`library_docs`]), tools dropped into a folder ([`drop_in`]) and from elsewhere ([`source`]), what looks after servers ([`servers`],
 //! [`doctor`], [`install`], [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a
 //! caller names ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
@@ -21,6 +21,7 @@ pub mod bash_output;
 pub mod breakage;
 pub mod built_in;
 pub mod changed_files;
+pub mod chat;
 pub mod context;
 pub mod delete;
 pub mod delta;

@@ -262,7 +262,7 @@ fn outline(symbols: &[Symbol], most: usize, notes: &mut Vec<String>) -> String {
     let mut text = String::new();
     push_outline(symbols, 0, &mut text);
     if text.len() > most {
-        let most = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let most = text.floor_char_boundary(most);
         let end = text[..most].rfind('\n').map_or(0, |end| end + 1);
         text.truncate(end);
         notes.push(

@@ -12,6 +12,7 @@ use super::keeping::{from_state_error, off_thread};
 use super::tool::{Call, Caller, Card, Tool};
 use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;
+use crate::text::hex;
 
 /// The most items of a list.
 const MOST_ITEMS: usize = 200;
@@ -197,7 +198,7 @@ fn place(context: &Context, caller: &Caller) -> Result<(StateFolder, StateName),
     })?;
     // Sessions of two workspaces may have one name.
     let root = Sha256::digest(context.workspace.root().as_os_str().as_encoded_bytes());
-    let key: String = root.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let key = hex(&root[..8]);
     Ok((StateFolder::new(&context.folders, format!("todos/{key}"), "the todo lists"), name))
 }
 

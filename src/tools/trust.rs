@@ -12,6 +12,9 @@ use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
 use crate::config::{LaunchFields, TrustError, TrustState, paths_in};
 use crate::lsp::locate;
+use crate::policy::hooks::files::HookFile;
+use crate::policy::hooks::{self, Hook};
+use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
 /// What to do about a project's trust.
@@ -96,8 +99,8 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
     Ok(TrustOutput { ok: true, workspace: root.display().to_string(), items, trusted, changed, fingerprint })
 }
 
-/// All that needs trust here: what the project's files say, its own programs that would run, its skills, and servers that
-/// run its code.
+/// All that needs trust here: what the project's files say, its own programs that would run, its skills and hooks, and
+/// servers that run its code.
 fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError> {
     let mut fields = context.config.launch.clone();
     let mut runners = Vec::new();
@@ -117,6 +120,9 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
     }
     for (path, text) in texts_to_trust(context) {
         fields.add_text(&path, text.as_bytes());
+    }
+    for file in hook_files(context) {
+        fields.add_text(&file.path, file.text.as_bytes());
     }
     for (name, pin) in drop_in::pins(context) {
         fields.add_tool(&name, &pin);
@@ -140,9 +146,29 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
     });
     let words = users.flatten().chain(context.config.launch.command_words());
     let words = words.chain(&context.config.settings.mounts.words);
-    let paths = words.flat_map(|word| paths_in(word)).map(|word| context.workspace.root().join(word));
-    let inside = |path: &PathBuf| path.is_file() && context.workspace.inside(path).is_some();
-    paths.filter(inside).collect()
+    let words = words.flat_map(|word| paths_in(word));
+    let mut paths: Vec<PathBuf> = words.map(|word| context.workspace.root().join(word)).collect();
+    // What cannot be understood names no files, and is said when it should run.
+    for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
+        for (cwd, words) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::words_of_shell) {
+            let folder = context.workspace.root().join(cwd);
+            for word in words {
+                paths.extend(paths_in(word).map(|word| folder.join(word)));
+            }
+        }
+    }
+    paths.retain(|path| path.is_file() && context.workspace.inside(path).is_some());
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// The hooks files of the project; what cannot be read is no text that could be trusted.
+fn hook_files(context: &Context) -> Vec<HookFile> {
+    hooks::files::read(&context.workspace).unwrap_or_else(|error| {
+        tracing::warn!("{}: {error}", hooks::files::FOLDER);
+        Vec::new()
+    })
 }
 
 /// The server's own program and the Python interpreter, where the project brings them.
@@ -162,5 +188,5 @@ fn fingerprint(items: &[TrustItem]) -> String {
         // Lengths keep one item's text from passing for two.
         hasher.update(format!("{}:{}{}:{}", item.name.len(), item.name, item.value.len(), item.value));
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize())
 }

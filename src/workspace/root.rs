@@ -58,7 +58,8 @@ pub enum WorkspaceError {
 
 impl Workspace {
     /// The same workspace for someone to whom `texts` stand in the place of what is on disk: they are what
-    /// [`read_text`](Self::read_text) reads, of files that are there. Everything else, searching too, is about the disk.
+    /// [`read_text`](Self::read_text) reads and [`search`](Self::search) looks through, of files that are there. Everything else is
+    /// about the disk.
     pub fn overlaid(&self, texts: BTreeMap<WorkspacePath, Arc<str>>) -> Self {
         let mut overlaid = self.clone();
         overlaid.unsaved = Arc::new(texts);

@@ -1,5 +1,6 @@
 //! Searching: where a pattern occurs in the files of the workspace.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -11,6 +12,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::{DirEntry, WalkState};
 
+use self::watched::Bytes;
 use super::first::First;
 use super::rules::walker;
 use super::walk::{Start, threads};
@@ -175,7 +177,12 @@ impl Search<'_> {
         let Some(path) = self.start.path_of(absolute) else { return };
         // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
         let Ok((opened, _)) = self.workspace.open_regular(path.as_path()) else { return };
-        match file::search(opened, &path, searcher, matcher, self.wanted(), &self.until) {
+        let bytes = match self.workspace.unsaved.get(&path) {
+            Some(text) => Bytes::Text(text.as_bytes(), Cell::new(0)),
+            None => Bytes::File(&opened),
+        };
+        let outcome = file::search(bytes, &path, searcher, matcher, self.wanted(), &self.until);
+        match outcome {
             file::Outcome::Searched(hits) => {
                 self.files_searched.fetch_add(1, Ordering::Relaxed);
                 if !hits.is_empty() {

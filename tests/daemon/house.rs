@@ -28,6 +28,8 @@ pub struct House {
     pub project: Project,
     /// Instead of the program that is tested.
     pub program: Option<PathBuf>,
+    /// Where real servers are installed; none by default.
+    pub prefix: Option<PathBuf>,
 }
 
 impl House {
@@ -42,7 +44,7 @@ impl House {
     }
 
     pub fn of(project: Project) -> Self {
-        let house = Self { project, program: None };
+        let house = Self { project, program: None, prefix: None };
         fs::create_dir_all(house.runtime()).expect("a folder");
         fs::set_permissions(house.runtime(), fs::Permissions::from_mode(0o700)).expect("its mode");
         house
@@ -72,10 +74,10 @@ impl House {
     }
 
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = self.project.command(None);
+        let mut command = self.project.command(self.prefix.as_deref());
         if let Some(program) = &self.program {
             command = Command::new(program);
-            command.current_dir(self.project.root()).envs(self.project.environment(None));
+            command.current_dir(self.project.root()).envs(self.project.environment(self.prefix.as_deref()));
         }
         command.args(words).stdin(Stdio::null()).env_remove("LSP_TOOLS_NO_DAEMON");
         command.env("XDG_RUNTIME_DIR", self.runtime());

@@ -1,10 +1,13 @@
 //! The daemon, through the program as people call it: one for everyone, never in the way, and nothing left when it goes.
 //!
 //! - [`house`]: a project whose commands use a daemon of its own
+//! - [`program`]: hosts and editors on standard streams
 //! - [`start`], [`end`]: how it comes and goes
 //! - [`parity`]: commands answer the same with and without it
+//! - [`lease`]: two hosts with one workspace
 //! - [`settings`]: it follows the settings
 //! - [`sharing`]: hosts, editors and the shell at the same time
+//! - [`together`]: two agents, an editor and a shell on two languages, with real servers
 //! - [`hostile`]: whoever else connects
 //! - [`passing`]: MCP on stdin and stdout, across daemons
 //! - [`chaos`]: everything killed at random
@@ -16,8 +19,11 @@ mod chaos;
 mod end;
 mod hostile;
 mod house;
+mod lease;
 mod parity;
 mod passing;
+mod program;
 mod settings;
 mod sharing;
 mod start;
+mod together;

@@ -35,7 +35,12 @@ async fn garbage_is_answered_and_what_follows_it_is_heard() {
     let far = json!({"line": 99, "character": 99});
     let change = json!({"range": {"start": far, "end": far}, "text": "WRONG\n"});
     let document = json!({"uri": client.uri("a.scr"), "version": 2});
-    let params = json!({"textDocument": document, "contentChanges": [change, {"text": 7}, 8]});
+    for bad in [json!({"text": 7}), json!(8), json!({"range": {"start": far}, "text": "gone"})] {
+        let params = json!({"textDocument": document, "contentChanges": [change, bad]});
+        client.tell("textDocument/didChange", params).await;
+    }
+    client.find("a complaint", |message| message["method"] == "window/showMessage").await;
+    let params = json!({"textDocument": document, "contentChanges": [change]});
     client.tell("textDocument/didChange", params).await;
     assert_eq!(client.diagnostics("a.scr", 2).await.len(), 1);
     // Positions outside the text are the servers' to judge; they are asked, and answer.

@@ -79,8 +79,15 @@ impl Client {
 
     /// Connects and initializes with these capabilities; returns the answer as well.
     pub async fn start(runtime: Runtime, capabilities: Value) -> (Self, Value) {
+        Self::start_with(runtime, capabilities, Value::Null).await
+    }
+
+    /// The same with `initializationOptions`.
+    pub async fn start_with(runtime: Runtime, capabilities: Value, options: Value) -> (Self, Value) {
         let mut client = Self::connect(runtime);
-        let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities });
+        let params = json!({
+            "processId": null, "rootUri": null, "capabilities": capabilities, "initializationOptions": options,
+        });
         let answer = client.ask("initialize", params).await;
         client.tell("initialized", json!({})).await;
         (client, answer)
@@ -222,6 +229,12 @@ impl Client {
             })
             .await;
         message["params"]["diagnostics"].as_array().expect("a list").clone()
+    }
+
+    /// Hangs up, while others go on; the door must close soon.
+    pub async fn vanish_alone(mut self) {
+        self.writing.shutdown().await.expect("a pipe");
+        tokio::time::timeout(SOON, self.serving).await.expect("the door closes").expect("no panic");
     }
 
     /// Hangs up; the door must close soon.

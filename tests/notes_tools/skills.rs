@@ -232,3 +232,49 @@ async fn a_host_loads_a_skill_by_itself() {
     assert_eq!(loaded, house.call_as(&house.caller, &NobodyToAsk, "skill", called).await);
     assert!(loaded.ok());
 }
+
+#[tokio::test]
+async fn skills_that_other_programs_share_with_us() {
+    let house = House::new([]);
+    let home = house.project.beside("home");
+    for (folder, text) in [(".claude", "claude's"), (".agents", "agents'"), (".copilot", "copilot's")] {
+        put(&home.join(folder).join("skills"), "shared/SKILL.md", &head("shared", text));
+        put(
+            &home.join(folder).join("skills"),
+            &format!("of{}/SKILL.md", folder.replace('.', "-")),
+            &head(&format!("of{}", folder.replace('.', "-")), text),
+        );
+    }
+    put(&user_skills(&house), "own/SKILL.md", &head("own", "mine"));
+    let (names, _) = list(&house).await;
+    assert_eq!(
+        names,
+        [
+            "user/of-agents: agents'",
+            "user/of-claude: claude's",
+            "user/of-copilot: copilot's",
+            "user/own: mine",
+            "user/shared: copilot's"
+        ]
+    );
+    // Our own folder goes before all of them.
+    put(&user_skills(&house), "shared/SKILL.md", &head("shared", "mine"));
+    assert!(list(&house).await.0.contains(&"user/shared: mine".to_owned()));
+}
+
+#[tokio::test]
+async fn the_workspaces_folders_of_other_programs_wait_for_trust() {
+    let house = House::new([]);
+    for folder in [".github", ".agents", ".claude"] {
+        let name = format!("of{}", folder.replace('.', "-"));
+        put(&house.project.path(folder).join("skills"), &format!("{name}/SKILL.md"), &head(&name, folder));
+    }
+    let (names, left_out) = list(&house).await;
+    assert!(names.is_empty() && left_out.contains("of-agents"), "{names:?} {left_out}");
+    house.trust().await;
+    let (names, _) = list(&house).await;
+    assert_eq!(
+        names,
+        ["workspace/of-agents: .agents", "workspace/of-claude: .claude", "workspace/of-github: .github"]
+    );
+}

@@ -6,6 +6,7 @@ mod support;
 mod access;
 mod audit;
 mod hooks;
+mod hooks_files;
 mod pipeline;
 mod shells;
 mod stage;

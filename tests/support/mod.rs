@@ -29,4 +29,4 @@ pub use fingerprint::fingerprint;
 pub use log::ServerLog;
 pub use processes::{Marker, count_processes, processes, signal_processes, wait_until};
 pub use project::{Project, SCRIPTED, copy_folder};
-pub use servers::{real_servers, scripted_server, server_program};
+pub use servers::{real_servers, scripted_copilot, scripted_server, server_program};

@@ -142,6 +142,7 @@ impl Project {
             data,
             state: self.beside("state"),
             cache: self.beside("cache"),
+            home: Some(self.beside("home")),
         }
     }
 

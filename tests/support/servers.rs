@@ -14,10 +14,19 @@ use serde_json::Value;
 /// When it does not build.
 pub fn scripted_server() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(build_scripted_server)
+    BUILT.get_or_init(|| build_example("scripted-server"))
 }
 
-fn build_scripted_server() -> PathBuf {
+/// The scripted Copilot language server, built once.
+///
+/// # Panics
+/// When it does not build.
+pub fn scripted_copilot() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build_example("scripted-copilot"))
+}
+
+fn build_example(example: &str) -> PathBuf {
     let mut command = Command::new(env!("CARGO"));
     // What cargo tells a test of its package is no setting, but build scripts that look at it would run again.
     for (name, _) in std::env::vars_os() {
@@ -27,17 +36,17 @@ fn build_scripted_server() -> PathBuf {
             command.env_remove(name);
         }
     }
-    command.args(["build", "--example", "scripted-server", "--message-format=json-render-diagnostics"]);
+    command.args(["build", "--example", example, "--message-format=json-render-diagnostics"]);
     command.arg("--target-dir").arg(target_dir()).current_dir(env!("CARGO_MANIFEST_DIR"));
     if profile_dir().ends_with("release") {
         command.arg("--release");
     }
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().expect("cargo");
-    assert!(output.status.success(), "the scripted server does not build");
+    assert!(output.status.success(), "{example} does not build");
     let messages = output.stdout.split(|byte| *byte == b'\n');
     messages
         .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "scripted-server")
+        .filter(|message| message["target"]["name"] == example)
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
         .expect("cargo names the executable")
 }

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::Folders;
 use crate::lsp::process::environment;
+use crate::text::hex;
 
 /// Bytes of the hash that names a daemon's files; with them a socket's name stays far below the 108 bytes it may have.
 const KEY_BYTES: usize = 10;
@@ -89,7 +90,7 @@ impl Identity {
             add(value.as_bytes());
         }
         let digest = hash.finalize();
-        let key = digest.iter().take(KEY_BYTES).map(|byte| format!("{byte:02x}")).collect();
+        let key = hex(&digest[..KEY_BYTES]);
         Self { root: root.to_owned(), binary, key }
     }
 
@@ -171,8 +172,13 @@ mod tests {
     use super::*;
 
     fn key(root: &str, variables: &[(&str, &str)]) -> String {
-        let folders =
-            Folders { config: "/c".into(), data: "/d".into(), state: "/s".into(), cache: "/e".into() };
+        let folders = Folders {
+            config: "/c".into(),
+            data: "/d".into(),
+            state: "/s".into(),
+            cache: "/e".into(),
+            home: None,
+        };
         let binary = Binary { path: "/bin/x".into(), device: 1, inode: 2, size: 3, modified: (4, 5) };
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
         Identity::of(Path::new(root), &folders, binary, variables).key

@@ -337,9 +337,15 @@ impl Shared {
         let client = self.clients.enter(&preamble, &session, pid);
         let runtime = self.current.runtime().await;
         let live = self.current.live().clone();
+        // A command is one call; whoever stays makes many.
+        let counting = match preamble.door {
+            DoorName::Mcp | DoorName::Lsp => Some(live.current().tally().count(&session, client.calls())),
+            _ => None,
+        };
         let caller = preamble.caller(session);
         let closing = self.closing.child_token();
         serve(Visit { live, runtime, preamble, caller, client, reader, writer, closing }).await;
+        drop(counting);
     }
 
     async fn status(&self) -> DaemonStatus {

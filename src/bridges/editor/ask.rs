@@ -8,9 +8,9 @@ use tokio::time::Instant;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 use super::features::{Feature, Join};
-use super::join;
 use super::room::{Inquiry, Room, deadline};
 use super::ticket::Ticket;
+use super::{hinted, join, strangers};
 use crate::lsp::connection::RequestError;
 use crate::lsp::relay;
 use crate::lsp::session::{AskError, Session};
@@ -37,16 +37,20 @@ pub async fn document(
     feature: &Feature,
     params: Value,
 ) -> Result<Value, Error> {
-    let Some(subject) = subject(inquiry, &params) else { return Ok(Value::Null) };
+    let Some(subject) = subject(inquiry, &params) else {
+        return strangers::answer(room, inquiry, feature, &params).await;
+    };
     let servers = inquiry.context.servers_for(&subject, |features| feature.strength.is_of(features));
     let deadline = deadline(&inquiry.context, feature.method);
     inquiry.context.manager.refresh().await;
     let mut answers = Vec::new();
     let mut failure = None;
+    let mut asked_any = false;
     match feature.join {
         Join::First | Join::Completions => {
             for (server, _) in servers {
                 let (said, session) = ask(inquiry, server, &subject, feature.method, &params, deadline).await;
+                asked_any |= !matches!(said, Said::Absent);
                 match (said, session) {
                     (Said::Answer(value), Some(session)) if !is_empty(&value) => {
                         answers.push((session, value));
@@ -62,6 +66,7 @@ pub async fn document(
                 .iter()
                 .map(|(server, _)| ask(inquiry, server, &subject, feature.method, &params, deadline));
             for (said, session) in join_all(asked).await {
+                asked_any |= !matches!(said, Said::Absent);
                 match (said, session) {
                     (Said::Answer(value), Some(session)) if !is_empty(&value) => {
                         answers.push((session, value))
@@ -72,6 +77,9 @@ pub async fn document(
             }
         }
     }
+    if !asked_any && let Some(hint) = hinted::answer(room, inquiry, feature.method, &subject, &params).await {
+        return Ok(hint);
+    }
     if answers.is_empty() {
         return failure.map_or_else(|| Ok(join::nothing(feature)), Err);
     }
@@ -79,7 +87,9 @@ pub async fn document(
         let ticket = Ticket::of(&session, &subject.path);
         join::prepared(feature, value, &ticket, &session)
     });
-    Ok(join::joined(room, feature, answers.collect()))
+    let mut joined = join::joined(feature, answers.collect());
+    join::suit(room, feature.method, &mut joined);
+    Ok(joined)
 }
 
 /// Asks one server, and once more if it ends meanwhile.
@@ -129,7 +139,12 @@ fn is_its_business(session: &Session, method: &str, params: &Value) -> bool {
 }
 
 /// Whatever leads back to one server: its items resolved, the next level of a hierarchy.
-pub async fn follow_up(inquiry: &Inquiry, method: &str, mut params: Value) -> Result<Value, Error> {
+pub async fn follow_up(
+    room: &Room,
+    inquiry: &Inquiry,
+    method: &str,
+    mut params: Value,
+) -> Result<Value, Error> {
     let item = if params["item"].is_object() { &mut params["item"] } else { &mut params };
     let Some(ticket) = Ticket::detach(item) else {
         // Nobody has promised more of it than it says.
@@ -143,6 +158,7 @@ pub async fn follow_up(inquiry: &Inquiry, method: &str, mut params: Value) -> Re
     let asked = session.relay(&inquiry.speaker, &subject.path, method, &params, deadline).await;
     let mut value = asked.map_err(|error| failed(&error))?;
     join::follow_up(method, &mut value, &ticket, &session);
+    join::suit(room, method, &mut value);
     Ok(value)
 }
 
@@ -162,8 +178,8 @@ pub async fn redeem(
     Ok((subject, session, deadline))
 }
 
-/// Symbols of the whole workspace, from the navigating server of each language here.
-pub async fn workspace_symbols(inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+/// Symbols of the whole workspace, from the navigating server of each language here; from the text where there is none.
+pub async fn workspace_symbols(room: &Room, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
     const METHOD: &str = "workspace/symbol";
     let deadline = deadline(&inquiry.context, METHOD);
     let context = &inquiry.context;
@@ -184,7 +200,13 @@ pub async fn workspace_symbols(inquiry: &Inquiry, params: &Value) -> Result<Valu
             Some(found)
         },
     );
-    let found = join_all(asked).await.into_iter().flatten();
+    let answered = join_all(asked).await;
+    if answered.iter().all(Option::is_none)
+        && let Some(hint) = hinted::workspace_symbols(room, inquiry, params).await
+    {
+        return Ok(hint);
+    }
+    let found = answered.into_iter().flatten();
     Ok(found.filter_map(|list| list.as_array().cloned()).flatten().collect())
 }
 
@@ -233,8 +255,12 @@ async fn concerned(
     let context = &inquiry.context;
     context.manager.refresh().await;
     let Some(subject) = subject(inquiry, params) else {
-        let slots = context.manager.status().into_iter();
-        return slots.filter_map(|slot| Some((slot.session?, None))).collect();
+        return context
+            .manager
+            .sessions_for(&context.view)
+            .into_iter()
+            .map(|session| (session, None))
+            .collect();
     };
     let mut found = Vec::new();
     for (server, _) in context.servers_for(&subject, |_| true) {
@@ -252,7 +278,7 @@ pub fn subject(inquiry: &Inquiry, params: &Value) -> Option<Subject> {
     inquiry.context.listed(relay::subject_of(params, &inquiry.context.workspace)?).ok()
 }
 
-fn is_empty(value: &Value) -> bool {
+pub fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),

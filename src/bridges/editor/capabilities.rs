@@ -15,7 +15,11 @@ use crate::tools::context::{Context, Subject};
 use crate::workspace::WorkspacePath;
 
 /// LSP 3.17 *MessageType*.
+pub const ERROR: u8 = 1;
+/// The same.
 pub const WARNING: u8 = 2;
+/// The same.
+pub const INFO: u8 = 3;
 
 /// The editor's side of `initialize`.
 #[derive(Debug)]
@@ -76,12 +80,8 @@ pub fn initialize(room: &Room, params: &Value) -> Value {
 /// editor knows.
 fn encoding(context: &Context, capabilities: &Value) -> Encoding {
     let known = capabilities["general"]["positionEncodings"].as_array();
-    let running: BTreeSet<&str> = context
-        .manager
-        .status()
-        .iter()
-        .filter_map(|slot| slot.session.as_ref().map(|session| session.encoding().name()))
-        .collect();
+    let running: BTreeSet<&str> =
+        context.manager.sessions_for(&context.view).iter().map(|session| session.encoding().name()).collect();
     let mut running = running.into_iter();
     match (running.next(), running.next()) {
         (Some(one), None) if known.is_some_and(|known| known.iter().any(|name| name == one)) => {

@@ -9,13 +9,14 @@ use tokio::time::Instant;
 use tower_lsp::jsonrpc::Error;
 
 use super::ask::{failed, redeem};
-use super::join::flatten;
+use super::join::suit_edit;
 use super::room::{Inquiry, Room, deadline};
 use super::ticket::{RUN, Ticket};
 use crate::lsp::relay::Executed;
 use crate::lsp::session::Session;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::runtime::call::CallRequest;
+use crate::tools::hidden::shown;
 
 /// The command that calls one of our tools: its one argument is `{name, arguments}`, its result the tool's own answer.
 pub const CALL: &str = "lsp-tools.call";
@@ -39,7 +40,7 @@ pub async fn execute(room: &Arc<Room>, inquiry: &Inquiry, params: &Value) -> Res
             run(room, inquiry, &session, &command, &arguments).await
         }
         Some(command) => {
-            let running = inquiry.context.manager.status().into_iter().filter_map(|slot| slot.session);
+            let running = inquiry.context.manager.sessions_for(&inquiry.context.view);
             match running.into_iter().find(|session| session.runs_command(command)) {
                 Some(session) => run(room, inquiry, &session, command, arguments).await,
                 None => Err(Error::invalid_params(format!("no server here runs the command `{command}`"))),
@@ -64,9 +65,7 @@ async fn run(
     };
     let Executed { value, edits } = executed.await.map_err(|error| failed(&error))?;
     for mut edit in edits {
-        if !room.greeting().is_some_and(|greeting| greeting.can("/workspace/workspaceEdit/documentChanges")) {
-            flatten(&mut edit);
-        }
+        suit_edit(room, &mut edit);
         let params = json!({ "label": command, "edit": edit });
         let applied = room.editor.request("workspace/applyEdit", params, Instant::now() + APPLYING).await;
         if let Err(error) = applied {
@@ -108,8 +107,9 @@ impl Approver for Asking {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             let touched = [&request.commands, &request.paths, &request.urls];
-            let touched: Vec<&str> = touched.into_iter().flatten().map(String::as_str).collect();
-            let message = format!("{}: {} ({})", request.title, touched.join(", "), request.why);
+            let touched: Vec<_> = touched.into_iter().flatten().map(|one| shown(one)).collect();
+            let (title, why) = (shown(&request.title), shown(&request.why));
+            let message = format!("{title}: {} ({why})", touched.join(", "));
             let actions = [ONCE, SESSION, REFUSE].map(|title| json!({ "title": title }));
             let params =
                 json!({ "type": super::capabilities::WARNING, "message": message, "actions": actions });

@@ -6,37 +6,74 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use crate::lsp::model::FileRef;
-use crate::lsp::relay::{Speaker, Spelled};
+use crate::lsp::relay::{self, Speaker, Spelled, Stranger};
 use crate::lsp::uri;
 use crate::runtime::overlays::Overlays;
-use crate::text::{Buffer, Change, EncodedPosition, EncodedRange, Encoding};
+use crate::text::{Buffer, Change, Encoding};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// The editor's open documents. Those outside the workspace are not kept.
+/// The editor's open documents.
 #[derive(Debug)]
 pub struct Desk {
     workspace: Workspace,
-    documents: Mutex<BTreeMap<WorkspacePath, Document>>,
-    /// Their texts, as clients of the runtime see them.
+    shelves: Mutex<Shelves>,
+    /// The texts of the workspace's files, as clients of the runtime see them.
     pub overlays: Arc<Overlays>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
+struct Shelves {
+    files: BTreeMap<WorkspacePath, Document>,
+    /// What is no file of the workspace, by its URI. Whoever is asked about one keeps all as they were.
+    strangers: Arc<BTreeMap<String, Document>>,
+}
+
+#[derive(Debug, Clone)]
 struct Document {
     uri: String,
+    language_id: String,
     version: i64,
     text: Buffer,
+}
+
+/// Documents that are no files of the workspace, as they were at some moment. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Strangers(Arc<BTreeMap<String, Document>>);
+
+impl Strangers {
+    /// The one with this URI.
+    pub fn get(&self, uri: &str) -> Option<Stranger> {
+        let Document { uri, language_id, text, .. } = self.0.get(uri)?.clone();
+        Some(Stranger { uri, language_id, text })
+    }
+}
+
+/// A change that cannot be understood; the text stays as it was.
+#[derive(Debug, thiserror::Error)]
+#[error("a change of {uri} was not made, since {why}; close the document and open it again")]
+pub struct BadChange {
+    uri: String,
+    why: &'static str,
+}
+
+/// A document that was closed.
+#[derive(Debug)]
+pub struct Closed {
+    /// Its URI as the editor writes it.
+    pub uri: String,
+    /// Whether it is a file of the workspace.
+    pub inside: bool,
 }
 
 impl Desk {
     /// Nothing is open yet.
     pub fn new(workspace: Workspace) -> Self {
-        Self { workspace, documents: Mutex::default(), overlays: Arc::default() }
+        Self { workspace, shelves: Mutex::default(), overlays: Arc::default() }
     }
 
-    fn documents(&self) -> MutexGuard<'_, BTreeMap<WorkspacePath, Document>> {
+    fn shelves(&self) -> MutexGuard<'_, Shelves> {
         // Nothing is left half done under this lock, so a panicking holder has not broken it.
-        self.documents.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The file of the workspace that a URI means.
@@ -47,68 +84,107 @@ impl Desk {
         }
     }
 
-    /// LSP 3.17 *DidOpenTextDocument*.
+    /// LSP 3.17 *DidOpenTextDocument*. Returns the path of a file of the workspace.
     pub fn open(&self, params: &Value) -> Option<WorkspacePath> {
         let document = &params["textDocument"];
         let (uri, text) = (document["uri"].as_str()?, document["text"].as_str()?);
-        let path = self.path(uri)?;
-        let version = document["version"].as_i64().unwrap_or_default();
-        let opened = Document { uri: uri.to_owned(), version, text: Buffer::new(text) };
-        self.documents().insert(path.clone(), opened);
+        let opened = Document {
+            uri: uri.to_owned(),
+            language_id: document["languageId"].as_str().unwrap_or_default().to_owned(),
+            version: document["version"].as_i64().unwrap_or_default(),
+            text: Buffer::new(text),
+        };
+        let Some(path) = self.path(uri) else {
+            Arc::make_mut(&mut self.shelves().strangers).insert(uri.to_owned(), opened);
+            return None;
+        };
+        self.shelves().files.insert(path.clone(), opened);
         self.overlays.set(path.clone(), text.into());
         Some(path)
     }
 
-    /// LSP 3.17 *DidChangeTextDocument*: each change is of the text as the one before has left it.
-    pub fn change(&self, params: &Value, encoding: Encoding) -> Option<WorkspacePath> {
-        let path = self.path(params["textDocument"]["uri"].as_str()?)?;
-        let mut documents = self.documents();
-        let document = documents.get_mut(&path)?;
-        for change in params["contentChanges"].as_array()? {
-            let Some(text) = change["text"].as_str() else { continue };
-            match range(&change["range"], encoding) {
-                Some(range) => {
-                    let range = document.text.decode_range(range);
-                    document.text.apply(&Change { range, text: text.to_owned() });
-                }
-                None => document.text = Buffer::new(text),
-            }
+    /// LSP 3.17 *DidChangeTextDocument*: each change is of the text as the one before has left it. Returns the path of a file of
+    /// the workspace.
+    ///
+    /// # Errors
+    /// Where one of the changes makes no sense; none of them is made then.
+    pub fn change(&self, params: &Value, encoding: Encoding) -> Result<Option<WorkspacePath>, BadChange> {
+        let document = &params["textDocument"];
+        let Some(uri) = document["uri"].as_str() else { return Ok(None) };
+        let path = self.path(uri);
+        let mut shelves = self.shelves();
+        let known = match &path {
+            Some(path) => shelves.files.get_mut(path),
+            None => Arc::make_mut(&mut shelves.strangers).get_mut(uri),
+        };
+        let Some(known) = known else { return Ok(None) };
+        known.text = changed(&known.text, &params["contentChanges"], encoding)
+            .map_err(|why| BadChange { uri: uri.to_owned(), why })?;
+        known.version = document["version"].as_i64().unwrap_or(known.version + 1);
+        if let Some(path) = &path {
+            self.overlays.set(path.clone(), known.text.to_string().into());
         }
-        document.version = params["textDocument"]["version"].as_i64().unwrap_or(document.version + 1);
-        self.overlays.set(path.clone(), document.text.to_string().into());
-        Some(path)
+        Ok(path)
     }
 
-    /// LSP 3.17 *DidCloseTextDocument*. Returns its URI as the editor writes it.
-    pub fn close(&self, params: &Value) -> Option<(WorkspacePath, String)> {
-        let path = self.path(params["textDocument"]["uri"].as_str()?)?;
-        let closed = self.documents().remove(&path)?;
+    /// LSP 3.17 *DidCloseTextDocument*.
+    pub fn close(&self, params: &Value) -> Option<Closed> {
+        let uri = params["textDocument"]["uri"].as_str()?;
+        let Some(path) = self.path(uri) else {
+            let closed = Arc::make_mut(&mut self.shelves().strangers).remove(uri)?;
+            return Some(Closed { uri: closed.uri, inside: false });
+        };
+        let closed = self.shelves().files.remove(&path)?;
         self.overlays.remove(&path);
-        Some((path, closed.uri))
+        Some(Closed { uri: closed.uri, inside: true })
+    }
+
+    /// Closes everything. Returns the URIs of what is no file of the workspace.
+    pub fn clear(&self) -> Vec<String> {
+        let Shelves { strangers, .. } = std::mem::take(&mut *self.shelves());
+        self.overlays.clear();
+        strangers.keys().cloned().collect()
     }
 
     /// How the editor speaks of what it has open now.
     pub fn speaker(&self, encoding: Encoding) -> Speaker {
-        let documents = self.documents();
-        let spelled = documents.iter().map(|(path, document)| {
+        let shelves = self.shelves();
+        let spelled = shelves.files.iter().map(|(path, document)| {
             (path.clone(), Spelled { uri: document.uri.clone(), version: document.version })
         });
         Speaker { encoding, documents: spelled.collect() }
     }
 
-    /// The first line of a document, for telling its language.
+    /// What it has open now that is no file of the workspace.
+    pub fn strangers(&self) -> Strangers {
+        Strangers(self.shelves().strangers.clone())
+    }
+
+    /// Whether the editor has a file open.
     pub fn is_open(&self, path: &WorkspacePath) -> bool {
-        self.documents().contains_key(path)
+        self.shelves().files.contains_key(path)
     }
 }
 
-fn range(value: &Value, encoding: Encoding) -> Option<EncodedRange> {
-    let position = |value: &Value| {
-        let line = u32::try_from(value["line"].as_u64()?).ok()?;
-        let unit = u32::try_from(value["character"].as_u64()?).ok()?;
-        Some(EncodedPosition { line, unit, encoding })
-    };
-    Some(EncodedRange { start: position(&value["start"])?, end: position(&value["end"])? })
+/// `text` after all `changes` (LSP 3.17, *TextDocumentContentChangeEvent*), or what is wrong with one of them.
+fn changed(text: &Buffer, changes: &Value, encoding: Encoding) -> Result<Buffer, &'static str> {
+    let mut text = text.clone();
+    for change in changes.as_array().ok_or("`contentChanges` is no list")? {
+        let new = change["text"].as_str().ok_or("a change has no `text`")?;
+        let range = match change.get("range") {
+            None | Some(Value::Null) => {
+                text = Buffer::new(new);
+                continue;
+            }
+            Some(range) => relay::range(range, encoding).ok_or("a `range` is none")?,
+        };
+        if (range.start.line, range.start.unit) > (range.end.line, range.end.unit) {
+            return Err("a `range` ends before it begins");
+        }
+        let range = text.decode_range(range);
+        text.apply(&Change { range, text: new.to_owned() });
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -130,12 +206,60 @@ mod tests {
         // The crab is two units of UTF-16.
         let changes = [change(at(0, 5), at(0, 7), "x"), change(at(0, 6), at(0, 6), "y")];
         let params = json!({"textDocument": {"uri": uri, "version": 7}, "contentChanges": changes});
-        assert_eq!(desk.change(&params, Encoding::Utf16).as_ref(), Some(&path));
+        assert_eq!(desk.change(&params, Encoding::Utf16).unwrap().as_ref(), Some(&path));
         let view = desk.overlays.view(&workspace);
         assert_eq!(&*view.unsaved(&path).unwrap().text, "s = 'xy'\nt = s\n");
         assert_eq!(desk.speaker(Encoding::Utf16).documents[&path].version, 7);
         assert_eq!(desk.open(&json!({"textDocument": {"uri": "file:///elsewhere.py", "text": ""}})), None);
         assert!(desk.close(&json!({"textDocument": {"uri": uri}})).is_some());
         assert!(desk.overlays.view(&workspace).is_disk());
+    }
+    #[test]
+    fn a_change_that_makes_no_sense_changes_nothing() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let path = workspace.path("a.py".as_ref()).unwrap();
+        let uri = uri::from_path(&workspace.absolute(&path));
+        let desk = Desk::new(workspace.clone());
+        desk.open(&json!({"textDocument": {"uri": uri, "version": 1, "text": "x = 1\n"}}));
+        let at = |line: i64, character: i64| json!({"line": line, "character": character});
+        let ranges = [
+            json!({"start": at(0, 0)}),
+            json!({"start": at(-1, 0), "end": at(0, 1)}),
+            json!({"start": {"line": "0", "character": 0}, "end": at(0, 1)}),
+            json!({"start": at(0, 3), "end": at(0, 1)}),
+            json!([0, 0, 0, 1]),
+            json!("all"),
+        ];
+        let bad = ranges.iter().map(|range| json!({"range": range, "text": "gone"}));
+        for bad in bad.chain([json!({"range": null}), json!({"text": 7})]) {
+            let good = json!({"range": {"start": at(0, 0), "end": at(0, 1)}, "text": "y"});
+            let params = json!({"textDocument": {"uri": uri, "version": 2}, "contentChanges": [good, bad]});
+            assert!(desk.change(&params, Encoding::Utf16).is_err(), "{bad}");
+            assert_eq!(&*desk.overlays.view(&workspace).unsaved(&path).unwrap().text, "x = 1\n", "{bad}");
+            assert_eq!(desk.speaker(Encoding::Utf16).documents[&path].version, 1);
+        }
+        // Beyond the end is the end, as everywhere in the protocol.
+        let range = json!({"start": at(0, 5), "end": at(1 << 40, 0)});
+        let params = json!({"textDocument": {"uri": uri, "version": 3}, "contentChanges": [{"range": range, "text": "2"}]});
+        desk.change(&params, Encoding::Utf16).unwrap();
+        assert_eq!(&*desk.overlays.view(&workspace).unsaved(&path).unwrap().text, "x = 12");
+    }
+
+    #[test]
+    fn what_lies_elsewhere_is_kept_apart_and_as_it_was() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let desk = Desk::new(workspace.clone());
+        let document = |text: &str| json!({"textDocument": {"uri": "file:///lib/a.py", "languageId": "python", "version": 1, "text": text}});
+        assert_eq!(desk.open(&document("x")), None);
+        let before = desk.strangers();
+        let params = json!({"textDocument": {"uri": "file:///lib/a.py", "version": 2}, "contentChanges": [{"text": "y"}]});
+        assert_eq!(desk.change(&params, Encoding::Utf16).unwrap(), None);
+        let text = |strangers: &Strangers| strangers.get("file:///lib/a.py").map(|one| one.text.to_string());
+        assert_eq!((text(&before), text(&desk.strangers())), (Some("x".into()), Some("y".into())));
+        assert!(desk.overlays.view(&workspace).is_disk());
+        assert_eq!(desk.clear(), ["file:///lib/a.py"]);
+        assert_eq!(text(&desk.strangers()), None);
     }
 }

@@ -13,6 +13,7 @@ use super::ask;
 use super::capabilities::{self, WARNING};
 use super::room::{Inquiry, Room, deadline};
 use crate::lsp::diagnostics::Known;
+use crate::lsp::news::Mark;
 use crate::lsp::session::Session;
 use crate::tools::answer::{ServerState, ServerStatus};
 use crate::tools::context::Subject;
@@ -68,16 +69,23 @@ pub async fn run(room: Arc<Room>) {
 struct Round {
     /// Every server had its say.
     settled: bool,
-    /// The servers, and how often each had said that its findings are others now.
-    heard: Vec<(Arc<Session>, u64)>,
+    heard: Vec<Heard>,
 }
 
-/// Waits until a server says that its findings are others now.
-async fn more(heard: &[(Arc<Session>, u64)]) {
+/// How much a server had said of a file when it was asked.
+#[derive(Clone)]
+struct Heard {
+    session: Arc<Session>,
+    path: WorkspacePath,
+    mark: Mark,
+}
+
+/// Waits until a server says that its findings are others now, or pushes others than before.
+async fn more(heard: &[Heard]) {
     if heard.is_empty() {
         return std::future::pending().await;
     }
-    select_all(heard.iter().map(|(session, count)| Box::pin(session.wait_refresh(*count)))).await;
+    select_all(heard.iter().map(|one| Box::pin(one.session.wait_news(&one.path, one.mark)))).await;
 }
 
 async fn round(room: &Arc<Room>, published: &mut Published) -> Round {
@@ -116,7 +124,7 @@ struct File {
     silent: bool,
     settled: bool,
     missing: Vec<ServerStatus>,
-    heard: Vec<(Arc<Session>, u64)>,
+    heard: Vec<Heard>,
 }
 
 /// Asks all servers of a document, and tells the editor what else they offer.
@@ -141,11 +149,11 @@ async fn findings(inquiry: &Inquiry, subject: Subject) -> File {
     let mut file = File { path, items: Vec::new(), silent: true, settled: true, missing: Vec::new(), heard };
     for said in join_all(asked).await {
         match said {
-            One::Found { items, known, session, refreshes } => {
+            One::Found { items, known, heard } => {
                 file.silent &= matches!(known, Known::NoData(_));
                 file.settled &= known == Known::Complete;
                 file.items.extend(items);
-                file.heard.push((session, refreshes));
+                file.heard.push(heard);
             }
             One::Absent(status) if status.state == ServerState::Missing => file.missing.push(status),
             One::Absent(status) => {
@@ -164,7 +172,7 @@ async fn findings(inquiry: &Inquiry, subject: Subject) -> File {
 
 /// What became of one server.
 enum One {
-    Found { items: Vec<Value>, known: Known, session: Arc<Session>, refreshes: u64 },
+    Found { items: Vec<Value>, known: Known, heard: Heard },
     Absent(ServerStatus),
     Nothing,
 }
@@ -181,13 +189,16 @@ async fn one(inquiry: &Inquiry, server: &str, subject: &Subject, gives: bool) ->
         if !gives {
             return One::Nothing;
         }
-        let refreshes = session.refreshes();
+        let mark = session.mark(&subject.path);
         let asked = async {
             let _viewing = session.enter(&inquiry.context.view, deadline).await?;
             session.findings(&inquiry.speaker, &subject.path, deadline).await
         };
         match asked.await {
-            Ok(found) => return One::Found { items: found.items, known: found.known, session, refreshes },
+            Ok(found) => {
+                let heard = Heard { session, path: subject.path.clone(), mark };
+                return One::Found { items: found.items, known: found.known, heard };
+            }
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => {
                 tracing::debug!(server, "no diagnostics: {error}");
@@ -216,6 +227,7 @@ async fn tell_missing(room: &Room, status: &ServerStatus) {
     if let Some(install) = &status.install {
         message.push_str(&format!(", run: {install}"));
     }
+    message.push_str(" (until then hover, definition, references and symbols come from the text alone)");
     room.editor.notify("window/showMessage", json!({ "type": WARNING, "message": message })).await;
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::capabilities::Greeting;
 use super::features::{Feature, Join};
 use super::room::Room;
 use super::ticket::Ticket;
@@ -100,7 +101,7 @@ fn spread_defaults(value: &mut Value) {
 }
 
 /// One answer out of all; there is at least one.
-pub fn joined(room: &Room, feature: &Feature, mut answers: Vec<Value>) -> Value {
+pub fn joined(feature: &Feature, mut answers: Vec<Value>) -> Value {
     match feature.join {
         Join::Hovers if answers.len() > 1 => {
             let texts: Vec<String> =
@@ -119,30 +120,47 @@ pub fn joined(room: &Room, feature: &Feature, mut answers: Vec<Value>) -> Value 
             });
             lists.flatten().collect()
         }
-        Join::First | Join::Completions | Join::Hovers => {
-            let mut first = answers.swap_remove(0);
-            suit(room, feature, &mut first);
-            first
-        }
+        Join::First | Join::Completions | Join::Hovers => answers.swap_remove(0),
     }
 }
 
-/// What servers were told that we take, and this editor does not.
-fn suit(room: &Room, feature: &Feature, value: &mut Value) {
+/// What servers were told that we take, and this editor does not, as it does take it: the answer to `method`.
+pub fn suit(room: &Room, method: &str, value: &mut Value) {
     let Some(greeting) = room.greeting() else { return };
-    let links = ["definition", "declaration", "typeDefinition", "implementation"].contains(&feature.client);
-    if links && !greeting.can(&format!("/textDocument/{}/linkSupport", feature.client)) {
-        for link in value.as_array_mut().into_iter().flatten().filter(|link| link["targetUri"].is_string()) {
-            *link = json!({ "uri": link["targetUri"], "range": link["targetSelectionRange"] });
+    match method {
+        "textDocument/definition"
+        | "textDocument/declaration"
+        | "textDocument/typeDefinition"
+        | "textDocument/implementation" => {
+            if greeting.can(&format!("/{method}/linkSupport")) {
+                return;
+            }
+            let links = value.as_array_mut().into_iter().flatten();
+            for link in links.filter(|link| link["targetUri"].is_string()) {
+                *link = json!({ "uri": link["targetUri"], "range": link["targetSelectionRange"] });
+            }
         }
+        "textDocument/rename" => suit_edit(room, value),
+        "textDocument/codeAction" => {
+            for action in value.as_array_mut().into_iter().flatten() {
+                suit_edit(room, &mut action["edit"]);
+            }
+        }
+        "codeAction/resolve" => suit_edit(room, &mut value["edit"]),
+        _ => {}
     }
-    if feature.method == "textDocument/rename" && !greeting.can("/workspace/workspaceEdit/documentChanges") {
-        flatten(value);
+}
+
+/// The same for one LSP 3.17 *WorkspaceEdit*.
+pub fn suit_edit(room: &Room, edit: &mut Value) {
+    let versioned = |greeting: &Greeting| greeting.can("/workspace/workspaceEdit/documentChanges");
+    if !room.greeting().is_some_and(versioned) {
+        flatten(edit);
     }
 }
 
 /// LSP 3.17 *WorkspaceEdit*: `documentChanges` as `changes`, where they only change texts.
-pub fn flatten(edit: &mut Value) {
+fn flatten(edit: &mut Value) {
     let Some(changes) = edit["documentChanges"].as_array() else { return };
     if changes.iter().any(|change| change["kind"].is_string()) {
         return;

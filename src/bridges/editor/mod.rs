@@ -6,14 +6,15 @@
 //! - `desk` keeps the documents that the editor has open, which are this client's overlays
 //! - `room` is what all of them work with; `features` says what can be asked and of which servers, `capabilities` announces it
 //! - `ask` asks the servers of a file, `join` makes one answer of theirs, `ticket` leads follow-up requests back to the server
-//! - `diagnose` publishes diagnostics, `commands` runs commands, `progress` tells of slow servers
+//! - `hinted` answers from the text where a server is missing, `strangers` about documents that are no files of the workspace
+//! - `diagnose` publishes diagnostics, `commands` runs commands, `progress` tells of slow servers, `words` of what servers say
 //!
 //! Messages stay JSON: what a server says is passed on whole, with positions, URIs and versions in the editor's words
 //! ([`lsp::relay`](crate::lsp::relay)). tower-lsp brings framing, concurrency and the vocabulary of JSON-RPC; its types of LSP are
 //! of an older version than the servers' and are not used.
 //!
-//! A request sees the documents as they were when it was sent. Files outside the workspace have no servers: what is asked about
-//! them is answered with null.
+//! A request sees the documents as they were when it was sent. Of files outside the workspace only the text that the editor has of
+//! them counts, and they are only looked at: what would change them is answered with null.
 
 mod ask;
 mod capabilities;
@@ -23,11 +24,14 @@ mod desk;
 mod diagnose;
 mod features;
 mod frames;
+mod hinted;
 mod join;
 mod progress;
 mod room;
 mod service;
+mod strangers;
 mod ticket;
+mod words;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,6 +61,8 @@ pub struct EditorOptions {
     pub timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
+    /// The name of its session among all callers; one of its own by default.
+    pub session: Option<String>,
 }
 
 /// Serves one editor, which speaks LSP 3.17 (*Base Protocol*) over `read` and `write`; returns when it has said `exit`, when its side
@@ -72,6 +78,7 @@ where
     let background = [
         tokio::spawn(diagnose::run(room.clone())),
         tokio::spawn(progress::run(room.clone())),
+        tokio::spawn(words::run(room.clone())),
         tokio::spawn(room.clone().follow_settings()),
     ];
     let (messages, clean) = tokio::io::duplex(PIPE);

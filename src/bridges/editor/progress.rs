@@ -80,9 +80,11 @@ pub async fn run(room: Arc<Room>) {
 
 /// Waits until `server` is at rest, and names it.
 async fn rest(runtime: Runtime, server: String) -> String {
-    let slots = runtime.context().manager.status();
+    let context = runtime.context();
+    let sessions = context.manager.sessions_for(&context.view);
+    drop(context);
     drop(runtime);
-    for session in slots.into_iter().filter(|slot| slot.server == server).filter_map(|slot| slot.session) {
+    for session in sessions.into_iter().filter(|session| session.server() == server) {
         session.wait_ready(Scope::Project, Instant::now() + LONGEST).await;
     }
     server

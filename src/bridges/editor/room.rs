@@ -15,10 +15,12 @@ use tokio_util::task::TaskTracker;
 use super::EditorOptions;
 use super::capabilities::Greeting;
 use super::client::Editor;
-use super::desk::Desk;
+use super::desk::{Desk, Strangers};
+use super::strangers;
 use crate::config::{Deadlines, Settings};
 use crate::lsp::relay::Speaker;
 use crate::runtime::live::Live;
+use crate::runtime::tally::Running;
 use crate::runtime::{Client, Runtime};
 use crate::text::Encoding;
 use crate::tools::context::Context;
@@ -58,6 +60,8 @@ pub struct Inquiry {
     pub context: Context,
     /// How the editor speaks.
     pub speaker: Speaker,
+    /// What it has open that is no file of the workspace.
+    pub strangers: Strangers,
 }
 
 impl Room {
@@ -65,6 +69,7 @@ impl Room {
     pub fn new(live: Live, options: EditorOptions, editor: Arc<Editor>, gone: CancellationToken) -> Self {
         let workspace = live.current().workspace().clone();
         let number = EDITORS.fetch_add(1, Ordering::Relaxed);
+        let session = options.session.clone().unwrap_or_else(|| format!("editor-{number}"));
         Self {
             live,
             options,
@@ -74,7 +79,7 @@ impl Room {
             exited: CancellationToken::new(),
             greeting: OnceLock::new(),
             changed: Notify::new(),
-            caller: Caller { session: format!("editor-{number}"), ..Caller::default() },
+            caller: Caller { session, ..Caller::default() },
             registered: Mutex::default(),
             tasks: TaskTracker::new(),
         }
@@ -98,10 +103,17 @@ impl Room {
         &self.live
     }
 
+    /// Counts a request of the editor until what is returned is dropped. A call of one of our tools counts itself.
+    pub fn counted(&self, method: &str) -> Option<Running> {
+        let tally = || self.live.current().tally().begin_of(method, &self.caller.session);
+        (method != "workspace/executeCommand").then(tally)
+    }
+
     /// What a request that comes now works with.
     pub fn inquiry(&self) -> Inquiry {
         let speaker = self.desk.speaker(self.encoding());
-        Inquiry { context: self.runtime().context().into_owned(), speaker }
+        let strangers = self.desk.strangers();
+        Inquiry { context: self.runtime().context().into_owned(), speaker, strangers }
     }
 
     /// Takes the editor's side of `initialize`; false where it came before.
@@ -182,7 +194,8 @@ impl Room {
     pub async fn leave(&self) {
         self.tasks.close();
         self.tasks.wait().await;
-        self.desk.overlays.clear();
+        let inquiry = self.inquiry();
+        strangers::forget(&inquiry, &self.desk.clear()).await;
         self.live.current().end_session(&self.caller.session);
     }
 }

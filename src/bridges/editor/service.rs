@@ -12,10 +12,12 @@ use tokio_util::task::AbortOnDropHandle;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_service::Service;
 
+use super::capabilities::ERROR;
+use super::desk::Closed;
 use super::features::Feature;
 use super::frames::UNREADABLE;
 use super::room::{Inquiry, Room};
-use super::{ask, capabilities, commands, diagnose};
+use super::{ask, capabilities, commands, diagnose, strangers};
 
 /// LSP 3.17 *ErrorCodes*.
 const NOT_INITIALIZED: i64 = -32002;
@@ -69,19 +71,27 @@ impl Door {
                     room.changed.notify_one();
                 }
             }
-            "textDocument/didChange" => {
-                if room.desk.change(&params, room.encoding()).is_some() {
-                    room.changed.notify_one();
+            "textDocument/didChange" => match room.desk.change(&params, room.encoding()) {
+                Ok(Some(_)) => room.changed.notify_one(),
+                Ok(None) => {}
+                Err(error) => {
+                    let editor = room.editor.clone();
+                    let told = json!({ "type": ERROR, "message": error.to_string() });
+                    room.spawn(async move { editor.notify("window/showMessage", told).await });
                 }
-            }
+            },
             "textDocument/didClose" => {
-                if let Some((_, uri)) = room.desk.close(&params) {
+                let Some(Closed { uri, inside }) = room.desk.close(&params) else { return };
+                if inside {
                     let editor = room.editor.clone();
                     let nothing = json!({ "uri": uri, "diagnostics": [] });
                     room.spawn(async move {
                         editor.notify("textDocument/publishDiagnostics", nothing).await;
                     });
                     room.changed.notify_one();
+                } else {
+                    let inquiry = room.inquiry();
+                    room.spawn(async move { strangers::forget(&inquiry, &[uri]).await });
                 }
             }
             // The change feed sees what is on disk by itself; servers have the settings that ours give them.
@@ -152,7 +162,10 @@ impl Service<Request> for Door {
         self.pending.all().insert(id.clone(), cancelled.clone());
         let (room, inquiry) = (self.room.clone(), self.room.inquiry());
         let pending = self.pending.clone();
-        let task = tokio::spawn(async move { answer(&room, inquiry, &method, params).await });
+        let task = tokio::spawn(async move {
+            let _counted = room.counted(&method);
+            answer(&room, inquiry, &method, params).await
+        });
         let task = AbortOnDropHandle::new(task);
         async move {
             let answer = tokio::select! {
@@ -176,7 +189,7 @@ async fn answer(room: &Arc<Room>, inquiry: Inquiry, method: &str, params: Value)
     }
     match method {
         "workspace/executeCommand" => commands::execute(room, &inquiry, &params).await,
-        "workspace/symbol" => ask::workspace_symbols(&inquiry, &params).await,
+        "workspace/symbol" => ask::workspace_symbols(room, &inquiry, &params).await,
         "textDocument/diagnostic" => diagnose::pulled(room, &inquiry, &params).await,
         "completionItem/resolve"
         | "codeAction/resolve"
@@ -187,7 +200,7 @@ async fn answer(room: &Arc<Room>, inquiry: Inquiry, method: &str, params: Value)
         | "callHierarchy/incomingCalls"
         | "callHierarchy/outgoingCalls"
         | "typeHierarchy/supertypes"
-        | "typeHierarchy/subtypes" => ask::follow_up(&inquiry, method, params).await,
+        | "typeHierarchy/subtypes" => ask::follow_up(room, &inquiry, method, params).await,
         _ => ask::pass_through(room, &inquiry, method, &params).await,
     }
 }

@@ -185,6 +185,7 @@ pub enum HostName {
     /// Claude Code: .mcp.json
     ClaudeCode,
     /// GitHub Copilot CLI: ~/.copilot/mcp-config.json
+    #[value(alias = "copilot")]
     CopilotCli,
     /// Visual Studio Code: .vscode/mcp.json
     #[value(name = "vscode")]

@@ -101,9 +101,10 @@ fn mcp_door() -> Serve {
 fn lsp_door() -> Serve {
     Arc::new(|visit| {
         Box::pin(async move {
-            let Visit { live, preamble, client: _connected, reader, writer, closing, .. } = visit;
+            let Visit { live, preamble, caller, client: _connected, reader, writer, closing, .. } = visit;
             let Client { cwd, timeout, install_missing, .. } = preamble.client();
-            let options = EditorOptions { cwd, timeout, install_missing };
+            let session = Some(caller.session);
+            let options = EditorOptions { cwd, timeout, install_missing, session };
             editor::serve(live, options, reader, writer, closing).await;
         })
     })

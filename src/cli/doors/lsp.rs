@@ -42,7 +42,12 @@ pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
     let broken = |error: std::io::Error| {
         ToolError::new(ErrorCode::Internal, format!("stdin or stdout cannot be used: {error}"))
     };
-    let options = EditorOptions { cwd: Some(cwd), timeout: global.timeout, install_missing: global.install };
+    let options = EditorOptions {
+        cwd: Some(cwd),
+        timeout: global.timeout,
+        install_missing: global.install,
+        ..EditorOptions::default()
+    };
     let ended = CancellationToken::new();
     let (input, output) = (stdio::input().map_err(broken)?, stdio::output().map_err(broken)?);
     let serving = editor::serve(live.clone(), options, input, output, ended.clone());

@@ -6,6 +6,7 @@
 //! here reads files or writes anywhere: source lines come through a function that the caller gives.
 
 pub mod completion;
+pub mod copilot;
 pub mod daemon;
 pub mod diagnostics;
 pub mod doctor;
@@ -26,6 +27,7 @@ pub mod merge;
 pub mod mounted;
 pub mod sarif;
 pub mod servers;
+pub mod session;
 pub mod signature;
 pub mod source;
 pub mod symbols;

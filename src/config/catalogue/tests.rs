@@ -344,3 +344,15 @@ fn an_untrusted_project_adds_no_server_and_changes_no_launch_field() {
     assert_eq!(trusted.catalogue.languages["python"].servers, ["evil", "pylsp"]);
     assert!(trusted.left_out.is_empty());
 }
+
+#[test]
+fn a_server_that_a_door_starts_speaks_no_language_and_others_must() {
+    let copilot = &Catalogue::built_in().servers["copilot"];
+    assert_eq!((copilot.door.as_deref(), copilot.languages.len()), (Some("copilot"), 0));
+    for language in Catalogue::built_in().languages.values() {
+        assert!(!language.servers.contains(&"copilot".to_owned()));
+    }
+    let own = "[server.own]\ndoor = \"own\"\ncommand = [\"own\"]\n";
+    assert!(load(Origin::User, own).is_ok());
+    assert!(error("[server.own]\ncommand = [\"own\"]\n").contains("server `own` has no `languages`"));
+}

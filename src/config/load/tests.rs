@@ -20,6 +20,7 @@ impl Bench {
             data: path.join("data"),
             state: path.join("state"),
             cache: path.join("cache"),
+            home: None,
         };
         let project = path.join("project");
         fs::create_dir_all(project.join(".lsp-tools")).unwrap();

@@ -78,7 +78,13 @@ fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
         fs::create_dir(root.join(name)).unwrap();
         root.join(name)
     };
-    let folders = Folders { config: folder("c"), data: folder("d"), state: folder("s"), cache: folder("k") };
+    let folders = Folders {
+        config: folder("c"),
+        data: folder("d"),
+        state: folder("s"),
+        cache: folder("k"),
+        home: None,
+    };
     let project = folder("p");
     fs::write(folders.settings_file(), "[mcp]\nfiles = ['.mcp.json']\n").unwrap();
     let file = project.join(".mcp.json");

@@ -16,8 +16,13 @@ fn bench() -> Bench {
     let project = path.join("project");
     fs::create_dir(&project).unwrap();
     let state = path.join("state/lsp-tools");
-    let folders =
-        Folders { config: path.join("c"), data: path.join("d"), state: state.clone(), cache: path.join("k") };
+    let folders = Folders {
+        config: path.join("c"),
+        data: path.join("d"),
+        state: state.clone(),
+        cache: path.join("k"),
+        home: None,
+    };
     let trust = Trust::open(&folders).unwrap();
     Bench { _folder: folder, project, trust, store: state.join(STORE) }
 }

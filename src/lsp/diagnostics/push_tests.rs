@@ -29,6 +29,7 @@ fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
         count,
         version,
         items: vec![Value::Null; items].into(),
+        news: 0,
         of_version: 1,
         idle: 0,
         idle_at_push: 0,

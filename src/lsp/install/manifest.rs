@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::recipes::Recipes;
+use crate::text::hex;
 
 const NAME: &str = "manifest.json";
 
@@ -49,7 +50,7 @@ impl Manifest {
 /// The name of a folder that nobody used before, which tells apart what it is made of.
 pub fn folder_name(recipes: &Recipes) -> io::Result<String> {
     let hash = Sha256::digest(serde_json::to_vec(recipes)?);
-    let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let hash = hex(&hash[..6]);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Ok(format!("{hash}-{time:x}"))
 }

@@ -120,7 +120,7 @@ pub fn environment_key(setup: &ManagerSetup, root: &WorkspacePath) -> Option<Pat
 }
 
 /// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's.
-fn variables(
+pub fn variables(
     setup: &ManagerSetup,
     spec: &Server,
     located: &Located,

@@ -1,6 +1,7 @@
 //! All language servers of one workspace: started on the first call that needs them, once, however many callers wait;
 //! restarted after a crash; stopped when idle or when memory runs short; told of every change on disk.
 
+mod alone;
 mod housekeeping;
 mod launch;
 mod private;
@@ -184,22 +185,13 @@ impl Manager {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<Arc<Session>, Unavailable> {
+        self.session_of(self.shared.key(server, path)?, deadline).await
+    }
+
+    /// The session that all share, of a server for a root.
+    async fn session_of(&self, key: Key, deadline: Instant) -> Result<Arc<Session>, Unavailable> {
         let shared = &self.shared;
-        if shared.stopping.is_cancelled() {
-            return Err(Unavailable::Stopping);
-        }
-        let spec = shared.spec(server)?;
         shared.feed.get_or_init(|| ChangeFeed::start(&shared.setup.workspace));
-        let root = shared.roots.of(&shared.setup.workspace, server, spec, path).ok_or_else(|| {
-            Unavailable::Disabled {
-                reason: format!(
-                    "{server} only works in a project with {}, and there is none around {}",
-                    spec.root_markers.join(" or "),
-                    path.display()
-                ),
-            }
-        })?;
-        let key = Key { server: server.to_owned(), root, holder: None };
         if let Some(slot) = shared.slot_with_room(&key) {
             let session = slot.session(shared, deadline).await?;
             session.add_folder(&key.root);
@@ -314,6 +306,23 @@ impl Shared {
             return Err(Unavailable::Disabled { reason });
         }
         Ok(spec)
+    }
+
+    /// What names the session of `server` for `path` that all share.
+    fn key(&self, server: &str, path: &WorkspacePath) -> Result<Key, Unavailable> {
+        if self.stopping.is_cancelled() {
+            return Err(Unavailable::Stopping);
+        }
+        let spec = self.spec(server)?;
+        let root = self.roots.of(&self.setup.workspace, server, spec, path);
+        let root = root.ok_or_else(|| Unavailable::Disabled {
+            reason: format!(
+                "{server} only works in a project with {}, and there is none around {}",
+                spec.root_markers.join(" or "),
+                path.display()
+            ),
+        })?;
+        Ok(Key { server: server.to_owned(), root, holder: None })
     }
 
     fn running(&self) -> Vec<Arc<Session>> {

@@ -1,6 +1,7 @@
 //! A server for one caller alone: where two hold texts over the same files and take turns all the time, a second server serves both
 //! better than one that is switched to and fro.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tokio::time::Instant;
 use super::slot::Slot;
 use super::{Key, Manager, Shared, Unavailable};
 use crate::lsp::session::Session;
-use crate::lsp::view::{Holder, View};
+use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
 
 /// A server of one's own is stopped when it was not asked for so long.
@@ -27,33 +28,35 @@ impl Manager {
     ) -> Result<Arc<Session>, Unavailable> {
         let Some(holder) = view.holder() else { return self.session(server, path, deadline).await };
         let shared = &self.shared;
-        let own = shared.private_key(server, path, holder);
-        if let Some(session) = own.as_ref().and_then(|key| shared.slots.get(key)?.running()) {
+        let common = shared.key(server, path)?;
+        let own = Key { holder: Some(holder), ..common.clone() };
+        let running = shared.slots.get(&own).and_then(|slot| slot.running());
+        if let Some(session) = running {
             return Ok(session);
         }
-        let session = self.session(server, path, deadline).await?;
-        if let Some(key) = own
-            && session.has_rivals()
-            && shared.has_room_for_another(&session)
-        {
+        let session = self.session_of(common, deadline).await?;
+        if session.has_rivals() && shared.has_room_for_another(&session) {
             tracing::info!(
                 server,
                 "two clients hold texts over the same files: one of them gets a server of its own"
             );
             // Begun while the entry is held: a slot at rest would be tidied away.
-            shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(Slot::new(key))).warm(shared);
+            shared.slots.entry(own.clone()).or_insert_with(|| Arc::new(Slot::new(own))).warm(shared);
         }
         Ok(session)
+    }
+
+    /// The sessions that run now and answer someone who sees `view`: those that all share, and that someone's own; none of those
+    /// that serve another one alone.
+    pub fn sessions_for(&self, view: &View) -> Vec<Arc<Session>> {
+        let slots: BTreeMap<Key, Arc<Slot>> =
+            self.shared.slots.iter().map(|entry| (entry.key().clone(), entry.value().clone())).collect();
+        let theirs = |key: &Key| key.holder.is_none() || key.holder == view.holder();
+        slots.iter().filter(|(key, _)| theirs(key)).filter_map(|(_, slot)| slot.running()).collect()
     }
 }
 
 impl Shared {
-    fn private_key(&self, server: &str, path: &WorkspacePath, holder: Holder) -> Option<Key> {
-        let spec = self.spec(server).ok()?;
-        let root = self.roots.of(&self.setup.workspace, server, spec, path)?;
-        Some(Key { server: server.to_owned(), root, holder: Some(holder) })
-    }
-
     /// Whether the memory budget allows for one more server as large as `session`.
     fn has_room_for_another(&self, session: &Session) -> bool {
         let sizes = self.running().into_iter().filter_map(|running| running.resident_bytes());

@@ -3,9 +3,11 @@
 //! Everything with `line` and `character` is a position, and it is one of the document that the nearest object around it names. What
 //! a server puts into `data` and `arguments` is its own and stays as it is.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
-use super::{Speaker, uri};
+use super::{Speaker, Stranger, uri};
 use crate::lsp::decode::Texts;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::model::FileRef;
@@ -26,25 +28,40 @@ pub struct Converter<'a> {
     texts: Texts<'a>,
     own: FileRef,
     way: Way,
+    /// What URIs mean that have been met: most messages name one file many times.
+    files: HashMap<String, FileRef>,
 }
 
 impl<'a> Converter<'a> {
     /// For what is said about `snapshot`.
     pub fn of(session: &'a Session, speaker: &'a Speaker, snapshot: &Snapshot, way: Way) -> Self {
         let own = FileRef::Inside(snapshot.path.clone());
-        Self { session, speaker, texts: Texts::new(session, snapshot), own, way }
+        Self { session, speaker, texts: Texts::new(session, snapshot), own, way, files: HashMap::new() }
+    }
+
+    /// For what is said about a document that is no file of the workspace.
+    pub fn of_stranger(session: &'a Session, speaker: &'a Speaker, stranger: &Stranger, way: Way) -> Self {
+        let own = uri::file_ref(&session.workspace, &stranger.uri);
+        let texts = Texts::of(session, own.clone(), stranger.text.clone());
+        Self { session, speaker, texts, own, way, files: HashMap::new() }
     }
 
     /// For what is about no document in particular.
     pub fn of_workspace(session: &'a Session, speaker: &'a Speaker, way: Way) -> Self {
         let own = FileRef::Virtual(String::new());
-        Self { session, speaker, texts: Texts::of_workspace(session), own, way }
+        let texts = Texts::of_workspace(session);
+        Self { session, speaker, texts, own, way, files: HashMap::new() }
     }
 
     /// Translates everything in `value`.
     pub fn convert(&mut self, value: &mut Value) {
         let own = self.own.clone();
         self.walk(value, &own);
+    }
+
+    /// The texts that positions are counted in.
+    pub fn texts(&mut self) -> &mut Texts<'a> {
+        &mut self.texts
     }
 
     fn walk(&mut self, value: &mut Value, here: &FileRef) {
@@ -63,7 +80,10 @@ impl<'a> Converter<'a> {
             self.folding_range(object, here);
         }
         let own = self.named(object).unwrap_or_else(|| here.clone());
-        let target = object.get("targetUri").and_then(Value::as_str).map(|uri| self.file(uri));
+        let target = match object.get("targetUri").and_then(Value::as_str) {
+            Some(uri) => Some(self.file(uri)),
+            None => None,
+        };
         for (name, value) in object.iter_mut() {
             match name.as_str() {
                 "data" | "arguments" => {}
@@ -78,16 +98,23 @@ impl<'a> Converter<'a> {
     }
 
     /// The document that an object's ranges are in, where it says so.
-    fn named(&self, object: &Map<String, Value>) -> Option<FileRef> {
-        let uri = |value: Option<&Value>| value?.get("uri")?.as_str().map(str::to_owned);
-        let own = object.get("uri").and_then(Value::as_str).map(str::to_owned);
+    fn named(&mut self, object: &Map<String, Value>) -> Option<FileRef> {
+        fn uri(value: Option<&Value>) -> Option<&str> {
+            value?.get("uri")?.as_str()
+        }
+        let own = object.get("uri").and_then(Value::as_str);
         // Of a call, the places are in the file of the caller: `from`, or whoever was asked about.
         let found = own.or_else(|| uri(object.get("textDocument"))).or_else(|| uri(object.get("from")));
-        found.map(|uri| self.file(&uri))
+        found.map(|uri| self.file(uri))
     }
 
-    fn file(&self, uri: &str) -> FileRef {
-        uri::file_ref(&self.session.workspace, uri)
+    fn file(&mut self, uri: &str) -> FileRef {
+        if let Some(file) = self.files.get(uri) {
+            return file.clone();
+        }
+        let file = uri::file_ref(&self.session.workspace, uri);
+        self.files.insert(uri.to_owned(), file.clone());
+        file
     }
 
     /// LSP 3.17 *WorkspaceEdit* `changes`, and other maps from documents to what is said of them.
@@ -115,7 +142,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    fn uri(&self, value: &mut Value) {
+    fn uri(&mut self, value: &mut Value) {
         let Some(uri) = value.as_str() else { return };
         let file = self.file(uri);
         *value = self.spelled(uri, &file).into();

@@ -5,7 +5,6 @@ use tokio::time::Instant;
 
 use super::Speaker;
 use super::convert::{Converter, Way};
-use crate::lsp::decode::Texts;
 use crate::lsp::diagnostics::{Found, Known};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, Session};
@@ -32,8 +31,9 @@ impl Session {
         let _in_use = self.use_now();
         Ok(match self.found(path, deadline).await? {
             Found::Raw(raw) => {
-                let items = raw.items.iter().filter_map(|item| self.finding(speaker, &raw.snapshot, item));
-                Findings { items: items.collect(), known: raw.known }
+                let mut converter = Converter::of(self, speaker, &raw.snapshot, Way::ToEditor);
+                let finding = |item| self.finding(speaker, &raw.snapshot, &mut converter, item);
+                Findings { items: raw.items.iter().filter_map(finding).collect(), known: raw.known }
             }
             Found::Decoded(fresh) => {
                 let items = fresh.items.iter().map(|item| {
@@ -47,11 +47,17 @@ impl Session {
         })
     }
 
-    fn finding(&self, speaker: &Speaker, snapshot: &Snapshot, item: &Value) -> Option<Value> {
+    fn finding(
+        &self,
+        speaker: &Speaker,
+        snapshot: &Snapshot,
+        converter: &mut Converter<'_>,
+        item: &Value,
+    ) -> Option<Value> {
         // Where a checker counts columns in another way than its server, only this knows.
-        let decoded = Texts::new(self, snapshot).diagnostic(item)?;
+        let decoded = converter.texts().diagnostic(item)?;
         let mut value = item.clone();
-        Converter::of(self, speaker, snapshot, Way::ToEditor).convert(&mut value);
+        converter.convert(&mut value);
         value["range"] = wire(&snapshot.buffer, decoded.range, speaker);
         if value["source"].as_str().is_none_or(str::is_empty) {
             value["source"] = self.server().into();

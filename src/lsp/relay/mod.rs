@@ -2,10 +2,12 @@
 //! it put into the other side's words.
 //!
 //! [`Session::relay`] asks in step with the documents, as every question does; `convert` translates, `tokens` does so for semantic
-//! tokens, whose positions are packed, and `findings` gives diagnostics as the editor takes them.
+//! tokens, whose positions are packed, `findings` gives diagnostics as the editor takes them, and `strangers` are documents that are no
+//! files of the workspace.
 
 mod convert;
 mod findings;
+mod strangers;
 mod tokens;
 
 use std::collections::BTreeMap;
@@ -21,8 +23,9 @@ use super::uri;
 use crate::text::Encoding;
 use crate::workspace::WorkspacePath;
 
-pub use super::decode::markup as markdown;
+pub use super::decode::{encoded as position, encoded_range as range, markup as markdown};
 pub use findings::Findings;
+pub use strangers::{Stranger, Strangers};
 pub use tokens::{MODIFIERS, TYPES};
 
 /// How an editor speaks of texts.

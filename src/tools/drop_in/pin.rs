@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::folder::{Origin, look};
 use super::manifest::{self, Manifest};
 use crate::config::{LaunchFields, TrustState};
+use crate::text::hex;
 use crate::tools::context::Context;
 
 /// What trust is given to, in words that its owner can read; another text is something else.
@@ -25,8 +26,7 @@ pub(super) fn pin(context: &Context, manifest: &Manifest) -> Result<String, Stri
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         files.insert(shown, hash);
     }
-    let manifest_hash: String =
-        Sha256::digest(&manifest.text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let manifest_hash = hex(&Sha256::digest(&manifest.text));
     let pin = json!({
         "command": manifest.command, "env": manifest.env, "manifest": manifest_hash, "files": files,
     });

@@ -7,7 +7,9 @@ use super::super::context::Context;
 use crate::workspace::{EntryKind, ListQuery, ReadError, TextFile, Until, Workspace, WorkspacePath};
 
 /// The workspace's own folders, in order.
-const OF_WORKSPACE: [&str; 3] = [".lsp-tools/skills", ".github/skills", ".claude/skills"];
+const OF_WORKSPACE: [&str; 4] = [".lsp-tools/skills", ".github/skills", ".agents/skills", ".claude/skills"];
+/// The folders in the user's home that other programs take skills from, in order; our own come after them and win.
+const OF_HOME: [&str; 3] = [".claude/skills", ".agents/skills", ".copilot/skills"];
 /// The most skills of one folder.
 const MOST_SKILLS: usize = 200;
 /// The largest file of a skill that is read, in bytes.
@@ -107,6 +109,16 @@ pub fn places(context: &Context) -> (Vec<Place>, Vec<String>) {
         Ok(found) => places.extend(found),
         Err(why) => left_out.push(why),
     };
+    for below in OF_HOME {
+        let folder = context.folders.home.as_ref().map(|home| home.join(below));
+        // Where the home itself is the workspace, they are the workspace's, as all in it is.
+        if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
+            take(match context.workspace.inside(&folder) {
+                Some(inside) => of_workspace(context, &inside),
+                None => of_user(&folder, &format!("~/{below}")),
+            });
+        }
+    }
     take(of_user(&context.folders.config.join("skills"), "the user's skills"));
     for given in &context.config.settings.skills.directories {
         let shown = format!("`directories` names {:?}, which", given);

@@ -129,8 +129,7 @@ fn answer(
     let summary = summary.filter(|summary| !summary.trim().is_empty());
     let summary = summary.ok_or_else(|| failed(order, "ended without a summary"))?;
     let most = context.config.settings.limits.answer_bytes;
-    let kept =
-        (0..=most.min(summary.len())).rev().find(|end| summary.is_char_boundary(*end)).unwrap_or_default();
+    let kept = summary.floor_char_boundary(most);
     let truncated = done.cut || kept < summary.len();
     Ok(TaskOutput { agent: order.agent.clone(), summary: summary[..kept].to_owned(), truncated })
 }

@@ -26,6 +26,7 @@ const NAMES: &[(&str, &str)] = &[
     ("git~1", GIT),
     (".gitconfig", GIT),
     (".lsp-tools", OWN),
+    (".lsp-tools-lease", OWN),
     ("lsp-tools.toml", OWN),
     (".claude", AGENT),
     (".claude.json", AGENT),

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::record::{Image, Record, VERSION};
 use super::{ContentHash, EditError, EditId, EditLimits};
+use crate::text::hex;
 
 const RECORD: &str = "record.json";
 const IMAGES: &str = "images";
@@ -57,7 +58,7 @@ impl Journal {
     /// The journal of the workspace at the canonical path `root`, below the user's folder `state`.
     pub(super) fn new(state: &Path, root: &Path) -> Self {
         let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let key: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let key = hex(&digest[..16]);
         Self { folder: state.join("edits").join(key) }
     }
 

@@ -4,7 +4,8 @@
 //! nothing, against exactly the contents they were made from, with a way back. May use: the rest of `workspace`.
 //!
 //! How data passes: a caller reads a file ([`Workspace::read_text`](crate::workspace::Workspace::read_text)), makes a new text of it and puts bytes and
-//! [`Expected::Hash`] into a [`Plan`]. [`Edits::commit`] waits for its turn among all processes (`lock`), settles what a
+//! [`Expected::Hash`] into a [`Plan`]. [`Edits::commit`] waits for its turn among all processes (`lock`), takes
+//! the workspace for this host where others may have it mounted (`lease`), settles what a
 //! process that died has left (`rollback`), and checks the whole plan against the disk without touching anything: where each
 //! path really is (`locate`), whether it may be changed (`guard`), what is there (`survey`), what the workspace looks like
 //! after each operation (`overlay`, `check`). Then the record of all steps and the old contents go into the journal
@@ -27,6 +28,7 @@ mod error;
 mod folders;
 mod guard;
 mod journal;
+mod lease;
 mod locate;
 mod lock;
 mod overlay;
@@ -46,6 +48,7 @@ pub(super) use atomic::is_temporary;
 
 pub use change::{Committed, EditId, FileChange, FileKind, FileOperation, HistoryEntry, NotAnId, Recovered};
 pub use error::{Belief, Conflict, EditError, Found};
+pub use lease::{Host, LeaseOptions, Leasing};
 pub use plan::{ContentHash, Expected, NotAHash, Plan};
 pub use text::LineEnds;
 pub use transaction::{EditLimits, EditOptions, Edits};

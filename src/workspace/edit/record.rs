@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::survey::{Identity, Metadata};
 use super::{ContentHash, EditId};
+use crate::text::hex;
 
 pub(super) const VERSION: u32 = 1;
 
@@ -194,16 +195,12 @@ pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
     Some(digits.chunks(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect())
 }
 
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Bytes as hexadecimal digits.
 pub(super) mod hexadecimal {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     pub(in super::super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&super::to_hex(bytes))
+        to.serialize_str(&super::hex(bytes))
     }
 
     pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
@@ -223,12 +220,13 @@ mod path_text {
 
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    use super::{HEX_MARK, from_hex, to_hex};
+    use super::{HEX_MARK, from_hex};
+    use crate::text::hex;
 
     pub(super) fn encode(path: &Path) -> String {
         match path.to_str() {
             Some(text) if !text.starts_with(HEX_MARK) => text.to_owned(),
-            _ => format!("{HEX_MARK}{}", to_hex(path.as_os_str().as_bytes())),
+            _ => format!("{HEX_MARK}{}", hex(path.as_os_str().as_bytes())),
         }
     }
 

@@ -12,6 +12,7 @@ use super::error::{Belief, Conflict, Found};
 use super::folders::Folders;
 use super::guard::Guard;
 use super::journal::{Entry, Journal, Progress};
+use super::lease::{Lease, LeaseOptions};
 use super::locate::Tree;
 use super::lock::{Held, Turn};
 use super::record::{Record, VERSION};
@@ -39,6 +40,7 @@ struct Inner {
     guard: Guard,
     journal: Journal,
     turn: Turn,
+    lease: Lease,
     limits: EditLimits,
 }
 
@@ -52,6 +54,8 @@ pub struct EditOptions {
     pub protected: Vec<PathBuf>,
     /// How much is edited and kept.
     pub limits: EditLimits,
+    /// How hosts that have the same workspace mounted keep out of each other's way.
+    pub lease: LeaseOptions,
 }
 
 /// How much is edited at once, and how much is kept for the way back.
@@ -87,9 +91,14 @@ impl Default for EditLimits {
 }
 
 impl EditOptions {
-    /// The usual limits, with the journal below `state`.
+    /// The usual limits, with the journal below `state`; for a workspace that no other host edits.
     pub fn new(state: impl Into<PathBuf>) -> Self {
-        Self { state: state.into(), protected: Vec::new(), limits: EditLimits::default() }
+        Self {
+            state: state.into(),
+            protected: Vec::new(),
+            limits: EditLimits::default(),
+            lease: LeaseOptions::none(),
+        }
     }
 }
 
@@ -101,7 +110,9 @@ impl Edits {
         protected.push(options.state.clone());
         let guard = Guard::new(&workspace, &protected);
         let journal = Journal::new(&options.state, workspace.root());
-        Self(Arc::new(Inner { workspace, guard, journal, turn: Turn::default(), limits: options.limits }))
+        let lease = Lease::new(workspace.clone(), options.lease);
+        let turn = Turn::default();
+        Self(Arc::new(Inner { workspace, guard, journal, turn, lease, limits: options.limits }))
     }
 
     /// Carries out `plan`: all of it, or nothing.
@@ -186,7 +197,9 @@ impl Edits {
     }
 
     fn hold(&self) -> Result<Held<'_>, EditError> {
-        self.0.turn.take(&self.0.journal.prepare()?)
+        let held = self.0.turn.take(&self.0.journal.prepare()?)?;
+        self.0.lease.take()?;
+        Ok(held)
     }
 }
 

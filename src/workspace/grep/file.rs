@@ -14,7 +14,7 @@ use super::{GrepQuery, GrepWanted, LineMatch};
 use crate::text::Position;
 use crate::workspace::Until;
 use crate::workspace::excerpt::{WHOLE_LINE, cut, scalars, to_u32};
-use crate::workspace::search::watched::{Source, Watched};
+use crate::workspace::search::watched::{Bytes, Source, Watched};
 
 /// Files up to this size, in bytes, are read whole and searched in one piece; larger ones pass through a small buffer.
 const READ_WHOLE: u64 = 1 << 20;
@@ -116,7 +116,7 @@ impl Files {
     }
 
     fn search_stream(&mut self, file: &File) -> Outcome {
-        let source = Source::new(file, &self.until);
+        let source = Source::new(Bytes::File(file), &self.until);
         let lone_returns = |before: u64| source.lone_returns(before);
         let mut lines =
             Lines::new(&self.matcher, self.wanted, self.invert, self.max, &|| false, &lone_returns);

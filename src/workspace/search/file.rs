@@ -1,13 +1,12 @@
 //! Searching one file, and saying where in it the hits are.
 
-use std::fs::File;
 use std::io;
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkFinish, SinkMatch};
 
-use super::watched::{Source, Watched};
+use super::watched::{Bytes, Source, Watched};
 use super::{Hit, WorkspacePath};
 use crate::text::{Position, Range};
 use crate::workspace::Until;
@@ -23,16 +22,16 @@ pub(super) enum Outcome {
     NotText,
 }
 
-/// The first `wanted` hits in `file`.
+/// The first `wanted` hits in `bytes`.
 pub(super) fn search(
-    file: File,
+    bytes: Bytes<'_>,
     path: &WorkspacePath,
     searcher: &mut Searcher,
     matcher: &RegexMatcher,
     wanted: usize,
     until: &Until,
 ) -> Outcome {
-    let source = Source::new(&file, until);
+    let source = Source::new(bytes, until);
     let mut hits = Collector { path, matcher, source: &source, wanted, hits: Vec::new(), binary: false };
     let result = searcher.search_reader(matcher, Watched::new(&source), &mut hits);
     match result {

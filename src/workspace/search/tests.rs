@@ -191,3 +191,14 @@ fn what_cannot_be_searched_for() {
     let nowhere = workspace.path(Path::new("nowhere")).unwrap();
     assert_eq!(message(SearchQuery { under: nowhere, ..query("x") }), "there is no file `nowhere`");
 }
+
+#[test]
+fn texts_that_are_not_saved_are_looked_through_in_the_place_of_their_files() {
+    let (_keep, workspace) = workspace(&[("a.txt", b"old x\n"), ("b.txt", b"x\n"), ("c.txt", b"nothing\n")]);
+    let path = |name: &str| workspace.path(Path::new(name)).unwrap();
+    let texts = [("a.txt", "new\n"), ("c.txt", "\u{feff}\u{1f980} x\rx\n"), ("gone.txt", "x\n")];
+    let texts = texts.into_iter().map(|(name, text)| (path(name), text.into())).collect();
+    let overlaid = workspace.overlaid(texts);
+    assert_eq!(found(&overlaid, &query("x")), ["b.txt:0:0-0:1", "c.txt:0:2-0:3", "c.txt:1:0-1:1"]);
+    assert_eq!(found(&workspace, &query("x")), ["a.txt:0:4-0:5", "b.txt:0:0-0:1"]);
+}

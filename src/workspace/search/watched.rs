@@ -8,17 +8,41 @@ use crate::workspace::Until;
 
 /// The file, and what was learnt of it while it was read.
 pub(in crate::workspace) struct Source<'f> {
-    file: &'f File,
+    bytes: Bytes<'f>,
     until: &'f Until,
     timed_out: Cell<bool>,
     /// Offsets of carriage returns without a line feed after them: line breaks that the searcher does not count.
     returns: RefCell<Vec<u64>>,
 }
 
+/// Where the bytes come from.
+pub(in crate::workspace) enum Bytes<'f> {
+    /// What is on disk.
+    File(&'f File),
+    /// What stands in its place, and how much of it has been read.
+    Text(&'f [u8], Cell<usize>),
+}
+
+impl Bytes<'_> {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => {
+                let mut file = *file;
+                file.read(buffer)
+            }
+            Self::Text(text, at) => {
+                let read = (&text[at.get()..]).read(buffer)?;
+                at.set(at.get() + read);
+                Ok(read)
+            }
+        }
+    }
+}
+
 impl<'f> Source<'f> {
-    /// Nothing of `file` has been read yet.
-    pub(in crate::workspace) fn new(file: &'f File, until: &'f Until) -> Self {
-        Self { file, until, timed_out: Cell::new(false), returns: RefCell::default() }
+    /// Nothing of `bytes` has been read yet.
+    pub(in crate::workspace) fn new(bytes: Bytes<'f>, until: &'f Until) -> Self {
+        Self { bytes, until, timed_out: Cell::new(false), returns: RefCell::default() }
     }
 
     /// Whether the deadline ended the reading.
@@ -72,8 +96,7 @@ impl Read for Watched<'_> {
         if self.source.timed_out() {
             return Ok(0);
         }
-        let mut file = self.source.file;
-        let mut read = file.read(buffer)?;
+        let mut read = self.source.bytes.read(buffer)?;
         if !self.begun {
             self.begun = true;
             if buffer[..read].starts_with(b"\xef\xbb\xbf") {

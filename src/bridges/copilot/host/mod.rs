@@ -1,1 +1,183 @@
-//! The Copilot command line in its headless mode, with our tools, hooks and rules.
+//! A host of the Copilot command line's headless mode: its SDK protocol (version 3), with our tools, rules and hooks.
+//!
+//! - [`program`]: where the command line is, how it is started and ends
+//! - [`frames`], [`rpc`]: its messages (`Content-Length`, JSON-RPC 2.0), questions with deadlines in both directions
+//! - [`provider`]: whose model answers, from the user's environment
+//! - [`offer`]: what a session is made with: tools, lists, agents, MCP servers; [`built_in`]: the command line's own tools
+//! - [`turn`]: one prompt to its end: events in, decisions and results out
+//! - [`permission`], [`calls`], [`hooks`]: who may do what, our tools' calls and results, hooks around its own tools;
+//!   [`agreed`]: what nobody is asked twice
+//! - [`error`]: what can go wrong
+//!
+//! How data passes: [`run`] starts the command line, opens a session with what [`offer`] made, and sends the prompt. From then on
+//! `session.event` says everything. An event that asks for something starts a task, whose answer goes back as a request; so nobody
+//! waits for another. Every event is also handed to whoever shows the session. May use what every bridge may; prints nothing.
+//!
+//! What a repository brings is left to us: the command line would run hooks of `.github/hooks` in a folder that nobody trusted,
+//! so it is told not to, and the hooks run here, once their owner has trusted them.
+
+mod agreed;
+mod built_in;
+mod calls;
+pub mod error;
+mod frames;
+mod hooks;
+mod offer;
+mod permission;
+pub mod program;
+mod provider;
+mod rpc;
+mod turn;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use self::error::HostError;
+use self::program::Running;
+use self::rpc::Conversation;
+use self::turn::Turn;
+use crate::policy::approval::Approver;
+use crate::policy::caller::CallerAccess;
+use crate::runtime::{Client, Runtime};
+use crate::tools::tool::Caller;
+
+/// The protocol that is spoken.
+const PROTOCOL: u64 = 3;
+/// The command line unpacks itself at its first start.
+const CONNECT: Duration = Duration::from_secs(120);
+/// MCP servers start with the session.
+const CREATE: Duration = Duration::from_secs(180);
+/// Everything else is answered at once.
+const ANSWER: Duration = Duration::from_secs(30);
+/// How long the end of a session may take.
+const CLOSE: Duration = Duration::from_secs(5);
+
+/// What is wanted.
+pub struct HostOptions {
+    /// What is asked of the model.
+    pub prompt: String,
+    /// The model's name; by default what `COPILOT_MODEL` says, or the account's own.
+    pub model: Option<String>,
+    /// The command line; by default the one on PATH or in the private prefix.
+    pub program: Option<PathBuf>,
+    /// A file with `mcpServers` for the session.
+    pub mcp_config: Option<PathBuf>,
+    /// The session that goes on, with the tools, agents and servers of now.
+    pub resume: Option<String>,
+    /// The agent of the settings as which the session begins.
+    pub agent: Option<String>,
+    /// Which tools there are; names of the command line's own tools count as well.
+    pub access: CallerAccess,
+    /// Whether the model's words come as they are made.
+    pub streaming: bool,
+    /// How long the whole may take.
+    pub limit: Duration,
+    /// Install the command line where it is missing.
+    pub install: bool,
+    /// How our tools see the workspace.
+    pub client: Client,
+    /// Who is asked where rules leave a call open.
+    pub approver: Arc<dyn Approver>,
+    /// Who sees the session.
+    pub told: UnboundedSender<Told>,
+    /// Ends it, in order.
+    pub stop: CancellationToken,
+}
+
+/// What happens in a session.
+#[derive(Debug, Clone)]
+pub enum Told {
+    /// Something that is done beside the session, in a sentence.
+    Note(String),
+    /// An event as the command line sent it: `type`, `data`, `agentId`.
+    Event(Value),
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The model's last words.
+    pub answer: String,
+    /// The session; also the group under which its edits are undone.
+    pub session: String,
+    /// Calls of our tools.
+    pub calls: usize,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+}
+
+/// Runs one prompt to its end.
+///
+/// # Errors
+/// [`HostError`]: the command line is missing, ended, does not answer, or says that the model failed.
+pub async fn run(runtime: &Runtime, options: HostOptions) -> Result<Outcome, HostError> {
+    let provider = provider::from_environment(|name| std::env::var(name).ok(), options.model.as_deref())?;
+    if std::env::var_os(program::ALLOW_ALL).is_some() {
+        let what = format!("{} is not handed on: the rules of lsp-tools decide", program::ALLOW_ALL);
+        options.tell(Told::Note(what));
+    }
+    let program = program::find(runtime, &options).await?;
+    let mut running = program::start(&program, runtime.workspace().root()).await?;
+    let outcome = converse(runtime, &options, provider, &mut running).await;
+    let tail = running.end().await;
+    outcome.map_err(|error| error.with_last_words(tail))
+}
+
+async fn converse(
+    runtime: &Runtime,
+    options: &HostOptions,
+    provider: provider::Provider,
+    running: &mut Running,
+) -> Result<Outcome, HostError> {
+    let mut conversation = Conversation::open(running)?;
+    let rpc = conversation.rpc();
+    let deadline = tokio::time::Instant::now() + options.limit;
+    let opening = async {
+        let hello = rpc.ask("connect", json!({}), CONNECT).await?;
+        let protocol = hello.get("protocolVersion").and_then(Value::as_u64);
+        if protocol != Some(PROTOCOL) {
+            let version = hello.get("version").and_then(Value::as_str).unwrap_or("unknown").to_owned();
+            return Err(HostError::Protocol { version, protocol });
+        }
+        let tools = rpc.ask("tools.list", json!({}), ANSWER).await?;
+        runtime.settle().await;
+        let caller =
+            Caller { session: "copilot-host".to_owned(), agent: None, access: options.access.clone() };
+        let offer = offer::make(runtime, &caller, options, provider, &tools)?;
+        let method = if options.resume.is_some() { "session.resume" } else { "session.create" };
+        let opened = rpc.ask(method, offer.session.clone(), CREATE).await?;
+        let session = opened.get("sessionId").and_then(Value::as_str).map(str::to_owned);
+        let session = session.or_else(|| options.resume.clone()).ok_or(HostError::Answer { method })?;
+        Ok((caller, offer, session))
+    };
+    let (caller, offer, session) = tokio::select! {
+        opened = opening => opened?,
+        () = options.stop.cancelled() => return Err(HostError::Stopped),
+        () = tokio::time::sleep_until(deadline) => return Err(HostError::TooLong { limit: options.limit }),
+    };
+    for note in &offer.notes {
+        options.tell(Told::Note(note.clone()));
+    }
+    let caller = Caller { session: format!("copilot-{session}"), ..caller };
+    let runtime = runtime.for_client(options.client.clone());
+    let turn = Turn::new(&runtime, options, caller, offer, &session, rpc.clone());
+    let outcome = turn.run(&mut conversation, deadline).await;
+    // What hooks it has at the end are told; whether it answers is not waited for long.
+    let closing = conversation.closing("session.destroy", json!({"sessionId": session}), CLOSE);
+    if let Err(error) = closing.await {
+        tracing::debug!("the session did not close: {error}");
+    }
+    outcome
+}
+
+impl HostOptions {
+    fn tell(&self, told: Told) {
+        // Whoever looked on may have gone.
+        let _unseen = self.told.send(told);
+    }
+}

@@ -1,1 +1,237 @@
-//! The names that the tools of the Copilot language server bear, as thin forms of the tools that exist.
+//! The names that the tools of the Copilot language server bear, and those that models of its clients know, as thin forms of
+//! the tools that exist.
+//!
+//! What lives here: [`all`] such names, what each does to the server's own list ([`Class`]), which of them are registered
+//! unless somebody chose otherwise ([`choice`]), and [`call`]. One file per kind: [`edits`], [`files`], [`errors`],
+//! [`terminal`], [`web`], [`test_files`] (with [`conventions`]) and [`run_tests`] (with [`runners`]); [`form`] is what one of
+//! them consists of, [`room`] how it gets to the tools, [`shapes`] what is made of their answers. May use: `runtime`, `tools`,
+//! `policy`, `workspace`, `text`. Knows nothing of protocols: the door registers what [`BuiltinName::registration`] says, and
+//! makes its own reply of an [`Answer`].
+//!
+//! How data passes: the arguments that the server sends are checked against the name's schema, put into the words of a tool of
+//! ours, and go the way of every call ([`Runtime::call`]), so that rules, hooks, undo and the record hold; what comes back is
+//! text.
+
+mod conventions;
+mod edits;
+mod errors;
+mod files;
+mod form;
+mod room;
+mod run_tests;
+mod runners;
+mod shapes;
+mod terminal;
+mod test_files;
+mod web;
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use self::form::{About, Run, entry, fitted};
+use self::room::{Refused, Room};
+use crate::policy::approval::Approver;
+use crate::runtime::Runtime;
+use crate::text::nearest;
+use crate::tools::export::{Format, export};
+use crate::tools::tool::{Caller, Definition};
+
+/// What registering a name does to the server's own list of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The server has tools that write through a client's tool of this name, and offers them only then: it computes the edit,
+    /// ours does the write.
+    Unlocks,
+    /// The server has a tool of this name, which ours takes the place of.
+    Replaces,
+    /// The server has none of this name.
+    New,
+}
+
+impl Class {
+    /// The word of lists and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unlocks => "unlocks",
+            Self::Replaces => "replaces",
+            Self::New => "new",
+        }
+    }
+}
+
+/// One of the names.
+#[derive(Debug)]
+pub struct BuiltinName {
+    about: About,
+    definition: Definition,
+    run: Run,
+}
+
+impl BuiltinName {
+    /// The name that the server and its models know.
+    pub fn name(&self) -> &'static str {
+        self.about.name
+    }
+
+    /// What registering it does to the server's list.
+    pub fn class(&self) -> Class {
+        self.about.class
+    }
+
+    /// Whether it is registered where nobody chose: when that takes no better tool away from the server.
+    pub fn by_default(&self) -> bool {
+        self.about.by_default
+    }
+
+    /// Why so, in one sentence without a full stop.
+    pub fn why(&self) -> &'static str {
+        self.about.why
+    }
+
+    /// The tools of ours that it is a form of.
+    pub fn uses(&self) -> &'static [&'static str] {
+        self.about.uses
+    }
+
+    /// What models are told of it, and the schema that arguments are checked against.
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// Its entry in the parameters of `conversation/registerTools`.
+    pub fn registration(&self) -> Value {
+        // One tool is within every limit of the format, so that there is always exactly one entry.
+        export(Format::Copilot, [&self.definition])
+            .ok()
+            .and_then(|exported| exported.tools.into_iter().next())
+            .unwrap_or_default()
+    }
+
+    /// Whether `caller` may call the tools that it is a form of.
+    pub fn is_offered(&self, runtime: &Runtime, caller: &Caller) -> bool {
+        self.uses().iter().all(|tool| runtime.is_offered(caller, tool))
+    }
+}
+
+/// All of them, in the order in which the server's documentation names them.
+pub fn all() -> &'static [BuiltinName] {
+    static ALL: LazyLock<Vec<BuiltinName>> = LazyLock::new(|| {
+        vec![
+            entry::<edits::InsertEdit>(),
+            entry::<edits::ReplaceString>(),
+            entry::<edits::MultiReplaceString>(),
+            entry::<edits::CreateFile>(),
+            entry::<edits::CreateDirectory>(),
+            entry::<edits::ApplyPatch>(),
+            entry::<files::ReadFile>(),
+            entry::<files::ListDir>(),
+            entry::<files::FileSearch>(),
+            entry::<files::GrepSearch>(),
+            entry::<test_files::FindTestFiles>(),
+            entry::<terminal::RunInTerminal>(),
+            entry::<terminal::GetTerminalOutput>(),
+            entry::<run_tests::RunTests>(),
+            entry::<web::FetchWebpage>(),
+            entry::<web::FetchWebPage>(),
+            entry::<errors::GetErrors>(),
+        ]
+    });
+    &ALL
+}
+
+/// The one called `name`.
+pub fn find(name: &str) -> Option<&'static BuiltinName> {
+    all().iter().find(|known| known.name() == name)
+}
+
+/// A name, and whether it is registered.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// The name.
+    pub name: &'static BuiltinName,
+    /// Whether it is registered.
+    pub registered: bool,
+    /// Why, in one sentence without a full stop.
+    pub why: String,
+}
+
+/// What is registered for `caller` where nobody chose: what takes no better tool away from the server, as far as the rules
+/// let the caller have it.
+pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<Choice> {
+    let chosen = |name: &'static BuiltinName| {
+        if !name.by_default() {
+            return Choice { name, registered: false, why: name.why().to_owned() };
+        }
+        match name.uses().iter().find(|tool| !runtime.is_offered(caller, tool)) {
+            None => Choice { name, registered: true, why: name.why().to_owned() },
+            Some(tool) => {
+                let why = format!("it is a form of `{tool}`, which the settings keep from this caller");
+                Choice { name, registered: false, why }
+            }
+        }
+    };
+    all().iter().map(chosen).collect()
+}
+
+/// What comes along with a call.
+#[derive(Clone)]
+pub struct Asked<'a> {
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// Who is asked where the rules leave it open.
+    pub approver: &'a dyn Approver,
+    /// Edits of all calls with the same group are undone together: the turn.
+    pub group: Option<&'a str>,
+    /// Ends the call when its turn is cancelled.
+    pub cancelled: CancellationToken,
+}
+
+/// What a call comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What the model reads; of a failure, what was wrong and what to do.
+    pub text: String,
+    /// Whether it did what it was asked.
+    pub ok: bool,
+    /// Absolute paths of the files that it made, changed or took away, for whoever keeps documents in step.
+    pub changed: Vec<PathBuf>,
+}
+
+impl Answer {
+    fn done(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ok: true, changed: Vec::new() }
+    }
+
+    fn failed(text: impl Into<String>) -> Self {
+        Self { ok: false, ..Self::done(text) }
+    }
+
+    fn with_changed(mut self, changed: Vec<PathBuf>) -> Self {
+        self.changed = changed;
+        self
+    }
+}
+
+/// Calls the tool that the server knows as `name`. Every failure is an answer as well.
+pub async fn call(runtime: &Runtime, name: &str, input: Value, asked: &Asked<'_>) -> Answer {
+    let Some(known) = find(name) else {
+        let near = nearest(name, all().iter().map(BuiltinName::name));
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        return Answer::failed(format!("unknown tool: {}{near}", name.escape_debug()));
+    };
+    let input = match fitted(&known.about, &known.definition, input) {
+        Ok(input) => input,
+        Err(error) => return Answer::failed(Refused::from(error).text),
+    };
+    let room = Room { runtime, asked };
+    match (known.run)(&room, input).await {
+        Ok(answer) => answer,
+        Err(refused) => Answer::failed(refused.text).with_changed(refused.changed),
+    }
+}
+
+#[cfg(test)]
+mod tests;

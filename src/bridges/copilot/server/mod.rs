@@ -1,1 +1,43 @@
-//! The client of the Copilot language server.
+//! The client of the Copilot language server: it starts the server, lends it our tools, answers what it asks, and runs turns.
+//!
+//! What lives here: [`client`] (one server at a time, started anew after a crash), [`link`] (a running one) and its
+//! [`handshake`], [`offer`] and [`register`] (our tools in its list), [`ears`] (what it asks and tells), [`invoke`] and
+//! [`confirm`] (calls and questions), [`format`](mod@format) (how results travel), [`documents`] (what it has open), [`turn`] and [`turns`]
+//! (one turn; what is heard of it), [`models`], [`status`], [`sign_in`], [`events`] (for whoever looks on), and [`room`] (what
+//! all of it works with).
+//!
+//! May use what every bridge may, and of `lsp` the connection, the processes and the installer: the server speaks LSP's
+//! frames, but no question about code is ever put to it.
+//!
+//! How data passes: a turn is one request of ours, open until the turn is over. While it runs the server asks for tools;
+//! each call goes to `Runtime::call` with the turn as its group, so that its edits are undone together, and what it changed is
+//! told to the server before its answer.
+
+pub mod client;
+mod confirm;
+mod documents;
+mod ears;
+pub mod error;
+pub mod events;
+pub mod format;
+mod handshake;
+mod invoke;
+mod link;
+pub mod models;
+pub mod offer;
+pub mod register;
+pub mod room;
+pub mod sign_in;
+pub mod status;
+pub mod turn;
+pub mod turns;
+
+pub use client::{Copilot, Report};
+pub use error::CopilotError;
+pub use events::{CallState, Event, Events};
+pub use format::ResultFormat;
+pub use handshake::SERVER;
+pub use models::Mode;
+pub use offer::WantedNames;
+pub use room::CopilotOptions;
+pub use turn::{TurnOutcome, TurnRequest};

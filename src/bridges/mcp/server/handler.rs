@@ -30,6 +30,7 @@ use super::watch::{Change, MOST_WATCHED, Subscription, Watch};
 use super::{ServerOptions, about, call, complete, list, prompts, resources, skills};
 use crate::runtime::live::Live;
 use crate::runtime::{Client, Runtime};
+use crate::tools::error::panic_text;
 use crate::tools::tool::Caller;
 
 /// What is told to a legacy client under this name is the list of tools.
@@ -183,8 +184,7 @@ async fn answered<T>(work: impl Future<Output = Result<T, ErrorData>> + Send) ->
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> ErrorData {
-    let what = panic.downcast_ref::<&str>().map(|what| (*what).to_owned());
-    let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    let what = panic_text(panic);
     tracing::error!("answering an MCP client panicked: {what}");
     ErrorData::internal_error("this failed by a fault of the server's own; it is in its log", None)
 }

@@ -33,7 +33,7 @@ mod resources;
 mod roots;
 mod skills;
 mod tasks;
-mod text;
+pub(in crate::bridges) mod text;
 mod traced;
 mod watch;
 
@@ -46,6 +46,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::handler::Handler;
 use self::pipe::Pipe;
+pub(in crate::bridges) use self::text::of as text_of;
 use crate::runtime::Client;
 use crate::runtime::live::Live;
 use crate::tools::tool::Caller;

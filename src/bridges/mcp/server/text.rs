@@ -14,7 +14,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 
 /// `answer` as text.
-pub(super) fn of(answer: &Value) -> String {
+pub(in crate::bridges) fn of(answer: &Value) -> String {
     let mut out = String::new();
     match answer {
         Value::Object(map) if map.get("ok") == Some(&Value::Bool(false)) && map.contains_key("error") => {

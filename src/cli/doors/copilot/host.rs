@@ -1,11 +1,172 @@
 //! `copilot host`.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use crate::bridges;
+use crate::bridges::copilot::host::{self, HostOptions, Outcome, Told};
+use crate::cli::approval::TerminalApprover;
+use crate::cli::args::Format;
 use crate::cli::args::copilot::CopilotHost;
+use crate::cli::console::Console;
 use crate::cli::doors::Start;
+use crate::cli::exit::Status;
+use crate::cli::input::Input;
+use crate::cli::render::{escape, session};
 use crate::cli::reply::Reply;
+use crate::cli::signals::Signals;
+use crate::policy::approval::{Approver, NobodyToAsk};
+use crate::policy::caller::CallerAccess;
+use crate::runtime::{Client, RuntimeOptions};
 use crate::tools::error::{ErrorCode, ToolError};
 
+/// Servers that have not ended so long after the session are left to their supervisors, which end them.
+const SHUTDOWN: Duration = Duration::from_secs(10);
+
 /// `copilot host`
-pub async fn run(_arguments: CopilotHost, _start: Start<'_>) -> Result<Reply, ToolError> {
-    Err(ToolError::new(ErrorCode::Internal, "not there yet"))
+pub async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, ToolError> {
+    let prompt = prompt(&arguments).await?;
+    let mut signals = Signals::listen()?;
+    let runtime = bridges::open(RuntimeOptions {
+        workspace: start.global.workspace.clone(),
+        cwd: start.cwd.clone(),
+        timeout: start.global.timeout,
+        install_missing: start.global.install,
+        trace: start.global.trace.clone(),
+        ..RuntimeOptions::default()
+    })?;
+    if let Some(log) = &start.log {
+        log.set_level(runtime.log_level());
+    }
+    let (told, mut events) = unbounded_channel();
+    let stop = CancellationToken::new();
+    let options = HostOptions {
+        prompt,
+        model: arguments.model.clone(),
+        program: arguments.cli.as_ref().map(|program| start.cwd.join(program)),
+        mcp_config: arguments.mcp_config.as_ref().map(|file| start.cwd.join(file)),
+        resume: arguments.resume.clone(),
+        agent: arguments.agent.clone(),
+        access: CallerAccess {
+            profile: arguments.profile.map(Into::into),
+            available: (!arguments.available.is_empty()).then(|| arguments.available.clone()),
+            excluded: arguments.excluded.clone(),
+            ..CallerAccess::default()
+        },
+        streaming: !arguments.no_stream,
+        limit: arguments.limit,
+        install: start.global.install,
+        client: Client {
+            cwd: Some(runtime.workspace().root().to_owned()),
+            timeout: start.global.timeout,
+            install_missing: start.global.install,
+            ..Client::default()
+        },
+        approver: approver(),
+        told,
+        stop: stop.clone(),
+    };
+    let mut shown =
+        Shown { format: start.global.format, console: start.console, session: session::Session::default() };
+    let outcome = {
+        let session = host::run(&runtime, options);
+        tokio::pin!(session);
+        loop {
+            tokio::select! {
+                biased;
+                Some(told) = events.recv() => shown.show(&told)?,
+                outcome = &mut session => break Some(outcome),
+                () = signals.next() => {
+                    // The first asks for an orderly end, the second for any.
+                    if stop.is_cancelled() {
+                        break None;
+                    }
+                    stop.cancel();
+                }
+            }
+        }
+    };
+    while let Ok(told) = events.try_recv() {
+        shown.show(&told)?;
+    }
+    // Whatever is left then is ended by the supervisors.
+    let _late = tokio::time::timeout(SHUTDOWN, runtime.shutdown()).await;
+    match outcome {
+        Some(Ok(outcome)) => Ok(shown.reply(&outcome)),
+        Some(Err(host::error::HostError::Stopped)) | None => {
+            Ok(Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted })
+        }
+        Some(Err(error)) => Err(error.into()),
+    }
+}
+
+async fn prompt(arguments: &CopilotHost) -> Result<String, ToolError> {
+    let prompt = match arguments.prompt.is_empty() {
+        true => Input::Stdin.text("the prompt").await?,
+        false => arguments.prompt.join(" "),
+    };
+    if prompt.trim().is_empty() {
+        let error = ToolError::new(ErrorCode::InvalidArgs, "there is no prompt");
+        return Err(error.with_hint("give it as an argument, or pipe it in"));
+    }
+    Ok(prompt)
+}
+
+fn approver() -> Arc<dyn Approver> {
+    match TerminalApprover::find() {
+        Some(terminal) => Arc::new(terminal),
+        None => Arc::new(NobodyToAsk),
+    }
+}
+
+/// Where the session is shown, and how.
+struct Shown<'a> {
+    format: Format,
+    console: &'a Console,
+    session: session::Session,
+}
+
+impl Shown<'_> {
+    fn show(&mut self, told: &Told) -> Result<(), ToolError> {
+        let out = match (told, self.format) {
+            (Told::Event(event), Format::Json) => format!("{event}\n"),
+            (Told::Event(event), _) => {
+                self.console.tell(&self.session.lines(event, &self.console.err));
+                session::words(event)
+            }
+            (Told::Note(note), _) => {
+                self.console.tell(&[escape::words(note).to_string()]);
+                String::new()
+            }
+        };
+        if out.is_empty() {
+            return Ok(());
+        }
+        self.console.print(&out).map_err(|error| {
+            ToolError::new(ErrorCode::Internal, format!("the session cannot be written: {error}"))
+        })
+    }
+
+    fn reply(&self, outcome: &Outcome) -> Reply {
+        let Outcome { answer, session, calls, stopped } = outcome;
+        let status = if *stopped { Status::Interrupted } else { Status::Answered };
+        if self.format == Format::Json {
+            let last = json!({
+                "ok": !stopped, "session": session, "answer": answer, "calls": calls, "stopped": stopped,
+            });
+            return Reply { out: format!("{last}\n"), lines: Vec::new(), status };
+        }
+        let mut lines = Vec::new();
+        if *calls > 0 {
+            lines.push(format!(
+                "edits of this session are undone by: lsp-tools undo --group {}",
+                escape::words(session)
+            ));
+        }
+        Reply { out: String::new(), lines, status }
+    }
 }

@@ -1,11 +1,126 @@
-//! What goes through the Copilot language server.
+//! What the Copilot language server is asked: how it is, what it lists, to sign in; and undoing, which needs no server.
 
-use crate::cli::args::copilot::CopilotStatus;
+use serde_json::json;
+
+use super::open::{self, Opened};
+use crate::bridges::copilot::server::{CopilotError, Report, ResultFormat};
+use crate::cli::args::copilot::{CopilotStatus, CopilotUndo};
+use crate::cli::args::edits::{Edits, Undo};
+use crate::cli::args::{Command, Format};
+use crate::cli::commands::{self, Door};
 use crate::cli::doors::Start;
+use crate::cli::exit::Status;
+use crate::cli::input::Input;
+use crate::cli::paths::Paths;
+use crate::cli::render::copilot as render;
 use crate::cli::reply::Reply;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::cli::signals::Signals;
+use crate::tools::error::ToolError;
 
 /// `copilot status`
-pub async fn status(_arguments: CopilotStatus, _start: Start<'_>) -> Result<Reply, ToolError> {
-    Err(ToolError::new(ErrorCode::Internal, "not there yet"))
+pub async fn status(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, ToolError> {
+    let Some(report) = report(arguments, &start).await? else { return Ok(interrupted()) };
+    let signed_in = report.status.signed_in();
+    let status = if signed_in { Status::Answered } else { Status::Unpleasant };
+    if start.global.format == Format::Json {
+        let mut out = json!({"ok": true, "signed_in": signed_in});
+        merge(&mut out, &json!(report));
+        return Ok(Reply { out: format!("{out}\n"), lines: Vec::new(), status });
+    }
+    Ok(Reply { out: render::report(&report, &start.console.out), lines: Vec::new(), status })
+}
+
+/// `copilot tools`
+pub async fn tools(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, ToolError> {
+    let opened = Opened::new(&start, arguments.profile, &arguments.names, ResultFormat::Tuple, true).await?;
+    let mut signals = Signals::listen()?;
+    let registration = tokio::select! {
+        biased;
+        () = signals.next() => None,
+        registration = opened.copilot.registration() => Some(registration),
+    };
+    opened.close().await;
+    let Some(registration) = registration else { return Ok(interrupted()) };
+    let registration = registration.map_err(ToolError::from)?;
+    if start.global.format == Format::Json {
+        let mut out = json!({"ok": true});
+        merge(&mut out, &json!(registration));
+        return Ok(Reply { out: format!("{out}\n"), lines: Vec::new(), status: Status::Answered });
+    }
+    Ok(Reply {
+        out: render::tools(&registration, &start.console.out),
+        lines: render::left_out(&registration),
+        status: Status::Answered,
+    })
+}
+
+/// What the server says; `None` where it was not waited for.
+async fn report(arguments: CopilotStatus, start: &Start<'_>) -> Result<Option<Report>, ToolError> {
+    let opened = Opened::new(start, arguments.profile, &arguments.names, ResultFormat::Tuple, true).await?;
+    let mut signals = Signals::listen()?;
+    let report = tokio::select! {
+        biased;
+        () = signals.next() => None,
+        report = opened.copilot.report() => Some(report),
+    };
+    opened.close().await;
+    Ok(report.transpose()?)
+}
+
+/// `copilot sign-in`. Nothing of it is recorded, whatever `--trace` says.
+pub async fn sign_in(start: Start<'_>) -> Result<Reply, ToolError> {
+    let opened = Opened::new(&start, None, &[], ResultFormat::Tuple, false).await?;
+    let mut signals = Signals::listen()?;
+    let signing = async {
+        let Some(code) = opened.copilot.begin_sign_in().await? else {
+            return Ok(opened.copilot.status());
+        };
+        start.console.tell(&render::code(&code));
+        opened.copilot.finish_sign_in(&code).await
+    };
+    let signed: Option<Result<_, CopilotError>> = tokio::select! {
+        biased;
+        () = signals.next() => None,
+        signed = signing => Some(signed),
+    };
+    opened.close().await;
+    let Some(signed) = signed else { return Ok(interrupted()) };
+    let signed = signed?;
+    let status = if signed.signed_in() { Status::Answered } else { Status::Failed };
+    let out = match start.global.format {
+        Format::Json => {
+            format!("{}\n", json!({"ok": signed.signed_in(), "status": signed.auth, "user": signed.user}))
+        }
+        _ => render::signed(&signed),
+    };
+    Ok(Reply { out, lines: Vec::new(), status })
+}
+
+/// `copilot undo`: the edits of a turn are one group.
+pub async fn undo(arguments: CopilotUndo, start: Start<'_>) -> Result<Reply, ToolError> {
+    let runtime = open::runtime(&start)?;
+    let paths = Paths::new(runtime.workspace().root(), &start.cwd);
+    let door = Door {
+        runtime: &runtime,
+        cwd: &start.cwd,
+        paths: &paths,
+        format: start.global.format,
+        console: start.console,
+        input: &Input::Stdin,
+    };
+    let undo = Undo { id: None, group: Some(arguments.turn), list: false };
+    let reply = commands::run(Command::Edits(Edits::Undo(undo)), door).await;
+    runtime.shutdown().await;
+    Ok(reply)
+}
+
+fn merge(into: &mut serde_json::Value, from: &serde_json::Value) {
+    if let (Some(into), Some(from)) = (into.as_object_mut(), from.as_object()) {
+        into.extend(from.clone());
+    }
+}
+
+/// Somebody did not wait for the answer.
+pub fn interrupted() -> Reply {
+    Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted }
 }

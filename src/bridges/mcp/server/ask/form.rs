@@ -1,17 +1,13 @@
 //! The questions as forms of MCP, and what is made of the answers.
 
-use std::borrow::Cow;
-
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
 
 use crate::policy::approval::{Approval, ApprovalRequest, FormAnswer, FormRequest};
-use crate::text::hidden_characters;
+use crate::tools::hidden::shown;
 
 /// More of what a call would touch is not read by anybody.
 const SHOWN_ITEMS: usize = 20;
-/// The same for one item, in characters.
-const SHOWN_CHARACTERS: usize = 2000;
 
 /// Anything but a clear yes is a no.
 pub(super) fn decided(result: &ElicitResult) -> Approval {
@@ -43,7 +39,7 @@ pub(super) fn filled(result: ElicitResult) -> FormAnswer {
 
 /// A mounted server's form, with who asks before its own words.
 pub(super) fn passed_on(form: &FormRequest) -> Result<ElicitRequestParams, serde_json::Error> {
-    let (from, tool) = (visible(&form.from), visible(&form.tool));
+    let (from, tool) = (shown(&form.from), shown(&form.tool));
     Ok(ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: format!("The MCP server `{from}`, working on {tool}, asks: {}", form.message),
@@ -75,12 +71,12 @@ pub(super) fn choice(
 
 /// Everything that the call would touch, one line each.
 fn message(request: &ApprovalRequest) -> String {
-    let mut text = format!("{}: {}", visible(&request.title), visible(&request.why));
+    let mut text = format!("{}: {}", shown(&request.title), shown(&request.why));
     let lists =
         [("run", &request.commands), ("fetch", &request.urls), (request.effect.as_str(), &request.paths)];
     for (what, list) in lists {
         for item in list.iter().take(SHOWN_ITEMS) {
-            text.push_str(&format!("\n{what}: {}", visible(item)));
+            text.push_str(&format!("\n{what}: {}", shown(item)));
         }
         if list.len() > SHOWN_ITEMS {
             text.push_str(&format!("\n{what}: and {} more", list.len() - SHOWN_ITEMS));
@@ -88,29 +84,7 @@ fn message(request: &ApprovalRequest) -> String {
     }
     if lists.iter().all(|(_, list)| list.is_empty()) {
         text.push('\n');
-        text.push_str(&visible(&request.arguments.to_string()));
+        text.push_str(&shown(&request.arguments.to_string()));
     }
     text
-}
-
-/// `text` with every character that cannot be seen by its number: whoever agrees must see what to.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
-    let unseen = |character: char| {
-        character.is_control() || hidden_characters(character.encode_utf8(&mut [0; 4])).next().is_some()
-    };
-    let long = text.chars().nth(SHOWN_CHARACTERS).is_some();
-    if !long && !text.chars().any(unseen) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::new();
-    for character in text.chars().take(SHOWN_CHARACTERS) {
-        match character {
-            character if unseen(character) => shown.extend(character.escape_unicode()),
-            character => shown.push(character),
-        }
-    }
-    if long {
-        shown.push_str(" … (cut off)");
-    }
-    Cow::Owned(shown)
 }

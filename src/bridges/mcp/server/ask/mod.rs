@@ -23,6 +23,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
+use crate::text::hex;
 
 /// The answer's name among the responses of a client, to whether a call may run.
 const APPROVAL: &str = "approval";
@@ -271,7 +272,7 @@ impl Open {
 
 fn digest(question: &impl Serialize) -> String {
     let whole = serde_json::to_vec(question).unwrap_or_default();
-    Sha256::digest(whole).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(whole))
 }
 
 #[cfg(test)]

@@ -1,0 +1,108 @@
+//! What somebody agreed to when leave was asked for, so that the call, which asks again, does not ask anybody twice. Only the very same
+//! question has the same answer: what a hook asks on top of it is another one.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use futures::future::BoxFuture;
+
+use crate::policy::approval::{Approval, ApprovalRequest, Approver};
+
+/// Yeses that wait for their calls, by the call's id.
+#[derive(Debug, Default)]
+pub(super) struct Agreed(Mutex<HashMap<String, Vec<ApprovalRequest>>>);
+
+impl Agreed {
+    fn add(&self, call: &str, request: ApprovalRequest) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(call.to_owned())
+            .or_default()
+            .push(request);
+    }
+
+    fn take(&self, call: &str) -> Vec<ApprovalRequest> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(call).unwrap_or_default()
+    }
+}
+
+/// Asks, and keeps each yes for the call.
+pub(super) struct Noting<'a> {
+    pub approver: &'a dyn Approver,
+    pub agreed: &'a Agreed,
+    pub call: &'a str,
+}
+
+impl Approver for Noting<'_> {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        Box::pin(async {
+            let approval = self.approver.ask(request).await;
+            if matches!(approval, Approval::Once | Approval::ForSession) && !self.call.is_empty() {
+                self.agreed.add(self.call, request.clone());
+            }
+            approval
+        })
+    }
+}
+
+/// Asks what was not asked before.
+pub(super) struct Remembering<'a> {
+    approver: &'a dyn Approver,
+    given: Vec<ApprovalRequest>,
+}
+
+impl<'a> Remembering<'a> {
+    /// For one call; what was agreed to counts once.
+    pub(super) fn for_call(approver: &'a dyn Approver, agreed: &Agreed, call: &str) -> Self {
+        Self { approver, given: agreed.take(call) }
+    }
+}
+
+impl Approver for Remembering<'_> {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        match self.given.contains(request) {
+            true => Box::pin(std::future::ready(Approval::Once)),
+            false => self.approver.ask(request),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::approval::{LeaveGiven, NobodyToAsk};
+    use crate::policy::request::Effect;
+    use serde_json::json;
+
+    fn question(why: &str) -> ApprovalRequest {
+        ApprovalRequest {
+            tool: "bash".into(),
+            title: "Shell".into(),
+            effect: Effect::Execute,
+            why: why.into(),
+            paths: Vec::new(),
+            commands: vec!["ls".into()],
+            urls: Vec::new(),
+            arguments: json!({}),
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_same_question_of_the_same_call_is_answered_once() {
+        let agreed = Agreed::default();
+        let noting = Noting { approver: &LeaveGiven, agreed: &agreed, call: "c1" };
+        assert_eq!(noting.ask(&question("a")).await, Approval::Once);
+        let other = Remembering::for_call(&NobodyToAsk, &agreed, "c2");
+        assert_eq!(other.ask(&question("a")).await, Approval::Nobody);
+        let same = Remembering::for_call(&NobodyToAsk, &agreed, "c1");
+        assert_eq!(same.ask(&question("a")).await, Approval::Once);
+        assert_eq!(same.ask(&question("a hook asks")).await, Approval::Nobody);
+        let again = Remembering::for_call(&NobodyToAsk, &agreed, "c1");
+        assert_eq!(again.ask(&question("a")).await, Approval::Nobody);
+        let refused = Noting { approver: &NobodyToAsk, agreed: &agreed, call: "c3" };
+        refused.ask(&question("a")).await;
+        let third = Remembering::for_call(&NobodyToAsk, &agreed, "c3");
+        assert_eq!(third.ask(&question("a")).await, Approval::Nobody);
+    }
+}

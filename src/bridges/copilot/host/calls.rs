@@ -1,0 +1,119 @@
+//! `external_tool.requested`: calls of our tools, and their results as the command line takes them.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::agreed::Remembering;
+use super::turn::Shared;
+use crate::bridges::mcp::server::text_of as short;
+use crate::runtime::call::CallRequest;
+use crate::tools::result::{ResultType, ToolResult};
+
+/// The command line puts longer texts, in bytes, into a file and shows the model their beginning; it does so from 20,480 on.
+const MOST_TEXT: usize = 20_000;
+
+/// Runs one call and answers it.
+pub(super) async fn call(
+    shared: Arc<Shared>,
+    data: Value,
+    agent: Option<String>,
+    cancelled: CancellationToken,
+) {
+    let caller = shared.caller(agent.as_deref());
+    let theirs = data.get("toolName").and_then(Value::as_str).unwrap_or_default();
+    let arguments = data.get("arguments").cloned().unwrap_or_default();
+    let result = match shared.ours(theirs) {
+        Err(error) => ToolResult::from_error(&error),
+        Ok(name) => {
+            let id = data.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
+            let approver = Remembering::for_call(shared.approver.as_ref(), &shared.agreed, id);
+            let request = CallRequest {
+                approver: &approver,
+                group: Some(&shared.session),
+                cancelled: cancelled.clone(),
+                ..CallRequest::new(name, arguments, &caller)
+            };
+            shared.runtime.call(request).await
+        }
+    };
+    // Nobody waits for what was given up.
+    if cancelled.is_cancelled() {
+        return;
+    }
+    let result = normalised(&result);
+    let params = json!({"sessionId": shared.session, "requestId": data["requestId"], "result": result});
+    shared.reply("session.tools.handlePendingToolCall", params).await;
+}
+
+/// A result in the form whose every word reaches the model: text, and how it ended. `error` would hide the text, and `rejected` end
+/// the turn, so neither is ever sent.
+pub(super) fn normalised(result: &ToolResult) -> Value {
+    let text = result.text.clone().unwrap_or_else(|| short(&result.value));
+    let kind = match result.kind {
+        ResultType::Success => "success",
+        ResultType::Failure => "failure",
+        ResultType::Denied | ResultType::Rejected => "denied",
+    };
+    let mut answer = json!({"textResultForLlm": cut(&text), "resultType": kind});
+    if let Some(log) = &result.session_log {
+        answer["sessionLog"] = json!(log);
+    }
+    if !result.telemetry.is_empty() {
+        answer["toolTelemetry"] = Value::Object(result.telemetry.clone());
+    }
+    if !result.binary.is_empty() {
+        answer["binaryResultsForLlm"] = json!(result.binary);
+    }
+    answer
+}
+
+fn cut(text: &str) -> String {
+    if text.len() <= MOST_TEXT {
+        return text.to_owned();
+    }
+    let kept = text.floor_char_boundary(MOST_TEXT - 100);
+    format!("{}\n[cut: the first {kept} of {} bytes; ask for less at once]", &text[..kept], text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::error::{ErrorCode, ToolError};
+
+    #[test]
+    fn every_result_is_text_that_the_model_reads() {
+        let object = normalised(&ToolResult::from_value(json!({"path": "a.py", "count": 2})));
+        assert_eq!(object, json!({"textResultForLlm": "path: a.py\ncount: 2", "resultType": "success"}));
+        let text = normalised(&ToolResult::from_value(json!("done")));
+        assert_eq!(text["textResultForLlm"], "done");
+        let nothing = normalised(&ToolResult::from_value(Value::Null));
+        assert_eq!(nothing["resultType"], "failure");
+        assert!(nothing["textResultForLlm"].as_str().unwrap().contains("the tool returned no result"));
+        let denied = ToolResult::from_error(&ToolError::new(ErrorCode::Denied, "no").with_hint("ask"));
+        let rejected = ToolResult { kind: ResultType::Rejected, ..denied.clone() };
+        for refused in [normalised(&denied), normalised(&rejected)] {
+            assert_eq!(refused["resultType"], "denied");
+            assert!(refused["textResultForLlm"].as_str().unwrap().contains("no"));
+        }
+        let full = ToolResult::from_value(json!({
+            "textResultForLlm": "not now", "resultType": "failure", "error": "10.0.0.5 is down", "sessionLog": "tried",
+        }));
+        assert_eq!(
+            normalised(&full),
+            json!({"textResultForLlm": "not now", "resultType": "failure", "sessionLog": "tried"})
+        );
+    }
+
+    #[test]
+    fn long_texts_stay_below_what_would_be_put_away() {
+        let long = normalised(&ToolResult::from_value(json!("ü".repeat(40_000))));
+        let text = long["textResultForLlm"].as_str().unwrap();
+        assert!(
+            text.len() < 20_480 && text.ends_with("of 80000 bytes; ask for less at once]"),
+            "{}",
+            text.len()
+        );
+    }
+}

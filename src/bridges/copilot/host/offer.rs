@@ -1,0 +1,198 @@
+//! What a session is made with.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::HostOptions;
+use super::built_in::{self, LEFT_TO_THEM};
+use super::error::HostError;
+use super::provider::Provider;
+use crate::runtime::Runtime;
+use crate::tools::export::{Format, Names, export};
+use crate::tools::tool::{Caller, Definition};
+
+/// A file of MCP servers is not larger, in bytes.
+const MOST_CONFIG: u64 = 1 << 20;
+
+/// A session as it is asked for.
+pub(super) struct Offer {
+    /// The parameters of `session.create`.
+    pub session: Value,
+    /// Our tools' names in it.
+    pub names: Names,
+    /// What whoever looks on should know.
+    pub notes: Vec<String>,
+}
+
+/// What `session.create` is to be asked; `tools` is the answer to `tools.list`.
+pub(super) fn make(
+    runtime: &Runtime,
+    caller: &Caller,
+    options: &HostOptions,
+    provider: Provider,
+    tools: &Value,
+) -> Result<Offer, HostError> {
+    let definitions = runtime.definitions(caller);
+    let ours: Vec<&Definition> =
+        definitions.iter().filter(|tool| !LEFT_TO_THEM.contains(&tool.card.name.as_ref())).collect();
+    let exported = export(Format::Copilot, ours.iter().copied())?;
+    let offered = |name: &str| exported.names.theirs(name).is_some();
+    let listed = tools.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let listed: Vec<&str> = listed.iter().filter_map(|tool| tool.get("name")?.as_str()).collect();
+    let policy = runtime.policy().of(&caller.access, None);
+    let theirs = built_in::offered(&listed, |name, effect| policy.offers(name, effect), offered);
+    let mut available = vec!["custom:*".to_owned()];
+    available.extend(theirs.iter().map(|name| format!("builtin:{name}")));
+    let mut session = json!({
+        "clientName": "lsp-tools",
+        "workingDirectory": runtime.workspace().root(),
+        "streaming": options.streaming,
+        "requestPermission": true,
+        "hooks": true,
+        "tools": exported.tools.iter().map(tool).collect::<Vec<_>>(),
+        "customAgents": agents(runtime, caller, &ours, &exported.names, &theirs),
+        "customAgentsLocalOnly": true,
+        "envValueMode": "direct",
+        "enableSessionTelemetry": false,
+        // What a repository says to run, waits for its owner's word: hooks are run by us, and git by nobody.
+        "enableFileHooks": false,
+        "enableConfigDiscovery": false,
+        "enableHostGitOperations": false,
+    });
+    if let Some(model) = provider.model {
+        session["model"] = json!(model);
+    }
+    if let Some(provider) = provider.provider {
+        session["provider"] = provider;
+    }
+    if let Some(file) = &options.mcp_config {
+        session["mcpServers"] = Value::Object(servers(file)?);
+        available.push("mcp:*".to_owned());
+    }
+    if let Some(resumed) = &options.resume {
+        session["sessionId"] = json!(resumed);
+    }
+    if let Some(agent) = &options.agent {
+        if !runtime.policy().agents().contains_key(agent) {
+            let agent = agent.escape_debug();
+            let what =
+                format!("there is no agent `{agent}` in lsp-tools.toml, where it would be [agents.NAME]");
+            return Err(HostError::Wish(what));
+        }
+        session["agent"] = json!(agent);
+    }
+    session["availableTools"] = json!(available);
+    // By these names a tool is out wherever it comes from, also from an MCP server.
+    session["excludedTools"] =
+        json!(caller.access.excluded.iter().filter(|name| plain(name)).collect::<Vec<_>>());
+    let note = format!("{} tools of lsp-tools, and of the command line: {}", ours.len(), theirs.join(", "));
+    Ok(Offer { session, names: exported.names, notes: vec![note] })
+}
+
+/// A tool as the command line takes it; its own of the same name makes way.
+fn tool(exported: &Value) -> Value {
+    json!({
+        "name": exported["name"],
+        "description": exported["description"],
+        "parameters": exported["inputSchema"],
+        "overridesBuiltInTool": true,
+    })
+}
+
+/// The agents of the settings, each with the tools that the rules leave to it.
+fn agents(
+    runtime: &Runtime,
+    caller: &Caller,
+    ours: &[&Definition],
+    names: &Names,
+    theirs: &[String],
+) -> Vec<Value> {
+    let agent = |(name, rules): (&String, &crate::policy::rules::AgentRules)| {
+        let policy = runtime.policy().of(&caller.access, Some(name));
+        let own = ours.iter().filter(|tool| policy.offers(&tool.card.name, tool.card.effect));
+        let mut tools: Vec<&str> = own.filter_map(|tool| names.theirs(&tool.card.name)).collect();
+        let built_in = theirs.iter().filter(|name| policy.offers(name, built_in::effect(name)));
+        tools.extend(built_in.map(String::as_str));
+        let description = rules.description.clone().unwrap_or_else(|| name.clone());
+        json!({
+            "name": name,
+            "description": description,
+            "prompt": format!("You are the agent `{name}`. {description}"),
+            "tools": tools,
+        })
+    };
+    runtime.policy().agents().iter().map(agent).collect()
+}
+
+/// `mcpServers` of a file, as its owner wrote them: the command line starts them, and fills in what they refer to.
+fn servers(file: &Path) -> Result<Map<String, Value>, HostError> {
+    let said = |what: &str| HostError::Wish(format!("{}: {what}", file.display()));
+    let size = std::fs::metadata(file).map_err(|error| said(&error.to_string()))?.len();
+    if size > MOST_CONFIG {
+        return Err(said("it is too large for a list of MCP servers"));
+    }
+    let text = std::fs::read_to_string(file).map_err(|error| said(&error.to_string()))?;
+    let mut whole: Value = serde_json::from_str(&text).map_err(|error| said(&error.to_string()))?;
+    let Some(Value::Object(mut servers)) = whole.get_mut("mcpServers").map(Value::take) else {
+        return Err(said("there is no object `mcpServers`"));
+    };
+    for (name, server) in &mut servers {
+        if !plain(name) {
+            return Err(said(&format!("`{}` is no name of letters, digits, - and _", name.escape_debug())));
+        }
+        let kind = server.get("type").and_then(Value::as_str).unwrap_or("local");
+        let needed = match kind {
+            "local" | "stdio" => "command",
+            "http" | "sse" => "url",
+            _ => {
+                return Err(said(&format!(
+                    "`{name}` is of type `{}`, accepted: local, stdio, http, sse",
+                    kind.escape_debug()
+                )));
+            }
+        };
+        if !server.get(needed).is_some_and(Value::is_string) {
+            return Err(said(&format!("`{name}` has no `{needed}`")));
+        }
+        if server.get("tools").is_none() {
+            server["tools"] = json!(["*"]);
+        }
+    }
+    Ok(servers)
+}
+
+/// Whether the command line takes this as a name.
+fn plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mcp_servers_are_taken_as_they_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mcp.json");
+        let written = |value: &Value| {
+            std::fs::write(&file, value.to_string()).unwrap();
+            servers(&file).map_err(|error| error.to_string())
+        };
+        let one = json!({"command": "x", "env": {"A": "${HOME}"}, "timeout": 5000});
+        let web = json!({"type": "http", "url": "http://localhost/mcp", "tools": []});
+        let read = written(&json!({"mcpServers": {"one": one, "web": web.clone()}})).unwrap();
+        assert_eq!(read["one"]["tools"], json!(["*"]));
+        assert_eq!((&read["one"]["env"], &read["web"]), (&json!({"A": "${HOME}"}), &web));
+        for (bad, wanted) in [
+            (json!({}), "no object `mcpServers`"),
+            (json!({"mcpServers": {"a b": one}}), "no name"),
+            (json!({"mcpServers": {"a": {"type": "ws"}}}), "type `ws`"),
+            (json!({"mcpServers": {"a": {"type": "http"}}}), "no `url`"),
+            (json!({"mcpServers": {"a": {}}}), "no `command`"),
+        ] {
+            let error = written(&bad).unwrap_err();
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `permission.requested`: what the command line wants leave for, by the rules that hold for our tools that do the same.
+//!
+//! A refusal goes back as `reject` with its reason, which the model reads; the turn goes on. Nobody being there to ask is such a
+//! reason as well.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::agreed::Noting;
+use super::turn::{Shared, text_of};
+use crate::policy::approval::{Approval, ApprovalRequest};
+use crate::policy::request::{Effect, Subjects};
+use crate::runtime::call::CallRequest;
+use crate::runtime::leave::Intent;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::tool::Caller;
+
+/// How long whoever is asked may take to answer.
+const ASKED: Duration = Duration::from_secs(300);
+
+/// Decides on one request, and answers it.
+pub(super) async fn decide(shared: Arc<Shared>, data: Value, agent: Option<String>) {
+    let caller = shared.caller(agent.as_deref());
+    let request = &data["permissionRequest"];
+    let result = match judged(&shared, &caller, request).await {
+        Ok(()) => json!({"kind": "approve-once"}),
+        Err(error) => json!({"kind": "reject", "feedback": text_of(&error)}),
+    };
+    let params = json!({"sessionId": shared.session, "requestId": data["requestId"], "result": result});
+    shared.reply("session.permissions.handlePendingPermissionRequest", params).await;
+}
+
+async fn judged(shared: &Shared, caller: &Caller, request: &Value) -> Result<(), ToolError> {
+    let word = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or_default();
+    let runtime = &shared.runtime;
+    let intent = |tool: &str, title: &str, effect: Effect, subjects: Subjects| Intent {
+        tool: tool.to_owned(),
+        title: title.to_owned(),
+        effect,
+        subjects,
+        arguments: request.clone(),
+    };
+    let intent = match word("kind") {
+        "custom-tool" => return ours(shared, caller, request).await,
+        "shell" => {
+            let commands = vec![word("fullCommandText").to_owned()];
+            intent("bash", "Shell command", Effect::Execute, Subjects { commands, ..Subjects::default() })
+        }
+        "write" => {
+            let subjects = runtime.subjects_of_path(Path::new(word("fileName")))?;
+            intent("write", "Write a file", Effect::Edit, subjects)
+        }
+        "read" => {
+            let subjects = runtime.subjects_of_path(Path::new(word("path")))?;
+            intent("read", "Read a file", Effect::Read, subjects)
+        }
+        "url" => {
+            let urls = vec![word("url").to_owned()];
+            intent(
+                "fetch_web_page",
+                "Fetch an address",
+                Effect::Network,
+                Subjects { urls, ..Subjects::default() },
+            )
+        }
+        "mcp" => {
+            // What a server says of its own tool does not decide what the tool may do.
+            let tool = format!("{}/{}", word("serverName"), word("toolName"));
+            intent(&tool, "Tool of an MCP server", Effect::Execute, Subjects::default())
+        }
+        "memory" => intent("memory", "Remember something", Effect::Edit, Subjects::default()),
+        "hook" => return asked(shared, word("toolName"), word("hookMessage"), request).await,
+        other => {
+            let why = format!("the command line wants leave for `{}`", other.escape_debug());
+            return asked(shared, other, &why, request).await;
+        }
+    };
+    runtime.leave(caller, shared.approver.as_ref(), &intent).await
+}
+
+/// A tool of ours. What is agreed to here is not asked about again when the call comes, if it is the same call.
+async fn ours(shared: &Shared, caller: &Caller, request: &Value) -> Result<(), ToolError> {
+    let theirs = request.get("toolName").and_then(Value::as_str).unwrap_or_default();
+    let name = shared.ours(theirs)?;
+    let arguments = request.get("args").cloned().unwrap_or_default();
+    let id = request.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
+    let noting = Noting { approver: shared.approver.as_ref(), agreed: &shared.agreed, call: id };
+    let call = CallRequest { approver: &noting, ..CallRequest::new(name, arguments, caller) };
+    match shared.runtime.leave_to_call(&call).await {
+        // What is wrong with the arguments is told by the call itself, in full.
+        Err(error) if error.code == ErrorCode::Denied => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What no rule speaks of.
+async fn asked(shared: &Shared, tool: &str, why: &str, request: &Value) -> Result<(), ToolError> {
+    let question = ApprovalRequest {
+        tool: tool.to_owned(),
+        title: tool.to_owned(),
+        effect: Effect::Execute,
+        why: why.to_owned(),
+        paths: Vec::new(),
+        commands: Vec::new(),
+        urls: Vec::new(),
+        arguments: request.clone(),
+    };
+    let denied = |what: String| Err(ToolError::new(ErrorCode::Denied, what));
+    match tokio::time::timeout(ASKED, shared.approver.ask(&question)).await {
+        Ok(Approval::Once | Approval::ForSession) => Ok(()),
+        Ok(Approval::Refused { why: Some(why) }) => denied(format!("it was refused: {why}")),
+        Ok(Approval::Refused { why: None }) => denied("it was refused".to_owned()),
+        Ok(Approval::Nobody) => denied(format!("{why}; that needs someone's leave, and nobody can be asked")),
+        Err(_) => denied(format!("{why}; who was asked did not answer within {} s", ASKED.as_secs())),
+    }
+}

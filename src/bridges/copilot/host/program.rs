@@ -1,0 +1,115 @@
+//! The command line: where it is, how it is started and ends.
+//!
+//! It is looked for on PATH, then in the private prefix (`<data>/servers/copilot-cli`), where it can be installed from npm. It gets
+//! all of the user's variables: it is the user's own program, with an account of its own, and none of that passes through us.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::process::{ChildStdin, ChildStdout};
+
+use super::error::HostError;
+use super::{HostOptions, Told};
+use crate::config::spec::Server;
+use crate::lsp::install::{Installer, Progress};
+use crate::lsp::locate;
+use crate::lsp::process::{ServerProcess, Spawn, Spawner};
+use crate::runtime::Runtime;
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// Its name in the private prefix.
+pub const KEY: &str = "copilot-cli";
+/// How it is installed: the version that this protocol was measured with.
+const RECIPE: &str = r#"
+name = "GitHub Copilot CLI"
+homepage = "https://github.com/github/copilot-cli"
+languages = []
+command = ["copilot"]
+install = { npm = ["@github/copilot@1.0.102"] }
+"#;
+/// Speaks the SDK's protocol on its standard streams.
+const ARGUMENTS: [&str; 3] = ["--headless", "--no-auto-update", "--stdio"];
+/// Would have it ask for nothing, and run what a repository brings. It is all that is not handed on.
+pub(super) const ALLOW_ALL: &str = "COPILOT_ALLOW_ALL";
+/// How long it has to leave by itself when its input has ended.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The command line, installed where that was asked for.
+pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<PathBuf, HostError> {
+    if let Some(program) = &options.program {
+        let searched = || HostError::Missing { searched: format!("not a program at {}", program.display()) };
+        return locate::is_program(program).then(|| program.clone()).ok_or_else(searched);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // A repository must not choose what is run.
+    let of_user = |folder: &PathBuf| runtime.workspace().inside(folder).is_none();
+    if let Some(program) = locate::search("copilot", std::env::split_paths(&path).filter(of_user)) {
+        return Ok(program);
+    }
+    let data = runtime.context().folders.data.clone();
+    if let Some(program) = locate::search("copilot", locate::prefix_folders(&data, KEY)) {
+        return Ok(program);
+    }
+    if !options.install {
+        return Err(HostError::Missing { searched: "neither on PATH nor in the private prefix".to_owned() });
+    }
+    let server: Server = toml::from_str(RECIPE)
+        .map_err(|error| ToolError::new(ErrorCode::Internal, format!("the recipe: {error}")))?;
+    let installer = Installer::new(data).avoiding(runtime.workspace().root().to_owned());
+    let tell = |progress: Progress<'_>| match progress {
+        Progress::Waiting => options.tell(Told::Note("another process installs it; waiting".to_owned())),
+        Progress::Step(step) => options.tell(Told::Note(step.to_owned())),
+        Progress::Line(line) => tracing::debug!("{line}"),
+    };
+    Ok(installer.install(KEY, &server, &tell).await?.program)
+}
+
+/// A command line that runs.
+#[derive(Debug)]
+pub(super) struct Running {
+    process: ServerProcess,
+}
+
+/// Starts it in `root`.
+pub(super) async fn start(program: &Path, root: &Path) -> Result<Running, HostError> {
+    let spawn = Spawn {
+        name: KEY.to_owned(),
+        program: program.to_owned(),
+        args: ARGUMENTS.map(Into::into).into(),
+        env: std::env::vars_os().filter(|(name, _)| *name != *ALLOW_ALL).collect::<BTreeMap<_, _>>(),
+        cwd: root.to_owned(),
+    };
+    Ok(Running { process: Spawner::new(None).spawn(spawn).await? })
+}
+
+impl Running {
+    /// Its streams; once.
+    pub(super) fn pipes(&mut self) -> Option<(ChildStdin, ChildStdout)> {
+        Some((self.process.take_stdin()?, self.process.take_stdout()?))
+    }
+
+    /// Has it end, with all it started; its input has ended before. The last lines that it wrote to its standard error come
+    /// back.
+    pub(super) async fn end(self) -> Vec<String> {
+        self.process.terminate(GRACE).await;
+        self.process.stderr_tail()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lsp::install::recipes::Recipes;
+
+    #[test]
+    fn the_recipe_is_one_pinned_package() {
+        let server: Server = toml::from_str(RECIPE).unwrap();
+        let recipes = Recipes::of(KEY, &server.install).unwrap();
+        let packages: Vec<_> = recipes.packages().collect();
+        assert!(
+            matches!(&packages[..], [package] if package.starts_with("@github/copilot@")),
+            "{packages:?}"
+        );
+    }
+}

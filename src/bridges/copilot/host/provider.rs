@@ -1,0 +1,127 @@
+//! Whose model answers: what the variables of the command line say, which its headless mode leaves to its host.
+//!
+//! Keys are no matter of ours: they are neither read nor handed on. Where one is set, and a provider of the user's own with it, we say
+//! so instead of asking that provider without it.
+
+use serde_json::{Map, Value, json};
+
+use super::error::HostError;
+
+/// Variables that hold what only the command line itself may read.
+const SECRETS: [&str; 4] = [
+    "COPILOT_PROVIDER_API_KEY",
+    "COPILOT_PROVIDER_API_KEY_COMMAND",
+    "COPILOT_PROVIDER_BEARER_TOKEN",
+    "COPILOT_PROVIDER_HEADERS",
+];
+
+/// Whose model, and which.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Provider {
+    /// The session's `model`.
+    pub model: Option<String>,
+    /// The session's `provider`; without it the account that the command line is signed in with.
+    pub provider: Option<Value>,
+}
+
+/// What `variable` says; `model` goes before what it says of a model.
+pub(super) fn from_environment(
+    variable: impl Fn(&str) -> Option<String>,
+    model: Option<&str>,
+) -> Result<Provider, HostError> {
+    let said = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+    let model = model.map(str::to_owned).or_else(|| said("COPILOT_MODEL"));
+    let Some(base) = said("COPILOT_PROVIDER_BASE_URL") else {
+        if said("COPILOT_OFFLINE").is_some_and(|value| value == "true") {
+            let what =
+                "COPILOT_OFFLINE is set, and COPILOT_PROVIDER_BASE_URL names no provider on this machine";
+            return Err(HostError::Provider(what.to_owned()));
+        }
+        return Ok(Provider { model, provider: None });
+    };
+    if let Some(secret) = SECRETS.into_iter().find(|name| said(name).is_some()) {
+        return Err(HostError::Provider(format!(
+            "{secret} is set: in its headless mode the command line takes keys from its host alone, and lsp-tools hands on none; \
+             use a provider that needs none, or unset COPILOT_PROVIDER_BASE_URL and use the account that it is signed in with"
+        )));
+    }
+    let mut provider = Map::new();
+    provider.insert("type".to_owned(), json!(said("COPILOT_PROVIDER_TYPE").unwrap_or("openai".to_owned())));
+    provider.insert("baseUrl".to_owned(), json!(base));
+    for (name, key) in [
+        ("COPILOT_PROVIDER_WIRE_API", "wireApi"),
+        ("COPILOT_PROVIDER_TRANSPORT", "transport"),
+        ("COPILOT_PROVIDER_MODEL_ID", "modelId"),
+        ("COPILOT_PROVIDER_WIRE_MODEL", "wireModel"),
+    ] {
+        if let Some(value) = said(name) {
+            provider.insert(key.to_owned(), json!(value));
+        }
+    }
+    for (name, key) in [
+        ("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "maxPromptTokens"),
+        ("COPILOT_PROVIDER_MAX_OUTPUT_TOKENS", "maxOutputTokens"),
+    ] {
+        if let Some(value) = said(name) {
+            let number: u64 = value.trim().parse().map_err(|_| {
+                HostError::Provider(format!("{name} is `{}`, which is no number", value.escape_debug()))
+            })?;
+            provider.insert(key.to_owned(), json!(number));
+        }
+    }
+    if let Some(version) = said("COPILOT_PROVIDER_AZURE_API_VERSION") {
+        provider.insert("azure".to_owned(), json!({"apiVersion": version}));
+    }
+    let model = model.or_else(|| said("COPILOT_PROVIDER_MODEL_ID"));
+    if model.is_none() {
+        let what = "COPILOT_PROVIDER_BASE_URL names a provider, and nothing names its model; set COPILOT_MODEL or give --model";
+        return Err(HostError::Provider(what.to_owned()));
+    }
+    Ok(Provider { model, provider: Some(Value::Object(provider)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(pairs: &[(&str, &str)], model: Option<&str>) -> Result<Provider, String> {
+        let find =
+            |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        from_environment(find, model).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_environment_names_the_provider() {
+        assert_eq!(from(&[], None).unwrap(), Provider::default());
+        assert_eq!(from(&[("COPILOT_MODEL", "m")], Some("n")).unwrap().model.as_deref(), Some("n"));
+        let url = ("COPILOT_PROVIDER_BASE_URL", "http://127.0.0.1:1/v1");
+        let found = from(
+            &[
+                url,
+                ("COPILOT_MODEL", "m"),
+                ("COPILOT_PROVIDER_WIRE_API", "responses"),
+                ("COPILOT_PROVIDER_MAX_OUTPUT_TOKENS", "9"),
+            ],
+            None,
+        );
+        let wanted =
+            json!({"type": "openai", "baseUrl": url.1, "wireApi": "responses", "maxOutputTokens": 9});
+        assert_eq!(found.unwrap(), Provider { model: Some("m".into()), provider: Some(wanted) });
+    }
+
+    #[test]
+    fn what_cannot_work_is_said_and_no_key_is_touched() {
+        let url = ("COPILOT_PROVIDER_BASE_URL", "http://127.0.0.1:1/v1");
+        for (pairs, wanted) in [
+            (vec![url], "nothing names its model"),
+            (vec![("COPILOT_OFFLINE", "true")], "COPILOT_OFFLINE is set"),
+            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "x")], "no number"),
+            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_API_KEY", "placeholder")], "hands on none"),
+        ] {
+            let error = from(&pairs, None).unwrap_err();
+            assert!(error.contains(wanted) && !error.contains("placeholder"), "{error}");
+        }
+        // Without a provider of the user's own, the key is none of our business.
+        assert!(from(&[("COPILOT_PROVIDER_API_KEY", "placeholder")], None).is_ok());
+    }
+}

@@ -1,0 +1,260 @@
+//! One prompt to its end: events in, decisions and results out.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::agreed::Agreed;
+use super::error::HostError;
+use super::offer::Offer;
+use super::rpc::{Conversation, Incoming, Rpc};
+use super::{ANSWER, CLOSE, HostOptions, Outcome, Told, calls, hooks, permission};
+use crate::policy::approval::Approver;
+use crate::runtime::Runtime;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::export::Names;
+use crate::tools::tool::Caller;
+
+/// The code of JSON-RPC for a method that is not served.
+const NO_SUCH_METHOD: i64 = -32601;
+
+/// What all tasks of a turn work with.
+pub(super) struct Shared {
+    pub runtime: Runtime,
+    pub rpc: Rpc,
+    pub session: String,
+    pub approver: Arc<dyn Approver>,
+    caller: Caller,
+    names: Names,
+    told: UnboundedSender<Told>,
+    /// The agents that run: their id → the name in the settings.
+    agents: Mutex<HashMap<String, String>>,
+    /// What was agreed to before the call came.
+    pub agreed: Agreed,
+    calls: AtomicUsize,
+}
+
+impl Shared {
+    /// Who calls: the session, or an agent of the settings on its behalf. Agents of the command line's own making are the session.
+    pub(super) fn caller(&self, agent: Option<&str>) -> Caller {
+        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        let agent = agent.and_then(|id| agents.get(id)).cloned();
+        Caller { agent: agent.or_else(|| self.caller.agent.clone()), ..self.caller.clone() }
+    }
+
+    /// Our name of a tool that was offered.
+    pub(super) fn ours(&self, theirs: &str) -> Result<&str, ToolError> {
+        self.names.ours(theirs).ok_or_else(|| {
+            let what = format!("unknown tool: {}", theirs.escape_debug());
+            ToolError::new(ErrorCode::UnknownTool, what)
+        })
+    }
+
+    /// Sends a decision or a result. One that is not wanted any more is told and otherwise no matter.
+    pub(super) async fn reply(&self, method: &'static str, params: Value) {
+        match self.rpc.ask(method, params, ANSWER).await {
+            Ok(answer) if answer.get("success") == Some(&Value::Bool(false)) => {
+                self.tell("an answer came too late: the command line had given the call up");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+
+    fn tell(&self, what: &str) {
+        // Whoever looked on may have gone.
+        let _unseen = self.told.send(Told::Note(what.to_owned()));
+    }
+}
+
+/// An error in the words that a model reads.
+pub(super) fn text_of(error: &ToolError) -> String {
+    match &error.hint {
+        Some(hint) => format!("{} ({hint})", error.error),
+        None => error.error.clone(),
+    }
+}
+
+/// A turn.
+pub(super) struct Turn<'a> {
+    shared: Arc<Shared>,
+    options: &'a HostOptions,
+    /// Decisions, calls and hooks that are under way; they end with the turn.
+    tasks: JoinSet<()>,
+    /// Calls that are under way, by their request.
+    running: HashMap<String, CancellationToken>,
+    answer: String,
+    stopped: bool,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn new(
+        runtime: &Runtime,
+        options: &'a HostOptions,
+        caller: Caller,
+        offer: Offer,
+        session: &str,
+        rpc: Rpc,
+    ) -> Self {
+        let caller = Caller { agent: options.agent.clone(), ..caller };
+        let shared = Shared {
+            runtime: runtime.clone(),
+            rpc,
+            session: session.to_owned(),
+            approver: Arc::clone(&options.approver),
+            caller,
+            names: offer.names,
+            told: options.told.clone(),
+            agents: Mutex::default(),
+            agreed: Agreed::default(),
+            calls: AtomicUsize::new(0),
+        };
+        Self {
+            shared: Arc::new(shared),
+            options,
+            tasks: JoinSet::new(),
+            running: HashMap::new(),
+            answer: String::new(),
+            stopped: false,
+        }
+    }
+
+    /// Sends the prompt, and does what is asked until the session is idle, fails, is stopped, or `deadline` comes.
+    pub(super) async fn run(
+        mut self,
+        conversation: &mut Conversation,
+        mut deadline: Instant,
+    ) -> Result<Outcome, HostError> {
+        let rpc = self.shared.rpc.clone();
+        let prompt = json!({"sessionId": self.shared.session, "prompt": self.options.prompt});
+        let sent = rpc.ask("session.send", prompt, ANSWER);
+        tokio::pin!(sent);
+        let mut is_sent = false;
+        let outcome = loop {
+            tokio::select! {
+                answer = &mut sent, if !is_sent => match answer {
+                    Ok(_) => is_sent = true,
+                    Err(error) => break Err(error),
+                },
+                next = conversation.next() => match self.take(next).await {
+                    Ok(false) => {}
+                    Ok(true) => break Ok(()),
+                    Err(error) => break Err(error),
+                },
+                Some(done) = self.tasks.join_next() => if let Err(error) = done {
+                    tracing::error!("a part of the session failed: {error}");
+                },
+                () = self.options.stop.cancelled(), if !self.stopped => {
+                    self.stop();
+                    deadline = Instant::now() + CLOSE;
+                }
+                () = tokio::time::sleep_until(deadline) => break match self.stopped {
+                    true => Ok(()),
+                    false => Err(HostError::TooLong { limit: self.options.limit }),
+                },
+            }
+        };
+        self.running.values().for_each(CancellationToken::cancel);
+        self.tasks.shutdown().await;
+        self.shared.runtime.end_session(&self.shared.caller.session);
+        outcome.map(|()| Outcome {
+            answer: self.answer,
+            session: self.shared.session.clone(),
+            calls: self.shared.calls.load(Ordering::Relaxed),
+            stopped: self.stopped,
+        })
+    }
+
+    /// Whether the turn is over.
+    async fn take(&mut self, next: Incoming) -> Result<bool, HostError> {
+        match next {
+            Incoming::Ended(error) => Err(error),
+            Incoming::Told { method, params } if method == "session.event" => self.event(params),
+            Incoming::Told { method, .. } => {
+                tracing::trace!(method, "passed over");
+                Ok(false)
+            }
+            Incoming::Asked { id, method, params } => {
+                if method == "hooks.invoke" {
+                    self.tasks.spawn(hooks::invoked(Arc::clone(&self.shared), id, params));
+                } else {
+                    tracing::debug!(method, "not served");
+                    let what = "lsp-tools does not serve this method";
+                    self.shared.rpc.answer(&id, Err((NO_SUCH_METHOD, what))).await;
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    fn event(&mut self, mut params: Value) -> Result<bool, HostError> {
+        if params.get("sessionId").and_then(Value::as_str) != Some(&self.shared.session) {
+            return Ok(false);
+        }
+        let event = params.get_mut("event").map(Value::take).unwrap_or_default();
+        self.options.tell(Told::Event(event.clone()));
+        let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let (kind, agent) = (word(&event, "type").unwrap_or_default(), word(&event, "agentId"));
+        let data = event.get("data").cloned().unwrap_or_default();
+        let request = word(&data, "requestId").unwrap_or_default();
+        match kind.as_str() {
+            "permission.requested" if data.get("resolvedByHook") != Some(&Value::Bool(true)) => {
+                self.tasks.spawn(permission::decide(Arc::clone(&self.shared), data, agent));
+            }
+            "external_tool.requested" if !self.stopped => {
+                let cancelled = CancellationToken::new();
+                // A request that comes twice is one call.
+                if self.running.insert(request, cancelled.clone()).is_none() {
+                    self.shared.calls.fetch_add(1, Ordering::Relaxed);
+                    self.tasks.spawn(calls::call(Arc::clone(&self.shared), data, agent, cancelled));
+                }
+            }
+            "external_tool.completed" => {
+                if let Some(cancelled) = self.running.remove(&request) {
+                    cancelled.cancel();
+                }
+            }
+            "subagent.started" => self.began(agent, word(&data, "agentName")),
+            "assistant.message" if agent.is_none() => {
+                let words = word(&data, "content").filter(|words| !words.is_empty());
+                self.answer = words.unwrap_or(std::mem::take(&mut self.answer));
+            }
+            "session.error" => {
+                let kind = word(&data, "errorType").unwrap_or_else(|| "error".to_owned());
+                let message = word(&data, "message").unwrap_or_else(|| "it gave no reason".to_owned());
+                return Err(HostError::Session { kind, message });
+            }
+            "session.idle" => return Ok(true),
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    /// An agent that the settings know may do what they leave to it; another one is the command line's own.
+    fn began(&self, id: Option<String>, name: Option<String>) {
+        if let (Some(id), Some(name)) = (id, name)
+            && self.shared.runtime.policy().agents().contains_key(&name)
+        {
+            self.shared.agents.lock().unwrap_or_else(PoisonError::into_inner).insert(id, name);
+        }
+    }
+
+    /// Ends what runs, and asks the session to come to its end.
+    fn stop(&mut self) {
+        self.stopped = true;
+        self.running.values().for_each(CancellationToken::cancel);
+        let shared = Arc::clone(&self.shared);
+        self.tasks.spawn(async move {
+            let params = json!({"sessionId": shared.session});
+            if let Err(error) = shared.rpc.ask("session.abort", params, CLOSE).await {
+                tracing::warn!("{error}");
+            }
+        });
+    }
+}

@@ -1,0 +1,97 @@
+//! What one of the names consists of: its arguments, what is said of it, and its way to the tools.
+
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::room::{Refused, Room};
+use super::{Answer, BuiltinName, Class};
+use crate::policy::request::Effect;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::schema::{Schema, input_schema};
+use crate::tools::tool::{Card, Definition};
+
+/// What is said of a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    /// What it does to the world.
+    pub effect: Effect,
+    pub class: Class,
+    pub by_default: bool,
+    pub why: &'static str,
+    /// The tools of ours that it calls.
+    pub uses: &'static [&'static str],
+    /// Who writes the arguments.
+    pub written_by: WrittenBy,
+}
+
+/// Who writes the arguments of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WrittenBy {
+    /// A model: a field that is not known is told, since it meant something.
+    Model,
+    /// The server itself, in the forms of its version: fields that are not known are passed over, since an edit must not fail
+    /// by them.
+    Server,
+}
+
+/// One of the names.
+pub(super) trait Form: 'static {
+    /// Its arguments; their doc comments are what models read.
+    type Args: DeserializeOwned + JsonSchema + Send;
+
+    /// What is said of it.
+    const ABOUT: About;
+
+    /// Does it.
+    fn run(room: &Room<'_>, args: Self::Args) -> impl Future<Output = Result<Answer, Refused>> + Send;
+}
+
+/// A form with its types put away.
+pub(super) type Run = for<'a> fn(&'a Room<'a>, Value) -> BoxFuture<'a, Result<Answer, Refused>>;
+
+pub(super) fn entry<F: Form>() -> BuiltinName {
+    let About { name, title, description, effect, .. } = F::ABOUT;
+    let definition = Definition {
+        card: Card::new(name, title, description, effect),
+        input: Schema::new(input_schema::<F::Args>()),
+        output: None,
+    };
+    BuiltinName { about: F::ABOUT, definition, run: run::<F> }
+}
+
+fn run<'a, F: Form>(room: &'a Room<'a>, input: Value) -> BoxFuture<'a, Result<Answer, Refused>> {
+    Box::pin(async move {
+        // The schema says the same as the type, so this only fails on what a schema cannot say.
+        let args = serde_json::from_value(input).map_err(|error| {
+            let what = format!("{}: the arguments cannot be used: {error}", F::ABOUT.name);
+            ToolError::new(ErrorCode::InvalidArgs, what)
+        })?;
+        F::run(room, args).await
+    })
+}
+
+/// The arguments, checked; without nulls for what may be left out, which models write.
+pub(super) fn fitted(about: &About, definition: &Definition, input: Value) -> Result<Value, ToolError> {
+    let schema = definition.input.as_value();
+    let needed = |name: &str| {
+        let required = schema.get("required").and_then(Value::as_array);
+        required.is_some_and(|names| names.iter().any(|known| known == name))
+    };
+    let known = |name: &str| schema.pointer("/properties").and_then(|known| known.get(name)).is_some();
+    let input = match input {
+        Value::Null => Value::Object(Map::new()),
+        Value::Object(map) => map
+            .into_iter()
+            .filter(|(name, value)| !value.is_null() || needed(name))
+            .filter(|(name, _)| about.written_by == WrittenBy::Model || known(name))
+            .collect(),
+        other => other,
+    };
+    definition.input.check(about.name, &input)?;
+    Ok(input)
+}

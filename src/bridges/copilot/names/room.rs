@@ -1,0 +1,146 @@
+//! How a form gets to the tools: every call goes the way of all calls.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::Asked;
+use crate::policy::request::Verdict;
+use crate::runtime::Runtime;
+use crate::runtime::call::CallRequest;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::result::ToolResult;
+use crate::workspace::WorkspacePath;
+
+/// What a form works with.
+pub(super) struct Room<'a> {
+    pub runtime: &'a Runtime,
+    pub asked: &'a Asked<'a>,
+}
+
+/// Why a call did not do what it was asked.
+#[derive(Debug)]
+pub(super) struct Refused {
+    /// What was wrong, and what to do.
+    pub text: String,
+    /// Files that were changed all the same.
+    pub changed: Vec<PathBuf>,
+}
+
+impl Refused {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), changed: Vec::new() }
+    }
+}
+
+impl From<ToolError> for Refused {
+    fn from(error: ToolError) -> Self {
+        let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+        Self::new(format!("{}{hint}", error.error))
+    }
+}
+
+/// A tool's successful answer.
+pub(super) struct Got {
+    /// The answer.
+    pub value: Value,
+    /// What a hook put in the place of what a model reads.
+    replaced: Option<String>,
+}
+
+impl Got {
+    /// What the model reads: `made` of the answer, where nobody replaced it; the answer itself where `made` finds nothing in
+    /// it that it knows.
+    pub fn text(self, made: impl FnOnce(&Value) -> Option<String>) -> String {
+        match self.replaced {
+            Some(text) => text,
+            None => made(&self.value).unwrap_or_else(|| self.value.to_string()),
+        }
+    }
+}
+
+impl Room<'_> {
+    /// Calls a tool of ours, and gives its result whatever it is.
+    pub async fn result(&self, tool: &str, arguments: Value) -> ToolResult {
+        let Asked { caller, approver, group, cancelled } = self.asked;
+        let request = CallRequest {
+            approver: *approver,
+            group: *group,
+            cancelled: cancelled.clone(),
+            ..CallRequest::new(tool, arguments, caller)
+        };
+        self.runtime.call(request).await
+    }
+
+    /// Calls a tool of ours, which must succeed.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Got, Refused> {
+        let result = self.result(tool, arguments).await;
+        match result.ok() {
+            true => Ok(Got { value: result.value, replaced: result.text }),
+            false => Err(refusal(&result)),
+        }
+    }
+
+    /// A path as the server and models give it: absolute, relative, or a `file:` URI. As our tools take it, and as a path of
+    /// the workspace.
+    pub fn path(&self, given: &str) -> Result<(String, WorkspacePath), Refused> {
+        let plain = match Url::parse(given) {
+            Ok(url) if url.scheme() == "file" => {
+                let path = url.to_file_path().ok().and_then(|path| path.into_os_string().into_string().ok());
+                path.ok_or_else(|| Refused::new(format!("`{}` names no file here", given.escape_debug())))?
+            }
+            _ => given.to_owned(),
+        };
+        let path = self.runtime.context().path(plain.as_ref())?;
+        Ok((plain, path))
+    }
+
+    /// The absolute path of what an answer calls `path`.
+    pub fn absolute(&self, path: &str) -> Option<PathBuf> {
+        let workspace = self.runtime.workspace();
+        workspace.path(path.as_ref()).ok().map(|path| workspace.absolute(&path))
+    }
+
+    /// The same as text, for answers that name files; `path` itself where it is none.
+    pub fn shown(&self, path: &str) -> String {
+        self.absolute(path).map_or_else(|| path.to_owned(), |path| path.to_string_lossy().into_owned())
+    }
+
+    /// The text of a file as it is on disk, if it is one and the rules let the caller read it.
+    pub fn text_of(&self, path: &WorkspacePath) -> Option<String> {
+        let workspace = self.runtime.workspace();
+        let arguments = json!({"path": workspace.absolute(path).to_str()?});
+        let decision = self.runtime.check_call(self.asked.caller, "read", &arguments).ok()?;
+        if decision.verdict == Verdict::Deny {
+            return None;
+        }
+        let limit = self.runtime.settings().limits.max_file_bytes;
+        workspace.read_text_up_to(path, limit).ok().map(|file| file.text)
+    }
+
+    /// The absolute paths of what an edit's answer says it changed, old names of moved files too.
+    pub fn changed(&self, answer: &Value) -> Vec<PathBuf> {
+        let results =
+            answer["results"].as_array().map_or_else(|| std::slice::from_ref(answer), Vec::as_slice);
+        let changed = results.iter().filter(|file| file["operation"] != "unchanged");
+        let names = changed.flat_map(|file| [file["path"].as_str(), file["from"].as_str()]);
+        names.flatten().filter_map(|name| self.absolute(name)).collect()
+    }
+}
+
+/// A failure in the words that the model reads.
+pub(super) fn refusal(result: &ToolResult) -> Refused {
+    let word = |name: &str| result.value[name].as_str();
+    match (&result.text, word("error")) {
+        (Some(text), _) => Refused::new(text.clone()),
+        (None, Some(error)) => {
+            let error = ToolError {
+                hint: word("hint").map(str::to_owned),
+                ..ToolError::new(ErrorCode::Internal, error)
+            };
+            Refused::from(error)
+        }
+        (None, None) => Refused::new(result.value.to_string()),
+    }
+}

@@ -1,0 +1,131 @@
+//! How a project's tests are run: what its files say, as one command. Pure but for what [`Folder`] looks at.
+
+mod compiled;
+mod scripted;
+mod words;
+
+/// A folder of a project.
+pub(super) trait Folder {
+    /// The names in it.
+    fn names(&self) -> &[String];
+
+    /// Whether there is something at `path` below it.
+    fn has(&self, path: &str) -> bool;
+
+    /// The text of the file at `path` below it, if it may be read.
+    fn text(&self, path: &str) -> Option<String>;
+
+    /// Whether a name in it ends like this.
+    fn ends(&self, end: &str) -> bool {
+        self.names().iter().any(|name| name.ends_with(end))
+    }
+}
+
+/// What is to be run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wanted {
+    /// Test files, relative to the folder; none means all.
+    pub files: Vec<String>,
+    /// Names of tests or parts of them; none means all.
+    pub names: Vec<String>,
+}
+
+/// How it is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// The command, for a shell in the folder.
+    pub command: String,
+    /// What says so.
+    pub why: String,
+    /// What it does not do of what was wanted.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    fn new(command: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { command: command.into(), why: why.into(), notes: Vec::new() }
+    }
+
+    /// With more words at the end of the command, each quoted where it needs to be.
+    fn with(mut self, words: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        for word in words {
+            self.command.push(' ');
+            self.command.push_str(&quoted(word.as_ref()));
+        }
+        self
+    }
+
+    /// Says that the runner is not told which tests are wanted.
+    fn without_names(self, wanted: &Wanted) -> Self {
+        let left_out = !wanted.names.is_empty();
+        self.noted(left_out, "this runner is not told names of tests here; all tests of the files run")
+    }
+
+    /// The same for files.
+    fn without_files(self, wanted: &Wanted) -> Self {
+        let left_out = !wanted.files.is_empty();
+        self.noted(left_out, "this runner is not told files here; all tests run")
+    }
+
+    fn noted(mut self, so: bool, note: &str) -> Self {
+        if so {
+            self.notes.push(note.to_owned());
+        }
+        self
+    }
+}
+
+type Kind = fn(&dyn Folder, &Wanted) -> Option<Plan>;
+
+/// Every kind of project, languages before the words of a `justfile` or `Makefile`, which cannot be told what to run.
+const KINDS: &[Kind] = &[
+    compiled::cargo,
+    compiled::go,
+    scripted::node,
+    scripted::deno,
+    scripted::python,
+    compiled::maven,
+    compiled::gradle,
+    compiled::dotnet,
+    compiled::swift,
+    scripted::mix,
+    scripted::ruby,
+    scripted::php,
+    scripted::dart,
+    compiled::cmake,
+    words::just,
+    words::make,
+];
+
+/// The ways in which the tests of `folder` can be run, the best first.
+pub(super) fn plans(folder: &dyn Folder, wanted: &Wanted) -> Vec<Plan> {
+    KINDS.iter().filter_map(|kind| kind(folder, wanted)).collect()
+}
+
+/// A word as a shell takes it for one.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '=' | ':' | ',' | '@' | '+')
+    };
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// One pattern that matches each of `names` and what they are part of.
+fn any_of(names: &[String]) -> String {
+    names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|")
+}
+
+/// The names of files without folders and extensions.
+fn stems(files: &[String]) -> Vec<String> {
+    let stem = |file: &String| {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        name.split('.').next().unwrap_or(name).to_owned()
+    };
+    files.iter().map(stem).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Each kind of project, by the files it has.
+
+use super::{Folder, Plan, Wanted, plans, quoted};
+
+struct Files {
+    files: Vec<(&'static str, &'static str)>,
+    names: Vec<String>,
+}
+
+impl Files {
+    fn new(files: &[(&'static str, &'static str)]) -> Self {
+        let mut names: Vec<String> =
+            files.iter().filter_map(|(path, _)| path.split('/').next()).map(str::to_owned).collect();
+        names.dedup();
+        Self { files: files.to_vec(), names }
+    }
+}
+
+impl Folder for Files {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.files.iter().any(|(known, _)| *known == path || known.starts_with(&format!("{path}/")))
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        self.files.iter().find(|(known, _)| *known == path).map(|(_, text)| (*text).to_owned())
+    }
+}
+
+fn of(files: &[(&'static str, &'static str)], tests: &[&str], names: &[&str]) -> Vec<Plan> {
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    plans(&Files::new(files), &Wanted { files: owned(tests), names: owned(names) })
+}
+
+fn command(files: &[(&'static str, &'static str)], tests: &[&str], names: &[&str]) -> String {
+    of(files, tests, names).into_iter().next().map(|plan| plan.command).unwrap_or_default()
+}
+
+#[test]
+fn cargo_runs_targets_modules_and_names() {
+    let files = &[("Cargo.toml", "[package]")];
+    assert_eq!(command(files, &[], &[]), "cargo test");
+    assert_eq!(
+        command(files, &["tests/cart.rs", "tests/shop/main.rs"], &[]),
+        "cargo test --test cart --test shop"
+    );
+    assert_eq!(command(files, &["tests/cart.rs"], &["adds"]), "cargo test --test cart -- adds");
+    assert_eq!(command(files, &["src/cart/price.rs"], &[]), "cargo test -- cart::price::");
+    let both = &of(files, &["src/cart.rs", "tests/a.rs"], &["adds"])[0];
+    assert_eq!(both.command, "cargo test -- adds");
+    assert_eq!(both.notes.len(), 1, "{both:?}");
+}
+
+#[test]
+fn go_runs_packages() {
+    let files = &[("go.mod", "module a")];
+    assert_eq!(command(files, &[], &[]), "go test ./...");
+    assert_eq!(
+        command(files, &["store/a_test.go", "store/b_test.go", "c_test.go"], &["TestA", "TestB"]),
+        "go test . ./store -run 'TestA|TestB'"
+    );
+}
+
+#[test]
+fn node_runs_the_script_by_its_package_manager() {
+    let script = r#"{"scripts": {"test": "vitest run"}}"#;
+    assert_eq!(command(&[("package.json", script)], &[], &[]), "npm run test --");
+    assert_eq!(
+        command(&[("package.json", script), ("pnpm-lock.yaml", "")], &["a.test.ts"], &["it's (1)"]),
+        r"pnpm run test a.test.ts -t 'it'\''s \(1\)'"
+    );
+    let no_script = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}, "devDependencies": {"jest": "30"}}"#;
+    assert_eq!(
+        command(&[("package.json", no_script)], &["a.test.js"], &[]),
+        "npx --no-install jest a.test.js"
+    );
+    assert!(of(&[("package.json", r#"{"name": "x"}"#)], &[], &[]).is_empty());
+    assert!(of(&[("package.json", "{broken")], &[], &[]).is_empty());
+    let unknown = &of(&[("package.json", r#"{"scripts": {"test": "./run.sh"}}"#)], &[], &["a"])[0];
+    assert_eq!((unknown.command.as_str(), unknown.notes.len()), ("npm run test --", 1));
+}
+
+#[test]
+fn python_is_run_by_pytest_where_it_is_named() {
+    assert_eq!(
+        command(&[("pyproject.toml", "[tool.pytest.ini_options]")], &["tests/test_a.py"], &["a", "b"]),
+        "python3 -m pytest tests/test_a.py -k 'a or b'"
+    );
+    assert_eq!(
+        command(&[("pytest.ini", ""), (".venv/bin/python", "")], &[], &[]),
+        ".venv/bin/python -m pytest"
+    );
+    assert_eq!(
+        command(&[("setup.py", ""), ("tests/test_a.py", "")], &[], &[]),
+        "python3 -m unittest discover -s tests"
+    );
+    assert_eq!(command(&[("test_a.py", "")], &[], &["adds"]), "python3 -m unittest -k adds");
+    assert!(of(&[("a.py", "")], &[], &[]).is_empty());
+}
+
+#[test]
+fn other_languages_have_their_word() {
+    type Case = (
+        &'static [(&'static str, &'static str)],
+        &'static [&'static str],
+        &'static [&'static str],
+        &'static str,
+    );
+    let cases: &[Case] = &[
+        (
+            &[("pom.xml", "")],
+            &["src/test/java/a/CartTest.java"],
+            &["adds"],
+            "mvn -B test '-Dtest=CartTest#adds'",
+        ),
+        (
+            &[("build.gradle", ""), ("gradlew", "")],
+            &["CartTest.kt"],
+            &[],
+            "./gradlew test --tests '*CartTest'",
+        ),
+        (&[("App.sln", "")], &[], &["Adds"], "dotnet test --filter 'FullyQualifiedName~Adds'"),
+        (&[("Package.swift", "")], &[], &["a", "b"], "swift test --filter 'a|b'"),
+        (&[("mix.exs", "")], &["test/a_test.exs"], &[], "mix test test/a_test.exs"),
+        (
+            &[("Gemfile", ""), (".rspec", "")],
+            &["spec/a_spec.rb"],
+            &["adds"],
+            "bundle exec rspec spec/a_spec.rb -e adds",
+        ),
+        (&[("Rakefile", "Rake::TestTask.new")], &["test/a_test.rb"], &[], "rake test TEST=test/a_test.rb"),
+        (&[("phpunit.xml", "")], &[], &["adds"], "vendor/bin/phpunit --filter adds"),
+        (&[("pubspec.yaml", "dependencies:\n  flutter:\n    sdk: flutter\n")], &[], &[], "flutter test"),
+        (&[("deno.json", "{}")], &["a_test.ts"], &["x"], "deno test --filter=/x/ a_test.ts"),
+        (
+            &[("CMakeLists.txt", ""), ("build/CTestTestfile.cmake", "")],
+            &[],
+            &[],
+            "ctest --test-dir build --output-on-failure",
+        ),
+        (&[("justfile", "default:\n\ntest *args: build\n    x\n")], &[], &[], "just test"),
+        (&[("Makefile", "TESTS := a\ncheck: all\n\t./run\n")], &[], &[], "make check"),
+    ];
+    for (files, tests, names, expected) in cases {
+        assert_eq!(command(files, tests, names), *expected, "{files:?}");
+    }
+    assert!(of(&[("Makefile", "test := x\nall:\n")], &[], &[]).is_empty());
+}
+
+#[test]
+fn languages_come_before_the_words_of_make() {
+    let both = of(&[("Cargo.toml", ""), ("Makefile", "test:\n")], &[], &[]);
+    let commands: Vec<&str> = both.iter().map(|plan| plan.command.as_str()).collect();
+    assert_eq!(commands, ["cargo test", "make test"]);
+}
+
+#[test]
+fn what_a_shell_would_read_otherwise_is_quoted() {
+    assert_eq!(quoted("a b"), "'a b'");
+    assert_eq!(quoted("$(rm -rf x)"), "'$(rm -rf x)'");
+    assert_eq!(quoted("it's"), r"'it'\''s'");
+    assert_eq!(quoted("-x=1"), "-x=1");
+    assert_eq!(quoted(""), "''");
+}

@@ -1,0 +1,32 @@
+//! The project's own word for it: a recipe or target called `test`.
+
+use super::{Folder, Plan, Wanted};
+
+const JUSTFILES: &[&str] = &["justfile", "Justfile", ".justfile"];
+const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
+
+pub(super) fn just(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+    target(folder, wanted, JUSTFILES, "just")
+}
+
+pub(super) fn make(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+    target(folder, wanted, MAKEFILES, "make")
+}
+
+fn target(folder: &dyn Folder, wanted: &Wanted, files: &[&str], program: &str) -> Option<Plan> {
+    files.iter().find_map(|file| {
+        let text = folder.text(file)?;
+        let word = ["test", "tests", "check"]
+            .into_iter()
+            .find(|word| text.lines().any(|line| begins(line, word)))?;
+        let plan = Plan::new(format!("{program} {word}"), format!("{file} has `{word}`"));
+        Some(plan.without_files(wanted).without_names(wanted))
+    })
+}
+
+/// Whether `line` begins the rule of `word`: `test:`, `test: build`, `test *args:`, but not `test := …`.
+fn begins(line: &str, word: &str) -> bool {
+    let Some(rest) = line.strip_prefix('@').unwrap_or(line).strip_prefix(word) else { return false };
+    let Some((parameters, after)) = rest.split_once(':') else { return false };
+    !after.starts_with('=') && (parameters.is_empty() || parameters.starts_with(' '))
+}

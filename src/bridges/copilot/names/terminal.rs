@@ -1,0 +1,127 @@
+//! `run_in_terminal` and `get_terminal_output`: commands, to their end or in the background.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::form::{About, Form, WrittenBy};
+use super::room::{Refused, Room, refusal};
+use super::{Answer, Class, shapes};
+use crate::policy::request::Effect;
+use crate::tools::result::ToolResult;
+
+/// The arguments of `run_in_terminal`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RunInTerminalArgs {
+    /// The command line.
+    #[schemars(length(min = 1))]
+    command: String,
+    /// What it does, in a few words.
+    #[serde(default, rename = "explanation")]
+    _explanation: Option<String>,
+    /// Return at once, with an id for get_terminal_output; for servers and watchers.
+    is_background: Option<bool>,
+    /// Milliseconds until it is ended (120000).
+    #[schemars(range(min = 1))]
+    timeout: Option<u64>,
+}
+
+/// A command.
+pub(super) struct RunInTerminal;
+
+impl Form for RunInTerminal {
+    type Args = RunInTerminalArgs;
+
+    // `Shell: sh` is read by the server, which tells its model what to write commands for; it is what ours are run by.
+    const ABOUT: About = About {
+        name: "run_in_terminal",
+        title: "Run a command",
+        description: "Runs a command in the root of the workspace and answers its output and exit code. Each call is a shell of its \
+                      own: nothing of an earlier one is left. No terminal, no input. It may write only the workspace and temporary \
+                      folders. Shell: sh",
+        effect: Effect::Execute,
+        class: Class::New,
+        by_default: true,
+        why: "the server leaves it to its clients, and asks for each command by its own terminal rules",
+        uses: &["bash"],
+        written_by: WrittenBy::Model,
+    };
+
+    async fn run(room: &Room<'_>, args: RunInTerminalArgs) -> Result<Answer, Refused> {
+        let background = args.is_background.unwrap_or(false);
+        let arguments =
+            json!({"command": args.command, "background": background, "timeout_ms": args.timeout});
+        let result = room.result("bash", arguments).await;
+        match result.value["id"].as_str() {
+            Some(id) if result.ok() => Ok(Answer::done(format!(
+                "it runs in the background as {id}; get_terminal_output with this id answers what it writes"
+            ))),
+            _ => ran(room, &result),
+        }
+    }
+}
+
+/// A command that has ended: also one whose time was up has an output.
+pub(super) fn ran(room: &Room<'_>, result: &ToolResult) -> Result<Answer, Refused> {
+    let changed: Vec<PathBuf> = shapes::list(&result.value, "changed")
+        .into_iter()
+        .flatten()
+        .filter_map(|file| room.absolute(shapes::word(file, "path")))
+        .collect();
+    let text = result.text.clone().or_else(|| shapes::command(&result.value));
+    match text {
+        Some(text) => Ok(Answer { text, ok: result.ok(), changed }),
+        None if result.ok() => Ok(Answer::done(result.text_for_model()).with_changed(changed)),
+        None => Err(refusal(result)),
+    }
+}
+
+/// The arguments of `get_terminal_output`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetTerminalOutputArgs {
+    /// The id that run_in_terminal answered.
+    id: String,
+    /// Milliseconds to wait for output or the end (0).
+    #[schemars(range(max = 60_000))]
+    timeout: Option<u64>,
+}
+
+/// What a command in the background wrote.
+pub(super) struct GetTerminalOutput;
+
+impl Form for GetTerminalOutput {
+    type Args = GetTerminalOutputArgs;
+
+    const ABOUT: About = About {
+        name: "get_terminal_output",
+        title: "Output of a command",
+        description: "Whether a command in the background still runs, and what it wrote since it was last asked.",
+        effect: Effect::Read,
+        class: Class::New,
+        by_default: true,
+        why: "the server leaves it to its clients; it belongs to run_in_terminal",
+        uses: &["bash_output"],
+        written_by: WrittenBy::Model,
+    };
+
+    async fn run(room: &Room<'_>, args: GetTerminalOutputArgs) -> Result<Answer, Refused> {
+        let got = room.call("bash_output", json!({"id": args.id, "wait_ms": args.timeout})).await?;
+        Ok(Answer::done(got.text(|answer| {
+            let state = match answer.get("state")?.as_str()? {
+                "running" => format!("it runs, for {} ms now", answer["duration_ms"]),
+                "timed_out" => "its time was up".to_owned(),
+                "killed" => "it was ended".to_owned(),
+                _ => "it has ended".to_owned(),
+            };
+            let written = shapes::command(answer)?;
+            Some(if written.is_empty() {
+                format!("{state}; it wrote nothing new")
+            } else {
+                format!("{written}\n{state}")
+            })
+        })))
+    }
+}

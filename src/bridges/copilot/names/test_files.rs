@@ -1,0 +1,114 @@
+//! `find_test_files`: the tests of a source file, and the source of a test, by the conventions of its language.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::conventions::{Kind, kind, nearness};
+use super::form::{About, Form, WrittenBy};
+use super::room::{Refused, Room};
+use super::{Answer, Class, shapes};
+use crate::policy::request::Effect;
+
+/// Files named for each one given.
+const MOST: usize = 10;
+/// Files of these names that are looked at for the nearest ones.
+const LOOKED_AT: usize = 1_000;
+/// What begins tests within a source, by extension.
+const INLINE: &[(&str, &str)] =
+    &[("rs", r"^\s*#\[(cfg\(test\)|test|tokio::test)"), ("zig", r#"^\s*test\s+(".*"\s*)?\{"#)];
+
+/// The arguments of `find_test_files`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FindTestFilesArgs {
+    /// Absolute paths of sources or tests.
+    #[schemars(length(min = 1, max = 20))]
+    file_paths: Vec<String>,
+}
+
+/// The name.
+pub(super) struct FindTestFiles;
+
+impl Form for FindTestFiles {
+    type Args = FindTestFilesArgs;
+
+    const ABOUT: About = About {
+        name: "find_test_files",
+        title: "Find tests",
+        description: "For a source file the files with its tests; for a test the file that it tests: by the naming conventions of \
+                      the language, the nearest first.",
+        effect: Effect::Read,
+        class: Class::New,
+        by_default: true,
+        why: "the server has no tool for it",
+        uses: &["glob", "grep"],
+        written_by: WrittenBy::Model,
+    };
+
+    async fn run(room: &Room<'_>, args: FindTestFilesArgs) -> Result<Answer, Refused> {
+        let mut out = String::new();
+        for given in &args.file_paths {
+            let (_, path) = room.path(given)?;
+            let path = path.display();
+            let parts: Vec<&str> = path.split('/').collect();
+            let (what, names) = match kind(&parts) {
+                Kind::Source(names) => ("tests of", names),
+                Kind::Test(names) => ("tested by", names),
+                Kind::Unknown => {
+                    let _ = writeln!(out, "{path}: no naming convention of tests is known for it");
+                    continue;
+                }
+            };
+            let _ = writeln!(out, "{what} {path}:");
+            let found = nearest(room, &parts, &names).await?;
+            let inline = inline(room, &path).await?;
+            if found.is_empty() && inline.is_none() {
+                let _ = writeln!(out, "  none by the names {}", shown(&names));
+            }
+            for path in found {
+                let _ = writeln!(out, "  {}", room.shown(&path));
+            }
+            if let Some(line) = inline {
+                let _ = writeln!(out, "  in the file itself, from line {line} on");
+            }
+        }
+        Ok(Answer::done(shapes::ended(out)))
+    }
+}
+
+/// The files with one of these names, the nearest first.
+async fn nearest(room: &Room<'_>, of: &[&str], names: &[String]) -> Result<Vec<String>, Refused> {
+    let names: Vec<String> = names.iter().map(|name| globset::escape(name)).collect();
+    let pattern = format!("**/{{{}}}", names.join(","));
+    let got = room.call("glob", json!({"pattern": pattern, "limit": LOOKED_AT})).await?;
+    let own = of.join("/");
+    let found = shapes::list(&got.value, "matches").into_iter().flatten().filter_map(Value::as_str);
+    let mut found: Vec<String> = found.filter(|path| *path != own).map(str::to_owned).collect();
+    let rank = |path: &String| {
+        let parts: Vec<&str> = path.split('/').collect();
+        (std::cmp::Reverse(nearness(of, &parts)), parts.len())
+    };
+    found.sort_by_cached_key(|path| (rank(path), path.clone()));
+    found.truncate(MOST);
+    Ok(found)
+}
+
+/// The first line of tests that stand in the source itself, 1-based.
+async fn inline(room: &Room<'_>, path: &str) -> Result<Option<u64>, Refused> {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let Some((_, pattern)) = INLINE.iter().find(|(of, _)| *of == extension) else { return Ok(None) };
+    let shown = room.shown(path);
+    let arguments = json!({"pattern": pattern, "path": shown, "max_matches": 1, "semantic": false});
+    let got = room.call("grep", arguments).await?;
+    Ok(got.value.pointer("/matches/0/line").and_then(Value::as_u64))
+}
+
+/// The names that were looked for, a few of them.
+fn shown(names: &[String]) -> String {
+    let some: Vec<&str> = names.iter().take(4).map(String::as_str).collect();
+    let more = if names.len() > some.len() { ", …" } else { "" };
+    format!("{}{more}", some.join(", "))
+}

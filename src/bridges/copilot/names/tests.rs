@@ -1,0 +1,85 @@
+//! The list of names, and their schemas against what the server accepts.
+
+use super::*;
+
+#[test]
+fn the_fifteen_names_are_there_and_the_two_that_go_with_them() {
+    let names: Vec<&str> = all().iter().map(BuiltinName::name).collect();
+    for name in [
+        "insert_edit_into_file",
+        "replace_string_in_file",
+        "multi_replace_string",
+        "create_file",
+        "create_directory",
+        "apply_patch",
+        "read_file",
+        "list_dir",
+        "file_search",
+        "grep_search",
+        "find_test_files",
+        "run_in_terminal",
+        "run_tests",
+        "fetch_web_page",
+        "get_errors",
+        "get_terminal_output",
+        "fetch_webpage",
+    ] {
+        assert!(names.contains(&name), "{name}");
+    }
+    assert_eq!(names.len(), 17);
+}
+
+#[test]
+fn every_entry_is_one_that_the_server_registers() {
+    for name in all() {
+        let entry = name.registration();
+        assert_eq!(entry["name"], name.name());
+        assert!(entry["description"].as_str().is_some_and(|text| text.len() > 20), "{entry}");
+        let schema = &entry["inputSchema"];
+        assert_eq!(schema["type"], "object");
+        assert!(schema["required"].is_array(), "{entry}");
+        for (property, part) in schema["properties"].as_object().expect("properties") {
+            assert!(part["type"].is_string(), "{}.{property}: {part}", name.name());
+            assert!(
+                part["description"].as_str().is_some_and(|text| !text.is_empty()),
+                "{}.{property}",
+                name.name()
+            );
+            assert!(
+                part.get("anyOf").is_none() && part.get("$ref").is_none(),
+                "{}.{property}: {part}",
+                name.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn by_default_nothing_of_the_server_is_replaced() {
+    for name in all() {
+        assert!(!(name.by_default() && name.class() == Class::Replaces), "{}", name.name());
+        assert!(!name.why().is_empty() && !name.why().ends_with('.'), "{}", name.name());
+    }
+    let on: Vec<&str> = all().iter().filter(|name| name.by_default()).map(BuiltinName::name).collect();
+    assert!(
+        on.contains(&"insert_edit_into_file") && on.contains(&"create_file"),
+        "both unlock the server's edits"
+    );
+}
+
+#[test]
+fn the_server_is_told_which_shell_it_is() {
+    let terminal = find("run_in_terminal").expect("the name").registration();
+    assert!(terminal["description"].as_str().is_some_and(|text| text.contains("Shell: sh")));
+}
+
+#[test]
+fn every_name_is_a_form_of_tools_that_exist() {
+    let tools = crate::tools::built_in::registry().expect("a registry");
+    for name in all() {
+        assert!(!name.uses().is_empty());
+        for tool in name.uses() {
+            assert!(tools.get(tool).is_ok(), "{} uses {tool}", name.name());
+        }
+    }
+}

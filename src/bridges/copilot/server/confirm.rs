@@ -1,0 +1,153 @@
+//! `conversation/invokeClientToolConfirmation`: the server asks whether a call may run, ours or one of its own.
+//!
+//! Our rules answer first. Of a tool of ours they say all there is to say; where they would ask, whoever can be asked is
+//! asked here, and not again when the call comes. The server's own tools run in the server, which asks of them because a
+//! rule of its own wants it: what our rules deny is dismissed, what a rule of the user allows by name is accepted, and
+//! everything else is somebody's decision. Where nobody can be asked, it is dismissed.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::invoke::of_turn;
+use super::room::Room;
+use crate::policy::approval::{Approval, ApprovalRequest};
+use crate::policy::request::{Decision, Effect, Verdict};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// How long whoever is asked may take.
+const ASKED: Duration = Duration::from_secs(300);
+/// What the server puts before the names of its clients' tools where it gives full ids.
+const CLIENTS: &str = "copilot-editor.";
+/// Asked when a turn has used up its rounds.
+const GO_ON: &str = "internal.tool_calling_loop_continue_confirmation";
+
+/// The params, as far as they are looked at.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Question {
+    name: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    input: Value,
+    #[serde(default)]
+    tool_call_id: Value,
+}
+
+/// Whether the call may run; what comes back is the result of the request.
+pub async fn answer(room: &Room, params: Value) -> Value {
+    let accepted = match Question::deserialize(&params) {
+        Ok(question) => accepted(room, &question).await,
+        Err(error) => {
+            tracing::warn!("a confirmation cannot be read: {error}");
+            false
+        }
+    };
+    json!([{"result": if accepted { "accept" } else { "dismiss" }}, null])
+}
+
+async fn accepted(room: &Room, question: &Question) -> bool {
+    let name = question.name.strip_prefix(CLIENTS).unwrap_or(&question.name);
+    let offer = room.offer();
+    match offer.get(name) {
+        None => return is_yes(&decided_of_server(room, question).await),
+        // Of a name of the server's own tools the server asks as of its own; the call is one of ours.
+        Some(offered) if offered.name.is_some() => {
+            let approval = decided_of_server(room, question).await;
+            let yes = is_yes(&approval);
+            room.answered(id_of(question), name, &question.input, approval);
+            return yes;
+        }
+        Some(_) => {}
+    }
+    match room.runtime.approval_request(&room.caller, offer.ours(name), &question.input) {
+        Ok(None) => true,
+        Ok(Some(request)) => {
+            let approval = ask(room, &request).await;
+            let yes = is_yes(&approval);
+            room.answered(id_of(question), name, &question.input, approval);
+            yes
+        }
+        // What else is wrong with it, the call itself is told.
+        Err(error) => error.code != ErrorCode::Denied,
+    }
+}
+
+fn id_of(question: &Question) -> &str {
+    question.tool_call_id.as_str().unwrap_or_default()
+}
+
+async fn decided_of_server(room: &Room, question: &Question) -> Approval {
+    let refused = Approval::Refused { why: None };
+    let request = request_of(question);
+    match decided(room, question) {
+        Some(Ok(decision)) if decision.verdict == Verdict::Deny => return refused,
+        Some(Ok(decision)) if decision.verdict == Verdict::Allow && decision.rule.is_some() => {
+            return Approval::Once;
+        }
+        Some(Err(error)) if matches!(error.code, ErrorCode::OutsideWorkspace | ErrorCode::Denied) => {
+            tracing::info!(tool = question.name, "dismissed: {error}");
+            return refused;
+        }
+        _ => {}
+    }
+    ask(room, &request).await
+}
+
+fn is_yes(approval: &Approval) -> bool {
+    matches!(approval, Approval::Once | Approval::ForSession)
+}
+
+/// What our rules say of what one of the server's tools would touch, where that can be told.
+fn decided(room: &Room, question: &Question) -> Option<Result<Decision, ToolError>> {
+    let text = |key: &str| question.input.get(key).and_then(Value::as_str);
+    let check = |tool: &str, arguments: Value| room.runtime.check_call(&room.caller, tool, &arguments);
+    match text("toolType")? {
+        "file_read" => Some(check("read", json!({"path": text("filePath").or_else(|| text("path"))?}))),
+        "file_write" => Some(check("write", json!({"path": text("filePath")?, "content": ""}))),
+        "terminal" => Some(Ok(room.runtime.check_command(&room.caller, text("command")?))),
+        "web" => Some(check("fetch_web_page", json!({"url": text("url")?}))),
+        _ => None,
+    }
+}
+
+/// The question as whoever is asked sees it.
+fn request_of(question: &Question) -> ApprovalRequest {
+    let text = |key: &str| question.input.get(key).and_then(Value::as_str);
+    let one = |key: &str| text(key).map(str::to_owned).into_iter().collect::<Vec<_>>();
+    let effect = match text("toolType") {
+        Some("file_read" | "safe_tool") => Effect::Read,
+        Some("file_write") => Effect::Edit,
+        Some("web") => Effect::Network,
+        None if question.name == GO_ON => Effect::Read,
+        _ => Effect::Execute,
+    };
+    let why = match question.message.as_deref().filter(|message| !message.trim().is_empty()) {
+        Some(message) => message.to_owned(),
+        None if question.name == GO_ON => "the turn has used up its rounds; it would go on".to_owned(),
+        None => "the Copilot language server asks".to_owned(),
+    };
+    ApprovalRequest {
+        tool: question.name.clone(),
+        title: question.title.clone().unwrap_or_else(|| question.name.clone()),
+        effect,
+        why,
+        paths: one("filePath"),
+        commands: one("command"),
+        urls: one("url"),
+        arguments: question.input.clone(),
+    }
+}
+
+/// Asks, for as long as the turn runs.
+async fn ask(room: &Room, request: &ApprovalRequest) -> Approval {
+    let Some(over) = of_turn(room) else { return Approval::Nobody };
+    tokio::select! {
+        answer = tokio::time::timeout(ASKED, room.approver.ask(request)) => answer.unwrap_or(Approval::Nobody),
+        () = over.cancelled() => Approval::Nobody,
+    }
+}

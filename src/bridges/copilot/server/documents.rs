@@ -1,0 +1,178 @@
+//! What the server has open, and how it hears of what our tools changed.
+//!
+//! A file that a call changed is told right after the call and before its answer, on the same pipe: the server never shows a
+//! model a text that is no longer there. Files that it has open are compared with the disk before each turn as well, since
+//! others change them too. Of files that the rules keep from being read, nothing is told.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use tokio::sync::Mutex;
+
+use crate::lsp::connection::Connection;
+use crate::lsp::uri;
+use crate::policy::request::Verdict;
+use crate::runtime::Runtime;
+use crate::tools::tool::Caller;
+use crate::workspace::edit::ContentHash;
+use crate::workspace::{ChangeKind, Changes, WorkspacePath};
+
+/// So many documents are open at once; the one least recently changed is closed for another.
+const MOST_OPEN: usize = 50;
+/// So many that are not open yet are opened after one call: a checkout of thousands is no news of any one file.
+const MOST_NEW: usize = 20;
+/// Larger files are not told, in bytes.
+const LARGEST: u64 = 1_000_000;
+
+/// The documents of one server.
+#[derive(Debug, Default)]
+pub struct Documents(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    open: BTreeMap<WorkspacePath, Open>,
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    version: i32,
+    hash: ContentHash,
+    changed: u64,
+}
+
+/// A file as it is now.
+enum Now {
+    Text(String),
+    /// Gone, too large, no text, or not for this caller.
+    Nothing,
+}
+
+impl Documents {
+    /// Tells the server of `changes`.
+    pub async fn tell(&self, changes: &Changes, runtime: &Runtime, caller: &Caller, connection: &Connection) {
+        let mut state = self.0.lock().await;
+        let mut paths: Vec<WorkspacePath> = Vec::new();
+        let mut new = 0;
+        for (path, kind) in &changes.changes {
+            let known = state.open.contains_key(path);
+            if known || (*kind != ChangeKind::Deleted && new < MOST_NEW) {
+                new += usize::from(!known);
+                paths.push(path.clone());
+            }
+        }
+        if changes.overflowed {
+            paths.extend(state.open.keys().filter(|path| !paths.contains(path)).cloned().collect::<Vec<_>>());
+        }
+        state.settle(paths, runtime, caller, connection).await;
+    }
+
+    /// Brings everything that is open in step with the disk.
+    pub async fn refresh(&self, runtime: &Runtime, caller: &Caller, connection: &Connection) {
+        let mut state = self.0.lock().await;
+        let paths = state.open.keys().cloned().collect();
+        state.settle(paths, runtime, caller, connection).await;
+    }
+
+    /// Opens a file, or brings it in step.
+    pub async fn open(
+        &self,
+        path: WorkspacePath,
+        runtime: &Runtime,
+        caller: &Caller,
+        connection: &Connection,
+    ) {
+        self.0.lock().await.settle(vec![path], runtime, caller, connection).await;
+    }
+
+    /// The files that are open, by path.
+    pub async fn paths(&self) -> Vec<WorkspacePath> {
+        self.0.lock().await.open.keys().cloned().collect()
+    }
+}
+
+impl State {
+    async fn settle(
+        &mut self,
+        paths: Vec<WorkspacePath>,
+        runtime: &Runtime,
+        caller: &Caller,
+        connection: &Connection,
+    ) {
+        if paths.is_empty() {
+            return;
+        }
+        let (runtime, caller) = (runtime.clone(), caller.clone());
+        let language = |path: &WorkspacePath| language_id(&runtime, path);
+        let looked = tokio::task::spawn_blocking({
+            let (runtime, caller) = (runtime.clone(), caller.clone());
+            move || paths.into_iter().map(|path| (now(&runtime, &caller, &path), path)).collect::<Vec<_>>()
+        });
+        let Ok(looked) = looked.await else { return };
+        for (now, path) in looked {
+            match now {
+                Now::Text(text) => self.have(&path, &text, &language(&path), &runtime, connection),
+                Now::Nothing => self.close(&path, &runtime, connection),
+            }
+        }
+    }
+
+    /// The server has `text` afterwards (LSP 3.17, *didOpen*, *didChange*: a change without a range is the whole text).
+    fn have(
+        &mut self,
+        path: &WorkspacePath,
+        text: &str,
+        language: &str,
+        runtime: &Runtime,
+        connection: &Connection,
+    ) {
+        let uri = uri::from_path(&runtime.workspace().absolute(path));
+        let hash = ContentHash::of(text.as_bytes());
+        self.clock += 1;
+        let clock = self.clock;
+        if let Some(open) = self.open.get_mut(path) {
+            if open.hash == hash {
+                return;
+            }
+            open.version += 1;
+            open.hash = hash;
+            open.changed = clock;
+            let document = json!({"uri": uri, "version": open.version});
+            let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
+            return connection.notify("textDocument/didChange", &params);
+        }
+        if self.open.len() >= MOST_OPEN {
+            let oldest = self.open.iter().min_by_key(|(_, open)| open.changed).map(|(path, _)| path.clone());
+            if let Some(oldest) = oldest {
+                self.close(&oldest, runtime, connection);
+            }
+        }
+        self.open.insert(path.clone(), Open { version: 1, hash, changed: clock });
+        let document = json!({"uri": uri, "languageId": language, "version": 1, "text": text});
+        connection.notify("textDocument/didOpen", &json!({"textDocument": document}));
+    }
+
+    fn close(&mut self, path: &WorkspacePath, runtime: &Runtime, connection: &Connection) {
+        if self.open.remove(path).is_some() {
+            let uri = uri::from_path(&runtime.workspace().absolute(path));
+            connection.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri}}));
+        }
+    }
+}
+
+/// What the caller could read of the file now.
+fn now(runtime: &Runtime, caller: &Caller, path: &WorkspacePath) -> Now {
+    let may_read = runtime.check_call(caller, "read", &json!({"path": path.display()}));
+    if may_read.is_ok_and(|decision| decision.verdict == Verdict::Allow)
+        && let Ok(file) = runtime.workspace().read_text_up_to(path, LARGEST)
+    {
+        return Now::Text(file.text);
+    }
+    Now::Nothing
+}
+
+fn language_id(runtime: &Runtime, path: &WorkspacePath) -> String {
+    let catalogue = runtime.catalogue();
+    let language = path.file_name().and_then(|name| catalogue.language_of(name, None));
+    language.map_or("plaintext", |language| catalogue.language_id(language, path.extension())).to_owned()
+}

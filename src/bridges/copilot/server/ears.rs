@@ -1,0 +1,89 @@
+//! What the server asks and tells, and who answers it.
+//!
+//! | method | answer |
+//! |---|---|
+//! | `conversation/invokeClientTool` | `invoke` |
+//! | `conversation/invokeClientToolConfirmation` | `confirm` |
+//! | `conversation/context` | `[null, null]`: no context skill was claimed |
+//! | `workspace/configuration` | the catalogue's settings, by section |
+//! | `workspace/workspaceFolders` | the workspace |
+//! | `window/showMessageRequest` | `null`, no action; what it says is told |
+//! | `client/registerCapability`, `client/unregisterCapability` | `null` |
+//! | anything else | -32601 |
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::events::Event;
+use super::format::Answer;
+use super::link::Line;
+use super::room::Room;
+use super::{confirm, handshake, invoke};
+use crate::lsp::connection::{Answering, Incoming, Refusal};
+
+/// The connection's ears.
+pub struct Ears {
+    pub(super) room: Arc<Room>,
+    pub(super) line: Arc<Line>,
+}
+
+impl Incoming for Ears {
+    fn request(&mut self, method: &str, params: Value) -> Answering {
+        let now = |value: Value| Answering::Now(Ok(value));
+        match method {
+            "conversation/invokeClientTool" => {
+                let (room, line) = (self.room.clone(), self.line.clone());
+                // A task of its own: a tool that works must not keep the conversation from going on.
+                let work = tokio::spawn(async move { invoke::answer(&room, &line, params).await });
+                later(work, Answer::error("the call was ended").encode(self.room.format))
+            }
+            "conversation/invokeClientToolConfirmation" => {
+                let room = self.room.clone();
+                let work = tokio::spawn(async move { confirm::answer(&room, params).await });
+                later(work, json!([{"result": "dismiss"}, null]))
+            }
+            "conversation/context" => now(json!([null, null])),
+            "workspace/configuration" => Answering::Now(handshake::settings_for(&self.room, &params)),
+            "workspace/workspaceFolders" => now(json!([handshake::folder(&self.room)])),
+            "window/showMessageRequest" => {
+                self.said(&params);
+                now(Value::Null)
+            }
+            "client/registerCapability" | "client/unregisterCapability" => now(Value::Null),
+            _ => Answering::Now(Err(Refusal::MethodNotFound)),
+        }
+    }
+
+    fn notification(&mut self, method: &str, params: &RawValue) {
+        let Ok(params) = serde_json::from_str::<Value>(params.get()) else { return };
+        match method {
+            "$/progress" => self.room.turns.progress(&params),
+            "window/showMessage" => self.said(&params),
+            "window/logMessage" => {
+                tracing::debug!(target: "copilot", "{}", params["message"].as_str().unwrap_or_default());
+            }
+            _ => {
+                if !self.room.statuses.heard(method, &params) {
+                    tracing::trace!(method, "the server tells something that nobody asked for");
+                }
+            }
+        }
+    }
+}
+
+impl Ears {
+    fn said(&self, params: &Value) {
+        if let Some(message) = params["message"].as_str() {
+            self.room.events.send(Event::Said(message.to_owned()));
+        }
+    }
+}
+
+/// The answer of `work`, which ends with the conversation; `failed` where it panicked.
+fn later(work: tokio::task::JoinHandle<Value>, failed: Value) -> Answering {
+    let work = AbortOnDropHandle::new(work);
+    Answering::Later(Box::pin(async move { Ok(work.await.unwrap_or(failed)) }))
+}

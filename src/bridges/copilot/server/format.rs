@@ -1,0 +1,144 @@
+//! How results travel: the tuple that the server takes of its clients' tools, and the two plain forms that clients of the same
+//! kind were written for.
+//!
+//! | format | success | failure |
+//! |---|---|---|
+//! | `tuple` | `[{"content":[{"value":TEXT}],"status":"success"},null]` | the same with `"status":"error"` |
+//! | `list` | `[{"type":"text","value":TEXT}]` | the same: the text says that it failed |
+//! | `built-in` | as `list` for a tool that reads, `{"result":"success"}` for one that changes something | `{"result":"error","message":TEXT}` for the latter |
+//!
+//! A failure is never the tuple's second element: the server cuts that at 300 characters. Text only: whatever else is in a
+//! result would reach the model as an empty string.
+
+use serde_json::{Value, json};
+
+use crate::policy::request::Effect;
+
+/// How results travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ResultFormat {
+    /// What the language server takes.
+    #[default]
+    Tuple,
+    /// A list of text parts.
+    List,
+    /// A list of text parts for what reads, one word for what changes something.
+    BuiltIn,
+}
+
+/// How a call ended, in the server's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did what it was asked.
+    Success,
+    /// It did not.
+    Error,
+    /// Its turn ended first.
+    Cancelled,
+}
+
+impl Outcome {
+    /// The server's word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What a call is answered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the model reads.
+    pub text: String,
+    /// What the tool does to the world.
+    pub effect: Effect,
+    /// No part of the text can be done without.
+    pub whole: bool,
+}
+
+/// No answer is longer, in bytes of its text: hosts put more than this aside and show its beginning.
+pub const MOST_BYTES: usize = 20_000;
+
+impl Answer {
+    /// A failure in one sentence.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { outcome: Outcome::Error, text: text.into(), effect: Effect::Read, whole: false }
+    }
+
+    /// As it goes over the wire.
+    pub fn encode(&self, format: ResultFormat) -> Value {
+        let text = if self.whole { self.text.clone() } else { bounded(&self.text) };
+        match format {
+            ResultFormat::Tuple => {
+                json!([{"content": [{"value": text}], "status": self.outcome.as_str()}, null])
+            }
+            ResultFormat::BuiltIn if self.effect != Effect::Read => match self.outcome {
+                Outcome::Success => json!({"result": "success"}),
+                Outcome::Error | Outcome::Cancelled => json!({"result": "error", "message": text}),
+            },
+            ResultFormat::List | ResultFormat::BuiltIn => json!([{"type": "text", "value": text}]),
+        }
+    }
+}
+
+/// `text` within [`MOST_BYTES`], cut at the end of a line where there is one, and said to be cut.
+fn bounded(text: &str) -> String {
+    if text.len() <= MOST_BYTES {
+        return text.to_owned();
+    }
+    let note = format!("\n… cut: the whole answer has {} bytes; ask for less at once", text.len());
+    let end = (0..=MOST_BYTES - note.len()).rev().find(|at| text.is_char_boundary(*at));
+    let kept = &text[..end.unwrap_or(0)];
+    // Half a line at the end could be taken for a whole one.
+    let kept = kept.rfind('\n').filter(|end| *end > kept.len() / 2).map_or(kept, |end| &kept[..end]);
+    format!("{kept}{note}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(outcome: Outcome, effect: Effect) -> Answer {
+        Answer { outcome, text: "it".to_owned(), effect, whole: false }
+    }
+
+    #[test]
+    fn each_format_has_its_shapes() {
+        let (read, edit) = (Effect::Read, Effect::Edit);
+        let (success, error) = (Outcome::Success, Outcome::Error);
+        let part = json!([{"type": "text", "value": "it"}]);
+        let tuple = |status: &str| json!([{"content": [{"value": "it"}], "status": status}, null]);
+        let cases = [
+            (ResultFormat::Tuple, success, read, tuple("success")),
+            (ResultFormat::Tuple, error, edit, tuple("error")),
+            (ResultFormat::Tuple, Outcome::Cancelled, edit, tuple("cancelled")),
+            (ResultFormat::List, success, edit, part.clone()),
+            (ResultFormat::List, error, read, part.clone()),
+            (ResultFormat::BuiltIn, success, read, part),
+            (ResultFormat::BuiltIn, success, edit, json!({"result": "success"})),
+            (ResultFormat::BuiltIn, error, edit, json!({"result": "error", "message": "it"})),
+        ];
+        for (format, outcome, effect, expected) in cases {
+            assert_eq!(answer(outcome, effect).encode(format), expected, "{format:?} {outcome:?} {effect:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_answer_is_cut_and_says_so_whatever_it_is_made_of() {
+        for text in ["ü🦀".repeat(20_000), "one line\n".repeat(9_000), "x".repeat(20_001)] {
+            let cut = bounded(&text);
+            assert!(cut.len() <= MOST_BYTES && cut.len() > MOST_BYTES / 2, "{}", cut.len());
+            let (kept, note) = cut.rsplit_once("\n… cut: ").unwrap();
+            assert!(text.starts_with(kept));
+            assert!(note.contains(&text.len().to_string()), "{note}");
+        }
+        assert!(bounded(&"one line\n".repeat(9_000)).contains("one line\n… cut"));
+        let fits = "x".repeat(MOST_BYTES);
+        assert_eq!(bounded(&fits), fits);
+    }
+}

@@ -1,0 +1,58 @@
+//! From a started process to a server that knows us: `initialize`, `initialized`, its settings. No capability is claimed that
+//! is not served.
+
+use serde_json::{Value, json};
+
+use super::room::Room;
+use crate::lsp::connection::Refusal;
+use crate::lsp::uri;
+
+/// The server's key in the catalogue.
+pub const SERVER: &str = "copilot";
+
+/// The params of `initialize` (LSP 3.17), with the server's own options: who the editor is and who its plugin is, without
+/// which it answers nothing else.
+pub fn initialize(room: &Room) -> Value {
+    let us = json!({"name": "lsp-tools", "version": env!("CARGO_PKG_VERSION")});
+    let mut options = spec_table(room, |server| &server.initialization_options);
+    options["editorInfo"] = us.clone();
+    options["editorPluginInfo"] = us.clone();
+    json!({
+        "processId": std::process::id(),
+        "clientInfo": us,
+        "rootUri": uri::from_path(room.runtime.workspace().root()),
+        "workspaceFolders": [folder(room)],
+        "capabilities": {"workspace": {"workspaceFolders": true, "configuration": true}},
+        "initializationOptions": options,
+    })
+}
+
+/// The workspace (LSP 3.17, *WorkspaceFolder*).
+pub fn folder(room: &Room) -> Value {
+    let root = room.runtime.workspace().root();
+    let name = root.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
+    json!({"uri": uri::from_path(root), "name": name})
+}
+
+/// All settings, as `workspace/didChangeConfiguration` says them.
+pub fn settings(room: &Room) -> Value {
+    spec_table(room, |server| &server.settings)
+}
+
+/// The answer to `workspace/configuration` (LSP 3.17): one value for each item, `null` where nothing is set.
+pub fn settings_for(room: &Room, params: &Value) -> Result<Value, Refusal> {
+    let items = params["items"].as_array();
+    let items = items.ok_or_else(|| Refusal::InvalidParams("`items` is missing".into()))?;
+    let settings = settings(room);
+    let section = |item: &Value| match item["section"].as_str() {
+        None | Some("") => settings.clone(),
+        Some(section) => section.split('.').fold(&settings, |place, part| &place[part]).clone(),
+    };
+    Ok(items.iter().map(section).collect())
+}
+
+fn spec_table(room: &Room, table: impl Fn(&crate::config::spec::Server) -> &toml::Table) -> Value {
+    let server = room.runtime.catalogue().servers.get(SERVER);
+    let value = server.and_then(|server| serde_json::to_value(table(server)).ok());
+    value.filter(Value::is_object).unwrap_or_else(|| json!({}))
+}

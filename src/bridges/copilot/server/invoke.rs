@@ -1,0 +1,224 @@
+//! `conversation/invokeClientTool`: a call of the model, from the server.
+//!
+//! The server checks no arguments, sets no time and sends no cancellation: all of that is done here. Arguments that could
+//! not be read arrive as `{}`, so those are answered with what is missing. Whatever happens, the answer is the tuple.
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::events::CallState;
+use super::format::{Answer, Outcome};
+use super::link::Line;
+use super::offer::Offered;
+use super::room::{MOST_WAITING, Room};
+use super::turns::Turn;
+use crate::bridges::copilot::names::{self, Asked};
+use crate::bridges::mcp::server::text;
+use crate::policy::approval::{Approval, ApprovalRequest, Approver};
+use crate::policy::request::Effect;
+use crate::runtime::call::CallRequest;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::result::ToolResult;
+use crate::tools::tool::Definition;
+
+/// The params. Rounds are numbers in some versions of the server and texts in others; nothing depends on them.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    name: String,
+    #[serde(default)]
+    input: Value,
+    #[serde(default)]
+    conversation_id: Value,
+    #[serde(default)]
+    round_id: Value,
+    #[serde(default)]
+    tool_call_id: Value,
+}
+
+/// Runs the call that `params` ask for; what comes back is the result of the request.
+pub async fn answer(room: &Room, line: &Line, params: Value) -> Value {
+    answer_to(room, line, params).await.encode(room.format)
+}
+
+async fn answer_to(room: &Room, line: &Line, params: Value) -> Answer {
+    let invocation = match Invocation::deserialize(&params) {
+        Ok(invocation) => invocation,
+        Err(error) => return Answer::error(format!("the call cannot be read: {error}")),
+    };
+    tracing::debug!(tool = invocation.name, conversation = %invocation.conversation_id, round = %invocation.round_id, "Copilot call");
+    let Some(turn) = room.turns.current() else {
+        return Answer::error("no turn of ours runs, so no tool is called");
+    };
+    let Ok(_waiting) = room.waiting.try_acquire() else {
+        return Answer::error(format!("{MOST_WAITING} calls are waiting already; call fewer at once"));
+    };
+    let offer = room.offer();
+    let offered = offer.get(&invocation.name);
+    if let Some(missing) = offered.and_then(|offered| missing(&offered.definition, &invocation.input)) {
+        return Answer::error(missing);
+    }
+    let id = invocation.tool_call_id.as_str().unwrap_or_default().to_owned();
+    turn.begin_call();
+    turn.call(&id, &invocation.name, CallState::Running, None);
+    let answer = run(room, line, &turn, offered, &invocation, &id).await;
+    let (state, detail) = match answer.outcome {
+        Outcome::Success => (CallState::Completed, None),
+        Outcome::Error => (CallState::Error, answer.text.lines().next().map(str::to_owned)),
+        Outcome::Cancelled => (CallState::Cancelled, None),
+    };
+    turn.call(&id, &invocation.name, state, detail);
+    answer
+}
+
+async fn run(
+    room: &Room,
+    line: &Line,
+    turn: &Turn,
+    offered: Option<&Offered>,
+    invocation: &Invocation,
+    id: &str,
+) -> Answer {
+    let effect = offered.map_or(Effect::Read, |offered| offered.definition.card.effect);
+    let cancelled = turn.over.child_token();
+    let _ended = cancelled.clone().drop_guard();
+    let call = async {
+        let _place = room.at_once.acquire().await;
+        let answered = room.take_answer(id, &invocation.name, &invocation.input).map(Answered);
+        let approver = answered.as_ref().map_or(room.approver.as_ref(), |answer| answer as &dyn Approver);
+        let group = Some(turn.name.as_str());
+        let asked = Asked { caller: &room.caller, approver, group, cancelled: cancelled.clone() };
+        in_step(room, line, effect, called(room, offered, invocation, asked, effect)).await
+    };
+    let name = &invocation.name;
+    let stopped = |outcome: Outcome, error: ToolError| {
+        let text = text::of(&ToolResult::from_error(&error).value);
+        Answer { outcome, text, effect, whole: false }
+    };
+    tokio::select! {
+        answer = tokio::time::timeout(room.call_limit, call) => {
+            answer.unwrap_or_else(|_| stopped(Outcome::Error, out_of_time(name, room)))
+        }
+        () = turn.over.cancelled() => stopped(Outcome::Cancelled, over(name)),
+    }
+}
+
+/// The call itself, of a tool of ours or of one of the names.
+async fn called(
+    room: &Room,
+    offered: Option<&Offered>,
+    invocation: &Invocation,
+    asked: Asked<'_>,
+    effect: Effect,
+) -> Answer {
+    let input = invocation.input.clone();
+    if let Some(name) = offered.and_then(|offered| offered.name) {
+        let answer = names::call(&room.runtime, name.name(), input, &asked).await;
+        let outcome = match answer.ok {
+            true => Outcome::Success,
+            false if asked.cancelled.is_cancelled() => Outcome::Cancelled,
+            false => Outcome::Error,
+        };
+        // What the server takes for the file's new text must be all of it.
+        let whole = answer.ok && offered.is_some_and(Offered::unlocks);
+        return Answer { outcome, text: answer.text, effect, whole };
+    }
+    let Asked { caller, approver, group, cancelled } = asked;
+    let offer = room.offer();
+    let name = offer.ours(&invocation.name);
+    let request = CallRequest { name, arguments: input, caller, approver, group, cancelled };
+    let result = room.runtime.call(request).await;
+    let cancelled = result.value.get("code").and_then(Value::as_str) == Some("cancelled");
+    let outcome = match result.ok() {
+        true => Outcome::Success,
+        false if cancelled => Outcome::Cancelled,
+        false => Outcome::Error,
+    };
+    let text = result.text.clone().unwrap_or_else(|| text::of(&result.value));
+    Answer { outcome, text, effect, whole: false }
+}
+
+/// The answer of `call`, when the server has been told of what changed meanwhile.
+async fn in_step(room: &Room, line: &Line, effect: Effect, call: impl Future<Output = Answer>) -> Answer {
+    let Some(link) = line.link().filter(|_| effect != Effect::Read) else { return call.await };
+    let manager = room.runtime.context().manager.clone();
+    let witness = manager.witness().await;
+    let answer = call.await;
+    let changes = manager.testimony(witness).await;
+    link.documents.tell(&changes, &room.runtime, &room.caller, &link.connection).await;
+    link.connection.in_order().await;
+    answer
+}
+
+fn over(name: &str) -> ToolError {
+    ToolError::new(ErrorCode::Cancelled, format!("{name} was ended because its turn is over"))
+}
+
+fn out_of_time(name: &str, room: &Room) -> ToolError {
+    let limit = room.call_limit.as_secs();
+    ToolError::new(ErrorCode::Timeout, format!("{name} was ended because it took longer than {limit} s"))
+}
+
+/// What is missing, where nothing was given and something is needed.
+fn missing(definition: &Definition, input: &Value) -> Option<String> {
+    let empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
+    let schema = definition.input.as_value();
+    let required: Vec<&str> = schema.get("required")?.as_array()?.iter().filter_map(Value::as_str).collect();
+    if !empty || required.is_empty() {
+        return None;
+    }
+    let told = |name: &&str| {
+        let said = schema["properties"][*name]["description"].as_str().map(str::trim);
+        said.filter(|said| !said.is_empty())
+            .map_or_else(|| format!("`{name}`"), |said| format!("`{name}`: {said}"))
+    };
+    let told: Vec<String> = required.iter().map(told).collect();
+    Some(format!(
+        "{} was given no arguments; where some were meant, they could not be read. It needs:\n{}",
+        definition.card.name,
+        told.join("\n")
+    ))
+}
+
+/// The answer that was given before the call came.
+struct Answered(Approval);
+
+impl Approver for Answered {
+    fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> futures::future::BoxFuture<'a, Approval> {
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
+
+/// A token that ends with the turn that runs, or has ended already.
+pub(super) fn of_turn(room: &Room) -> Option<CancellationToken> {
+    room.turns.current().map(|turn| turn.over.child_token())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::schema::Schema;
+    use crate::tools::tool::Card;
+
+    #[test]
+    fn no_arguments_are_answered_with_what_is_missing() {
+        let input = json!({"type": "object", "required": ["path", "x"], "properties": {
+            "path": {"type": "string", "description": "The file."}, "x": {"type": "integer"}}});
+        let card = Card::reading("look", "L", "d");
+        let definition = Definition { card: card.clone(), input: Schema::new(input), output: None };
+        for empty in [json!({}), Value::Null] {
+            let said = missing(&definition, &empty).unwrap();
+            assert_eq!(
+                said,
+                "look was given no arguments; where some were meant, they could not be read. It needs:\n\
+                 `path`: The file.\n`x`"
+            );
+        }
+        assert_eq!(missing(&definition, &json!({"path": "a"})), None);
+        let free = Schema::new(json!({"type": "object", "properties": {}, "required": []}));
+        assert_eq!(missing(&Definition { card, input: free, output: None }, &json!({})), None);
+    }
+}

@@ -1,0 +1,188 @@
+//! One running server: its process, the conversation with it, what it has open, and its end.
+
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+
+use super::documents::Documents;
+use super::ears::Ears;
+use super::error::CopilotError;
+use super::handshake::{self, SERVER};
+use super::offer::{LeftOut, Offer};
+use super::register::{self, Registration};
+use super::room::Room;
+use crate::lsp::connection::Connection;
+use crate::lsp::manager::Unavailable;
+use crate::lsp::process::ServerProcess;
+use crate::tools::install::{self, InstallState};
+use crate::workspace::WorkspacePath;
+
+/// How long `initialize` may take where the catalogue says nothing else.
+const START: Duration = Duration::from_secs(60);
+/// How long `shutdown` may take.
+const SHUTDOWN: Duration = Duration::from_secs(2);
+/// How long the server has to leave after `exit`.
+const LEAVE: Duration = Duration::from_millis(500);
+/// How long after the end of its output its exit status is waited for.
+const EXIT: Duration = Duration::from_secs(2);
+
+/// The way from what the server asks to the link it asks on, which is there a moment later.
+#[derive(Debug, Default)]
+pub struct Line(OnceLock<Weak<Link>>);
+
+impl Line {
+    /// The link, while it lives.
+    pub(super) fn link(&self) -> Option<Arc<Link>> {
+        self.0.get().and_then(Weak::upgrade)
+    }
+}
+
+/// A running server that has been through its handshake and knows our tools.
+#[derive(Debug)]
+pub struct Link {
+    pub(super) connection: Connection,
+    pub(super) documents: Documents,
+    process: ServerProcess,
+    /// What the server says of itself (LSP 3.17, `serverInfo`).
+    pub info: OnceLock<Value>,
+    /// What came of the registration.
+    pub registration: OnceLock<Registration>,
+}
+
+impl Link {
+    /// Starts a server and registers `offer` with it. What it refuses is in the registration, and out of the room's offer.
+    pub(super) async fn start(
+        room: &Arc<Room>,
+        mut offer: Offer,
+        left_out: Vec<LeftOut>,
+    ) -> Result<Arc<Self>, CopilotError> {
+        room.statuses.forget();
+        let mut process = spawn(room).await?;
+        let (Some(stdout), Some(stdin)) = (process.take_stdout(), process.take_stdin()) else {
+            return Err(CopilotError::Start { detail: "its pipes are gone".to_owned() });
+        };
+        let line = Arc::new(Line::default());
+        let ears = Ears { room: room.clone(), line: line.clone() };
+        let trace = room.runtime.context().manager.trace().filter(|_| room.traced);
+        let connection = Connection::open(SERVER, stdout.compat(), stdin.compat_write(), ears, trace);
+        let link = Arc::new(Self {
+            connection,
+            documents: Documents::default(),
+            process,
+            info: OnceLock::new(),
+            registration: OnceLock::new(),
+        });
+        let _first = line.0.set(Arc::downgrade(&link));
+        if let Err(error) = link.greet(room).await {
+            let detail = match error {
+                CopilotError::Ended { .. } => link.last_words().await,
+                other => other.to_string(),
+            };
+            return Err(CopilotError::Start { detail });
+        }
+        let registration = register::register(&link.connection, &mut offer, left_out).await;
+        let registration = match registration {
+            Ok(registration) => registration,
+            Err(error) => {
+                let error = link.explained(error).await;
+                link.end().await;
+                return Err(error);
+            }
+        };
+        room.set_offer(offer);
+        let _first = link.registration.set(registration);
+        Ok(link)
+    }
+
+    async fn greet(&self, room: &Room) -> Result<(), CopilotError> {
+        let spec = room.runtime.catalogue().servers.get(SERVER);
+        let limit = spec.and_then(|spec| spec.start_timeout).map_or(START, Duration::from_secs);
+        let answer: Value = self.request("initialize", &handshake::initialize(room), limit).await?;
+        let _first = self.info.set(answer.get("serverInfo").cloned().unwrap_or_default());
+        self.connection.notify("initialized", &json!({}));
+        let settings = json!({"settings": handshake::settings(room)});
+        self.connection.notify("workspace/didChangeConfiguration", &settings);
+        Ok(())
+    }
+
+    /// Asks, and waits for the answer so long at most.
+    pub(super) async fn request(
+        &self,
+        method: &str,
+        params: &Value,
+        limit: Duration,
+    ) -> Result<Value, CopilotError> {
+        let answer = self.connection.request(method, params, Instant::now() + limit).await;
+        answer.map_err(CopilotError::of)
+    }
+
+    /// Opens a file in the server, or brings it in step.
+    pub(super) async fn open_document(&self, room: &Room, path: WorkspacePath) {
+        self.documents.open(path, &room.runtime, &room.caller, &self.connection).await;
+    }
+
+    /// Whether it still runs.
+    pub(super) fn is_alive(&self) -> bool {
+        self.connection.closed().is_none()
+    }
+
+    /// `error`; where the server has ended, with how it ended and its last words.
+    pub(super) async fn explained(&self, error: CopilotError) -> CopilotError {
+        match error {
+            CopilotError::Ended { .. } => CopilotError::Ended { detail: self.last_words().await },
+            other => other,
+        }
+    }
+
+    /// How it ended, and what it wrote last.
+    pub(super) async fn last_words(&self) -> String {
+        let exit = tokio::time::timeout(EXIT, self.process.wait()).await;
+        let exit = match exit {
+            Ok(exit) => exit.to_string(),
+            Err(_) => self.connection.closed().unwrap_or_else(|| "it does not answer".to_owned()),
+        };
+        match self.process.stderr_tail().last() {
+            Some(line) => format!("{exit}; its last words: {line}"),
+            None => exit,
+        }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.pid()
+    }
+
+    /// Takes our tools back and ends it.
+    pub(super) async fn end(&self) {
+        if self.is_alive() {
+            if let Some(registration) = self.registration.get() {
+                register::unregister(&self.connection, registration).await;
+            }
+            let asked = self.connection.request::<Value>("shutdown", &(), Instant::now() + SHUTDOWN).await;
+            if let Err(error) = asked {
+                tracing::debug!("the Copilot language server is ended without its leave: {error}");
+            }
+            self.connection.notify("exit", &());
+        }
+        self.process.terminate(LEAVE).await;
+        self.connection.close("it was ended");
+    }
+}
+
+/// Starts the program; installs it first where that was asked for.
+async fn spawn(room: &Room) -> Result<ServerProcess, CopilotError> {
+    let context = room.runtime.context();
+    let started = context.manager.spawn_alone(SERVER).await;
+    if !matches!(started, Err(Unavailable::Missing { .. })) || !context.install_missing {
+        return Ok(started?);
+    }
+    let item = install::install_one(&context, SERVER).await;
+    if matches!(item.state, InstallState::Failed | InstallState::Manual) {
+        let detail = item.detail.unwrap_or_else(|| "it was not installed".to_owned());
+        return Err(CopilotError::Start { detail });
+    }
+    Ok(context.manager.spawn_alone(SERVER).await?)
+}

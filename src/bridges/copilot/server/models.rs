@@ -1,0 +1,107 @@
+//! The models that the server offers, and which of them a turn uses.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::client::SHORT;
+use super::error::CopilotError;
+use super::link::Link;
+
+/// A model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all(deserialize = "camelCase"))]
+pub struct Model {
+    /// What it is chosen by.
+    pub id: String,
+    /// What people call it.
+    #[serde(default, alias = "modelName")]
+    pub name: String,
+    /// Where it may be used: `chat-panel`, `agent-panel`, `inline`, …
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// It is used where nobody chooses.
+    #[serde(default)]
+    pub is_chat_default: bool,
+    /// It is used where the default cannot be.
+    #[serde(default)]
+    pub is_chat_fallback: bool,
+}
+
+/// How the server is to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// With all tools, round after round.
+    #[default]
+    Agent,
+    /// With the few tools that the server gives to questions.
+    Ask,
+}
+
+impl Mode {
+    /// The server's word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "Agent",
+            Self::Ask => "Ask",
+        }
+    }
+
+    fn scope(self) -> &'static str {
+        match self {
+            Self::Agent => "agent-panel",
+            Self::Ask => "chat-panel",
+        }
+    }
+}
+
+/// All models; entries that cannot be read are left out.
+pub async fn list(link: &Link) -> Result<Vec<Model>, CopilotError> {
+    match link.request("copilot/models", &json!({}), SHORT).await? {
+        Value::Array(items) => {
+            Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
+        }
+        _ => {
+            let what = "it is no list of models".to_owned();
+            Err(CopilotError::Malformed { method: "copilot/models".to_owned(), what })
+        }
+    }
+}
+
+/// The model for a turn: the one that is wanted, by its id or name, else the server's default for this mode.
+pub fn choose(models: &[Model], wanted: Option<&str>, mode: Mode) -> Result<String, CopilotError> {
+    let fit: Vec<&Model> =
+        models.iter().filter(|model| model.scopes.iter().any(|scope| scope == mode.scope())).collect();
+    let found = match wanted {
+        Some(wanted) => models.iter().find(|model| model.id == wanted || model.name == wanted),
+        None => {
+            let default = fit.iter().find(|model| model.is_chat_default);
+            default.or_else(|| fit.iter().find(|model| model.is_chat_fallback)).or(fit.first()).copied()
+        }
+    };
+    found.map(|model| model.id.clone()).ok_or_else(|| {
+        let known: Vec<&str> = fit.iter().map(|model| model.id.as_str()).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        CopilotError::NoModel { wanted: wanted.map(str::to_owned), known }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wanted_model_is_taken_or_refused_and_else_the_default_of_the_mode() {
+        let models: Vec<Model> = serde_json::from_value(json!([
+            {"id": "auto", "modelName": "Auto", "scopes": ["chat-panel", "agent-panel"]},
+            {"id": "a", "modelName": "A", "scopes": ["agent-panel"], "isChatFallback": true},
+            {"id": "b", "modelName": "B", "scopes": ["chat-panel"], "isChatDefault": true},
+        ]))
+        .unwrap();
+        assert_eq!(choose(&models, None, Mode::Agent).unwrap(), "a");
+        assert_eq!(choose(&models, None, Mode::Ask).unwrap(), "b");
+        assert_eq!(choose(&models, Some("Auto"), Mode::Agent).unwrap(), "auto");
+        let error = choose(&models, Some("gpt"), Mode::Agent).unwrap_err().to_string();
+        assert_eq!(error, "no model is offered for this: `gpt` is not among auto, a");
+        assert!(choose(&[], None, Mode::Ask).is_err());
+    }
+}

@@ -1,0 +1,311 @@
+//! The tools that we offer the server: lowered to what it takes, checked one by one before they are sent in one batch, since
+//! one bad tool has the server refuse them all.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::error::CopilotError;
+use crate::bridges::copilot::names::{self, BuiltinName, Choice, Class};
+use crate::runtime::Runtime;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::export::{Format, Names, export};
+use crate::tools::tool::{Caller, Definition};
+
+/// The most tools that a model is given, the server's own included: a longer list is an error of its service, and the server
+/// only groups those of MCP servers.
+pub const MOST_TOOLS: usize = 128;
+
+/// Names that the server knows for tools of its own, or treats in a way of its own. A client's tool of such a name replaces
+/// the server's, or unlocks others.
+const SERVERS_OWN: [&str; 16] = [
+    "apply_patch",
+    "create_file",
+    "fetch_webpage",
+    "file_search",
+    "get_errors",
+    "grep_search",
+    "insert_edit_into_file",
+    "list_dir",
+    "manage_todo_list",
+    "read_file",
+    "replace_string_in_file",
+    "run_in_terminal",
+    "run_subagent",
+    "semantic_search",
+    "update_user_preferences",
+    "validate_cves",
+];
+
+/// A tool that is not registered, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Its name.
+    pub name: String,
+    /// Why, in a few words.
+    pub why: String,
+}
+
+/// Which of the names that the server's own tools bear are offered as well.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum WantedNames {
+    /// Those that take no better tool away from the server.
+    #[default]
+    Usual,
+    /// None.
+    None,
+    /// All that the rules let the caller have.
+    All,
+    /// These, as far as the rules let the caller have them.
+    These(Vec<&'static BuiltinName>),
+}
+
+impl WantedNames {
+    /// What a list of words means: `usual`, `none`, `all`, or the names themselves.
+    ///
+    /// # Errors
+    /// Where a word is none of these.
+    pub fn parse(words: &[String]) -> Result<Self, ToolError> {
+        match words {
+            [] => Ok(Self::Usual),
+            [word] if word == "usual" => Ok(Self::Usual),
+            [word] if word == "none" => Ok(Self::None),
+            [word] if word == "all" => Ok(Self::All),
+            words => words.iter().map(|word| named(word)).collect::<Result<_, _>>().map(Self::These),
+        }
+    }
+
+    /// Each name, whether it is offered, and why.
+    pub fn of(&self, runtime: &Runtime, caller: &Caller) -> Vec<Choice> {
+        let chosen = |name: &'static BuiltinName, wanted: bool| {
+            let offered = name.is_offered(runtime, caller);
+            let why = match (wanted, offered) {
+                (false, _) => "nobody asked for it".to_owned(),
+                (true, false) => {
+                    "the settings keep the tools that it is a form of from this caller".to_owned()
+                }
+                (true, true) => "it was asked for".to_owned(),
+            };
+            Choice { name, registered: wanted && offered, why }
+        };
+        let all = names::all().iter();
+        match self {
+            Self::Usual => names::choice(runtime, caller),
+            Self::None => all.map(|name| chosen(name, false)).collect(),
+            Self::All => all.map(|name| chosen(name, true)).collect(),
+            Self::These(these) => {
+                let wanted = |name: &BuiltinName| these.iter().any(|these| these.name() == name.name());
+                all.map(|name| chosen(name, wanted(name))).collect()
+            }
+        }
+    }
+}
+
+impl PartialEq for BuiltinName {
+    /// There is one of each.
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for BuiltinName {}
+
+fn named(word: &str) -> Result<&'static BuiltinName, ToolError> {
+    names::find(word).ok_or_else(|| {
+        let known = names::all().iter().map(BuiltinName::name).collect::<Vec<_>>();
+        let error = format!("`{}` is none of the names of the server's own tools", word.escape_debug());
+        ToolError::new(ErrorCode::InvalidArgs, error)
+            .with_hint(format!("give usual, none, all, or some of: {}", known.join(", ")))
+    })
+}
+
+/// One tool of the offer.
+#[derive(Debug, Clone)]
+pub struct Offered {
+    /// What the server is told.
+    pub told: Value,
+    /// What is called.
+    pub definition: Definition,
+    /// It is one of the names that the server's own tools bear, and goes that way.
+    pub name: Option<&'static BuiltinName>,
+}
+
+impl Offered {
+    /// Whether the server lists tools of its own in its place, which write through it.
+    pub fn unlocks(&self) -> bool {
+        self.name.is_some_and(|name| name.class() == Class::Unlocks)
+    }
+}
+
+/// All tools that the server is offered.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// By the name that the server is told.
+    tools: BTreeMap<String, Offered>,
+    names: Names,
+    choice: Vec<Choice>,
+}
+
+impl Offer {
+    /// The offer of these tools and of the chosen ones of these names, and what cannot be in it. A tool goes before a name.
+    ///
+    /// # Errors
+    /// Where there are more than any list may have.
+    pub fn of(definitions: &[Definition], choice: &[Choice]) -> Result<(Self, Vec<LeftOut>), CopilotError> {
+        let exported = export(Format::Copilot, definitions).map_err(CopilotError::Tools)?;
+        let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
+        for (told, definition) in exported.tools.into_iter().zip(definitions) {
+            let name = told.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            match check(&told) {
+                Ok(()) => {
+                    tools.insert(name, Offered { told, definition: definition.clone(), name: None });
+                }
+                Err(why) => left_out.push(LeftOut { name: definition.card.name.to_string(), why }),
+            }
+        }
+        for chosen in choice.iter().filter(|choice| choice.registered) {
+            let name = chosen.name;
+            let (told, definition) = (name.registration(), name.definition().clone());
+            tools.entry(name.name().to_owned()).or_insert(Offered { told, definition, name: Some(name) });
+        }
+        Ok((Self { tools, names: exported.names, choice: choice.to_vec() }, left_out))
+    }
+
+    /// The names of the server's own tools, whether each was to be offered, and why.
+    pub fn choice(&self) -> &[Choice] {
+        &self.choice
+    }
+
+    /// The tools as the server is told of them, by name.
+    pub fn told(&self) -> Vec<&Value> {
+        self.tools.values().map(|tool| &tool.told).collect()
+    }
+
+    /// The names that the server is told, in the order of [`told`](Self::told).
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// The tool that the server calls `name`.
+    pub fn get(&self, name: &str) -> Option<&Offered> {
+        self.tools.get(name)
+    }
+
+    /// Our own name of what the server calls `name`.
+    pub fn ours<'a>(&'a self, name: &'a str) -> &'a str {
+        self.names.ours(name).unwrap_or(name)
+    }
+
+    /// Takes a tool out of the offer.
+    pub fn remove(&mut self, name: &str) -> Option<Offered> {
+        self.tools.remove(name)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+}
+
+/// Whether the server would take this tool, by the rules measured on it.
+fn check(tool: &Value) -> Result<(), String> {
+    let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
+    let name = text("name");
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+        return Err("its name is not of 1 to 64 letters, digits, `_` and `-`".to_owned());
+    }
+    if SERVERS_OWN.contains(&name) {
+        return Err("the server has a tool of that name, which this one would replace".to_owned());
+    }
+    if text("description").trim().is_empty() {
+        return Err("it has no description".to_owned());
+    }
+    let Some(schema) = tool.get("inputSchema") else { return Ok(()) };
+    if !schema.get("type").is_some_and(Value::is_string) {
+        return Err("the schema of its arguments has no single `type`".to_owned());
+    }
+    if !schema.get("required").is_some_and(Value::is_array) {
+        return Err("the schema of its arguments has no list `required`".to_owned());
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let properties = properties.ok_or("the schema of its arguments has no `properties`")?;
+    for (name, property) in properties {
+        for word in ["type", "description"] {
+            let said = property.get(word).and_then(Value::as_str);
+            if said.is_none_or(|said| said.trim().is_empty()) {
+                return Err(format!("its argument `{name}` has no single `{word}`"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::built_in;
+    use crate::tools::schema::Schema;
+    use crate::tools::tool::Card;
+
+    fn definition(name: &'static str, input: Value) -> Definition {
+        Definition { card: Card::reading(name, "T", "what it does"), input: Schema::new(input), output: None }
+    }
+
+    #[test]
+    fn every_tool_of_ours_can_be_offered() {
+        let registry = built_in::registry().unwrap();
+        let all: Vec<Definition> = registry.definitions(|_| true).into_iter().cloned().collect();
+        let (offer, left_out) = Offer::of(&all, &[]).unwrap();
+        assert_eq!((offer.len(), left_out), (all.len(), Vec::new()));
+    }
+
+    #[test]
+    fn what_takes_the_servers_name_is_left_out_and_others_are_not() {
+        let schema = json!({"type": "object", "properties": {"p": {"type": ["string", "null"]}}});
+        let tools = [definition("read_file", schema.clone()), definition("files/read", schema)];
+        let (offer, left_out) = Offer::of(&tools, &[]).unwrap();
+        assert_eq!(offer.names().collect::<Vec<_>>(), ["files__read"]);
+        assert_eq!(offer.ours("files__read"), "files/read");
+        assert_eq!(left_out[0].name, "read_file");
+        assert!(left_out[0].why.contains("would replace"), "{left_out:?}");
+    }
+
+    #[test]
+    fn each_rule_of_the_server_is_held_here_first() {
+        let good = json!({"name": "a", "description": "d", "inputSchema":
+            {"type": "object", "properties": {"p": {"type": "string", "description": "d"}}, "required": []}});
+        assert_eq!(check(&good), Ok(()));
+        let broken = |pointer: &str, value: Option<Value>| {
+            let mut tool = good.clone();
+            let (parent, key) = pointer.rsplit_once('/').unwrap();
+            let parent = tool.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+            match value {
+                Some(value) => parent.insert(key.to_owned(), value),
+                None => parent.remove(key),
+            };
+            check(&tool).unwrap_err()
+        };
+        for (pointer, value, said) in [
+            ("/name", Some(json!("a b")), "letters"),
+            ("/name", Some(json!("x".repeat(65))), "letters"),
+            ("/description", Some(json!(" ")), "description"),
+            ("/inputSchema/type", Some(json!(["object"])), "`type`"),
+            ("/inputSchema/required", None, "`required`"),
+            ("/inputSchema/properties", None, "`properties`"),
+            ("/inputSchema/properties/p/type", Some(json!(["string", "null"])), "`type`"),
+            ("/inputSchema/properties/p/description", None, "`description`"),
+        ] {
+            let why = broken(pointer, value);
+            assert!(why.contains(said), "{pointer}: {why}");
+        }
+    }
+}

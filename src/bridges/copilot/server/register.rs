@@ -1,0 +1,315 @@
+//! Registering the offer, in one batch, and taking it back.
+//!
+//! The server refuses a batch for one bad tool. What our own checks let through and the server does not is named by its
+//! error's pointers (`/tools/3/…`): it is taken out and reported, and the rest is sent again. The answer lists everything
+//! that a model would be offered, ours and the server's own, and is compared with what was sent, by id.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::error::CopilotError;
+use super::offer::{LeftOut, MOST_TOOLS, Offer, Offered};
+use crate::lsp::connection::Connection;
+
+const REGISTER: &str = "conversation/registerTools";
+const UNREGISTER: &str = "conversation/unregisterTools";
+const INVALID_PARAMS: i64 = -32602;
+/// How long the server may take to check a list.
+const LIMIT: Duration = Duration::from_secs(20);
+/// How long it may take to let go of it; it is about to be ended.
+const LEAVE: Duration = Duration::from_secs(2);
+/// What the server puts before the names of its clients' tools.
+const OURS: &str = "copilot-editor.";
+
+/// Whose a tool is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Ours.
+    Ours,
+    /// The server's.
+    Server,
+    /// Another client's, or an MCP server's.
+    Other,
+}
+
+/// A tool in the server's list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// The server's full id ("copilot-editor.lsp_hover").
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Whose it is.
+    pub origin: Origin,
+    /// Whether models are offered it now.
+    pub enabled: bool,
+    /// It took the place of the server's own tool of that name.
+    pub replaces_servers: bool,
+}
+
+/// What came of a registration.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Registration {
+    /// Everything that the server lists.
+    pub tools: Vec<Listed>,
+    /// Tools of ours that are not registered, and why.
+    pub left_out: Vec<LeftOut>,
+    /// Names of the server's own tools that are hidden now, by tools of ours or otherwise.
+    pub hidden: Vec<String>,
+    /// Tools of the server's own that write through ours of the same name, which is not listed then.
+    pub unlocked: Vec<String>,
+    /// The names of the server's own tools that could be offered, and what became of each.
+    pub names: Vec<Named>,
+    /// What the server answered otherwise than it was asked, in sentences.
+    pub oddities: Vec<String>,
+    /// Ids of all that was registered.
+    #[serde(skip)]
+    ids: Vec<String>,
+}
+
+/// A name that tools of the server bear.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Named {
+    /// The name.
+    pub name: &'static str,
+    /// Whether ours was registered.
+    pub registered: bool,
+    /// Why, in one sentence without a full stop.
+    pub why: String,
+}
+
+impl Registration {
+    /// How many tools of ours are registered.
+    pub fn ours(&self) -> usize {
+        self.ids.len()
+    }
+}
+
+/// An entry of the server's list, as far as it matters.
+#[derive(Debug, Deserialize)]
+struct Entry {
+    id: String,
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    status: String,
+}
+
+/// Registers `offer`; tools that the server refuses are taken out of it.
+///
+/// # Errors
+/// Where the server refuses without saying which tool, answers with no list, or where there would be too many.
+pub async fn register(
+    connection: &Connection,
+    offer: &mut Offer,
+    mut left_out: Vec<LeftOut>,
+) -> Result<Registration, CopilotError> {
+    let before = entries(call(connection, REGISTER, &json!({"tools": []}), LIMIT).await?)?;
+    let listed = loop {
+        match call(connection, REGISTER, &json!({"tools": offer.told()}), LIMIT).await {
+            Ok(answer) => break entries(answer)?,
+            Err(CopilotError::Refused { code: INVALID_PARAMS, message, method }) => {
+                let refused = offenders(&message, offer);
+                if refused.is_empty() {
+                    return Err(CopilotError::Refused { code: INVALID_PARAMS, message, method });
+                }
+                for refusal in refused {
+                    tracing::warn!(tool = refusal.name, why = refusal.why, "the server refuses a tool");
+                    offer.remove(&refusal.name);
+                    left_out.push(refusal);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    };
+    let registration = compare(offer, &before, &listed, left_out);
+    if registration.tools.len() > MOST_TOOLS {
+        let ours = registration.tools.iter().filter(|tool| tool.origin == Origin::Ours).count();
+        let others = registration.tools.len() - ours;
+        unregister(connection, &registration).await;
+        return Err(CopilotError::TooManyTools { ours, others, most: MOST_TOOLS });
+    }
+    Ok(registration)
+}
+
+/// Takes back what was registered. A server that does not answer keeps it only until it ends.
+pub async fn unregister(connection: &Connection, registration: &Registration) {
+    if registration.ids.is_empty() {
+        return;
+    }
+    let params = json!({"toolIds": registration.ids});
+    if let Err(error) = call(connection, UNREGISTER, &params, LEAVE).await {
+        tracing::warn!("the tools are not taken back: {error}");
+    }
+}
+
+async fn call(
+    connection: &Connection,
+    method: &str,
+    params: &Value,
+    limit: Duration,
+) -> Result<Value, CopilotError> {
+    connection.request(method, params, Instant::now() + limit).await.map_err(CopilotError::of)
+}
+
+/// The server's list. What is no entry in it is left out; what is no list at all is an error.
+fn entries(answer: Value) -> Result<Vec<Entry>, CopilotError> {
+    let Value::Array(items) = answer else {
+        let what = "it is no list of tools".to_owned();
+        return Err(CopilotError::Malformed { method: REGISTER.to_owned(), what });
+    };
+    Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
+}
+
+/// The tools that the server's error points at, each with what is said of it, in the order of the list.
+fn offenders(message: &str, offer: &Offer) -> Vec<LeftOut> {
+    let names: Vec<&str> = offer.names().collect();
+    let mut found: Vec<LeftOut> = Vec::new();
+    for line in message.lines() {
+        let Some((_, after)) = line.split_once("/tools/") else { continue };
+        let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let name = after[..digits].parse::<usize>().ok().and_then(|at| names.get(at).copied());
+        let Some(name) = name else { continue };
+        let why = after[digits..].trim_start_matches('/').trim();
+        match found.iter_mut().find(|known| known.name == name) {
+            Some(known) => known.why.push_str(&format!("; {why}")),
+            None => found
+                .push(LeftOut { name: name.to_owned(), why: format!("the server does not take it: {why}") }),
+        }
+    }
+    found
+}
+
+fn compare(offer: &Offer, before: &[Entry], listed: &[Entry], mut left_out: Vec<LeftOut>) -> Registration {
+    let own = |entry: &&Entry| entry.kind == "shared";
+    let servers: BTreeSet<&str> = before.iter().filter(own).map(|entry| entry.name.as_str()).collect();
+    let mut seen = BTreeSet::new();
+    let mut registration = Registration::default();
+    for entry in listed {
+        if !seen.insert(entry.id.as_str()) {
+            registration.oddities.push(format!("the server lists `{}` twice", entry.id));
+            continue;
+        }
+        let ours = entry.id.strip_prefix(OURS).is_some_and(|name| offer.get(name).is_some());
+        let origin = match entry.kind.as_str() {
+            "client" if ours => Origin::Ours,
+            "shared" => Origin::Server,
+            _ => Origin::Other,
+        };
+        registration.tools.push(Listed {
+            id: entry.id.clone(),
+            name: entry.name.clone(),
+            origin,
+            enabled: entry.status == "enabled",
+            replaces_servers: origin == Origin::Ours && servers.contains(entry.name.as_str()),
+        });
+    }
+    let now: BTreeSet<&str> = listed.iter().filter(own).map(|entry| entry.name.as_str()).collect();
+    for name in offer.names() {
+        let id = format!("{OURS}{name}");
+        if seen.contains(id.as_str()) {
+            registration.ids.push(id);
+        } else if now.contains(name) && offer.get(name).is_some_and(Offered::unlocks) {
+            registration.unlocked.push(name.to_owned());
+            registration.ids.push(id);
+        } else {
+            let why = match now.contains(name) {
+                true => "the server lists its own tool of that name instead",
+                false => "the server does not list it, though it took it",
+            };
+            left_out.push(LeftOut { name: name.to_owned(), why: why.to_owned() });
+        }
+    }
+    let named = offer.choice().iter().map(|choice| {
+        let name = choice.name.name();
+        let offered = offer.get(name).is_some_and(|offered| offered.name.is_some());
+        let registered = offered && registration.ids.iter().any(|id| id.strip_prefix(OURS) == Some(name));
+        let why = match (choice.registered, offered, registered) {
+            (true, false, _) => "a tool of ours has that name".to_owned(),
+            (true, true, false) => "the server does not list it".to_owned(),
+            _ => choice.why.clone(),
+        };
+        Named { name, registered, why }
+    });
+    let named = named.collect();
+    registration.names = named;
+    registration.hidden = servers.difference(&now).map(|name| (*name).to_owned()).collect();
+    registration.left_out = left_out;
+    registration
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::schema::Schema;
+    use crate::tools::tool::{Card, Definition};
+
+    fn offer(names: &[&'static str]) -> Offer {
+        let definition = |name: &&'static str| Definition {
+            card: Card::reading(name, "T", "d"),
+            input: Schema::new(json!({"type": "object", "properties": {}, "required": []})),
+            output: None,
+        };
+        Offer::of(&names.iter().map(definition).collect::<Vec<_>>(), &[]).unwrap().0
+    }
+
+    #[test]
+    fn the_tools_that_an_error_points_at_are_found_and_no_others() {
+        let offer = offer(&["a", "b", "c"]);
+        let message = "Schema validation failed with the following errors:\n\
+                       - /tools/1/inputSchema/properties/x/type: Expected string\n\
+                       - /tools/1/inputSchema/properties/x/description: Expected string\n\
+                       - /tools/2/name: Expected string\n- /tools/9/name: no such tool\n- /other: no";
+        let found = offenders(message, &offer);
+        assert_eq!(found.iter().map(|refusal| refusal.name.as_str()).collect::<Vec<_>>(), ["b", "c"]);
+        assert_eq!(
+            found[0].why,
+            "the server does not take it: inputSchema/properties/x/type: Expected string; \
+             inputSchema/properties/x/description: Expected string"
+        );
+        assert_eq!(offenders("no", &offer), []);
+    }
+
+    #[test]
+    fn the_answer_is_compared_by_id() {
+        let entry = |id: &str, kind: &str, status: &str| {
+            let name = id.rsplit('.').next().unwrap();
+            Entry { id: id.into(), name: name.into(), kind: kind.into(), status: status.into() }
+        };
+        let before =
+            [entry("copilot.read_file", "shared", "enabled"), entry("copilot.b", "shared", "enabled")];
+        let listed = [
+            entry("copilot-editor.a", "client", "enabled"),
+            entry("copilot-editor.a", "client", "enabled"),
+            entry("copilot-editor.b", "client", "disabled"),
+            entry("copilot-editor.stranger", "client", "enabled"),
+            entry("copilot.read_file", "shared", "enabled"),
+        ];
+        let registration = compare(&offer(&["a", "b", "c"]), &before, &listed, Vec::new());
+        let shown: Vec<_> = registration
+            .tools
+            .iter()
+            .map(|tool| (tool.name.as_str(), tool.origin, tool.enabled, tool.replaces_servers))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("a", Origin::Ours, true, false),
+                ("b", Origin::Ours, false, true),
+                ("stranger", Origin::Other, true, false),
+                ("read_file", Origin::Server, true, false),
+            ]
+        );
+        assert_eq!(
+            (registration.hidden, registration.left_out[0].name.as_str()),
+            (vec!["b".to_owned()], "c")
+        );
+        assert_eq!(registration.oddities, ["the server lists `copilot-editor.a` twice"]);
+    }
+}

@@ -1,0 +1,141 @@
+//! What everything here works with, across restarts of the server.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use super::events::Events;
+use super::format::ResultFormat;
+use super::offer::{Offer, WantedNames};
+use super::status::Statuses;
+use super::turns::Turns;
+use crate::policy::approval::{Approval, Approver, NobodyToAsk};
+use crate::runtime::Runtime;
+use crate::tools::tool::Caller;
+
+/// So many calls run at once; the others wait.
+const AT_ONCE: usize = 16;
+/// So many are run or waited for at once; more are refused.
+pub const MOST_WAITING: usize = 128;
+/// What a call may take beyond a tool's own time: hooks, and someone who is asked (300 s).
+const BEYOND: Duration = Duration::from_secs(330);
+
+/// How a client of the language server is made.
+pub struct CopilotOptions {
+    /// Whose tools are offered.
+    pub runtime: Runtime,
+    /// On whose behalf: session and profile.
+    pub caller: Caller,
+    /// Who is asked.
+    pub approver: Arc<dyn Approver>,
+    /// Which names of the server's own tools are offered as well.
+    pub names: WantedNames,
+    /// How results travel.
+    pub format: ResultFormat,
+    /// Who looks on.
+    pub events: Events,
+    /// Whether messages are recorded where the runtime records them. Signing in is not.
+    pub traced: bool,
+    /// How long one call may take, asking included; by default what the settings allow a tool, and 330 s.
+    pub call_limit: Option<Duration>,
+}
+
+impl CopilotOptions {
+    /// The tools of `runtime` for `caller`, in the server's own format, with nobody who could be asked and nobody who looks on.
+    pub fn new(runtime: Runtime, caller: Caller) -> Self {
+        Self {
+            runtime,
+            caller,
+            approver: Arc::new(NobodyToAsk),
+            names: WantedNames::default(),
+            format: ResultFormat::default(),
+            events: Events::default(),
+            traced: true,
+            call_limit: None,
+        }
+    }
+}
+
+/// What everything here works with.
+pub struct Room {
+    pub(super) runtime: Runtime,
+    pub(super) caller: Caller,
+    pub(super) approver: Arc<dyn Approver>,
+    pub(super) format: ResultFormat,
+    pub(super) events: Events,
+    pub(super) traced: bool,
+    pub(super) call_limit: Duration,
+    pub(super) statuses: Statuses,
+    pub(super) turns: Turns,
+    pub(super) at_once: Semaphore,
+    pub(super) waiting: Semaphore,
+    offer: Mutex<Arc<Offer>>,
+    answers: Mutex<BTreeMap<String, Approval>>,
+}
+
+impl fmt::Debug for Room {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Room").field("caller", &self.caller).finish_non_exhaustive()
+    }
+}
+
+impl Room {
+    pub(super) fn new(options: CopilotOptions, offer: Offer) -> Self {
+        let CopilotOptions { runtime, caller, approver, names: _, format, events, traced, call_limit } =
+            options;
+        let call_limit = call_limit.unwrap_or(runtime.settings().deadlines.tool + BEYOND);
+        Self {
+            runtime,
+            caller,
+            approver,
+            format,
+            events,
+            traced,
+            call_limit,
+            statuses: Statuses::default(),
+            turns: Turns::default(),
+            at_once: Semaphore::new(AT_ONCE),
+            waiting: Semaphore::new(MOST_WAITING),
+            offer: Mutex::new(Arc::new(offer)),
+            answers: Mutex::default(),
+        }
+    }
+
+    /// The tools that the server may call.
+    pub(super) fn offer(&self) -> Arc<Offer> {
+        self.offer.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on these.
+    pub(super) fn set_offer(&self, offer: Offer) {
+        *self.offer.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(offer);
+    }
+
+    /// Someone has said yes or no to exactly this call before it comes.
+    pub(super) fn answered(&self, id: &str, name: &str, input: &Value, approval: Approval) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        // Calls that never came; a confirmation is followed by its call at once.
+        if answers.len() >= MOST_WAITING {
+            answers.clear();
+        }
+        answers.insert(key(id, name, input), approval);
+    }
+
+    /// What was said to this call, once.
+    pub(super) fn take_answer(&self, id: &str, name: &str, input: &Value) -> Option<Approval> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(id, name, input))
+    }
+}
+
+/// A question has the call's own input, and what kind of tool the server takes it for.
+fn key(id: &str, name: &str, input: &Value) -> String {
+    let mut input = input.clone();
+    if let Some(input) = input.as_object_mut() {
+        input.remove("toolType");
+    }
+    Value::from(vec![Value::from(id), Value::from(name), input]).to_string()
+}

@@ -1,0 +1,75 @@
+//! Signing in is the user's own doing, in a browser: the server shows a code, waits until it was entered, and keeps what it
+//! gets for it to itself. Nothing of it passes through here but the code and where to enter it, which are shown and neither
+//! kept nor logged.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::client::{Copilot, SHORT};
+use super::error::CopilotError;
+use super::status::{Checked, Status};
+
+/// The longest that a code holds, whatever the server says.
+const LONGEST: Duration = Duration::from_secs(1_800);
+/// Where the server does not say how long a code holds.
+const USUAL: u64 = 900;
+
+/// A code to be entered in a browser.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceCode {
+    /// What is entered.
+    pub user_code: String,
+    /// Where.
+    pub verification_uri: String,
+    /// How long it holds, in seconds.
+    #[serde(default)]
+    pub expires_in: Option<u64>,
+}
+
+impl std::fmt::Debug for DeviceCode {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("DeviceCode")
+            .field("verification_uri", &self.verification_uri)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Copilot {
+    /// Begins to sign in: a code for the user, or `None` where somebody is signed in already.
+    ///
+    /// # Errors
+    /// Where the server cannot be had, or cannot ask for a code.
+    pub async fn begin_sign_in(&self) -> Result<Option<DeviceCode>, CopilotError> {
+        let (link, _) = self.link().await?;
+        let answer = link.request("signIn", &json!({}), SHORT).await?;
+        let malformed = |error: serde_json::Error| CopilotError::Malformed {
+            method: "signIn".to_owned(),
+            what: error.to_string(),
+        };
+        let checked = Checked::deserialize(&answer).map_err(malformed)?;
+        if checked.status == "PromptUserDeviceFlow" {
+            return DeviceCode::deserialize(&answer).map(Some).map_err(malformed);
+        }
+        self.room.statuses.checked(checked);
+        Ok(None)
+    }
+
+    /// Waits until the user has entered the code.
+    ///
+    /// # Errors
+    /// Where the code is refused, or has run out.
+    pub async fn finish_sign_in(&self, code: &DeviceCode) -> Result<Status, CopilotError> {
+        let (link, _) = self.link().await?;
+        let limit = Duration::from_secs(code.expires_in.unwrap_or(USUAL)).min(LONGEST);
+        let answer = link.request("signInConfirm", &json!({}), limit).await?;
+        let checked: Checked = serde_json::from_value(answer).map_err(|error| CopilotError::Malformed {
+            method: "signInConfirm".to_owned(),
+            what: error.to_string(),
+        })?;
+        self.room.statuses.checked(checked);
+        Ok(self.room.statuses.now())
+    }
+}

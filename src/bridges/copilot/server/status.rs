@@ -1,0 +1,151 @@
+//! What the server says of itself: busy, wrong, signed in or not.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::watch;
+
+/// What the server has said of itself last.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// It works on something.
+    pub busy: bool,
+    /// `Normal`, `Warning`, `Error` or `Inactive`; empty before it has said anything.
+    pub kind: String,
+    /// Its words, where it gave any.
+    pub message: Option<String>,
+    /// `OK`, `NotSignedIn`, `NotAuthorized`, …: what it knows of the user, once it has said so.
+    pub auth: Option<String>,
+    /// The user, where it named one.
+    pub user: Option<String>,
+}
+
+impl Status {
+    /// Whether chats work.
+    pub fn signed_in(&self) -> bool {
+        matches!(self.auth.as_deref(), Some("OK" | "MaybeOK" | "AlreadySignedIn"))
+    }
+}
+
+/// Follows it.
+#[derive(Debug)]
+pub struct Statuses(watch::Sender<Status>);
+
+impl Default for Statuses {
+    fn default() -> Self {
+        Self(watch::Sender::new(Status::default()))
+    }
+}
+
+#[derive(Deserialize)]
+struct First {
+    #[serde(default)]
+    busy: bool,
+    #[serde(default)]
+    kind: String,
+    message: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Second {
+    category: String,
+    #[serde(default)]
+    kind: Option<String>,
+    message: Option<String>,
+    result: Option<Checked>,
+}
+
+/// What `checkStatus`, `signIn` and `signInConfirm` answer, and `didChangeStatus/v2` says of the user.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Checked {
+    /// `OK`, `NotSignedIn`, …
+    pub status: String,
+    /// The user's name.
+    pub user: Option<String>,
+}
+
+impl Statuses {
+    /// As it is now.
+    pub fn now(&self) -> Status {
+        self.0.borrow().clone()
+    }
+
+    /// Hears of changes.
+    pub fn follow(&self) -> watch::Receiver<Status> {
+        self.0.subscribe()
+    }
+
+    /// Takes in a notification, if it is one of these; odd ones change nothing.
+    pub fn heard(&self, method: &str, params: &Value) -> bool {
+        match method {
+            "didChangeStatus" => {
+                if let Ok(said) = First::deserialize(params) {
+                    self.0.send_modify(|status| {
+                        status.busy = said.busy;
+                        status.kind = said.kind;
+                        status.message = said.message.filter(|message| !message.is_empty());
+                    });
+                }
+            }
+            "didChangeStatus/v2" => {
+                let items = params.get("statuses").and_then(Value::as_array);
+                for said in items.into_iter().flatten().filter_map(|item| Second::deserialize(item).ok()) {
+                    self.second(said);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn second(&self, said: Second) {
+        if said.category != "auth" {
+            return;
+        }
+        if let Some(checked) = said.result {
+            self.checked(checked);
+        } else if said.kind.as_deref() == Some("Error") {
+            tracing::info!(message = said.message, "the server says of the user");
+        }
+    }
+
+    /// Takes in what was answered of the user.
+    pub fn checked(&self, checked: Checked) {
+        self.0.send_modify(|status| {
+            status.auth = Some(checked.status);
+            status.user = checked.user;
+        });
+    }
+
+    /// Another server begins with nothing said.
+    pub fn forget(&self) {
+        self.0.send_replace(Status::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn both_notifications_are_followed_and_odd_ones_change_nothing() {
+        let statuses = Statuses::default();
+        assert!(statuses.heard("didChangeStatus", &json!({"busy": false, "kind": "Error", "message": "no"})));
+        let auth = |result: Value| json!({"statuses": [{"category": "cls", "kind": "Normal"}, {"category": "auth", "kind": "Error", "result": result}]});
+        assert!(statuses.heard("didChangeStatus/v2", &auth(json!({"status": "NotSignedIn"}))));
+        let status = statuses.now();
+        assert_eq!((status.kind.as_str(), status.message.as_deref()), ("Error", Some("no")));
+        assert!(status.auth.as_deref() == Some("NotSignedIn") && !status.signed_in());
+        for odd in
+            [json!(null), json!([1]), json!({"statuses": 5}), json!({"statuses": [7, {"category": 1}]})]
+        {
+            statuses.heard("didChangeStatus", &odd);
+            statuses.heard("didChangeStatus/v2", &odd);
+        }
+        assert_eq!(statuses.now(), status);
+        statuses.heard("didChangeStatus/v2", &auth(json!({"status": "OK", "user": "u"})));
+        assert!(statuses.now().signed_in());
+        assert!(!statuses.heard("copilot/other", &json!({})));
+    }
+}

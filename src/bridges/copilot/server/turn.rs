@@ -1,0 +1,310 @@
+//! One turn, from the prompt to its end.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::client::Copilot;
+use super::error::CopilotError;
+use super::events::Event;
+use super::handshake;
+use super::link::Link;
+use super::models::{self, Mode};
+use super::turns::{CallSummary, Running, Turn};
+use crate::lsp::connection::{Pending, RequestError};
+use crate::workspace::edit::FileOperation;
+
+/// How long a turn may take where nobody says otherwise.
+pub const LONGEST: Duration = Duration::from_secs(3_600);
+/// How long the server may take to end a turn that was cancelled.
+const CANCELLING: Duration = Duration::from_secs(5);
+/// How often a turn of which nothing has come is begun anew after a crash.
+const ATTEMPTS: u32 = 3;
+/// JSON-RPC's code for a request that was cancelled (LSP 3.17).
+const REQUEST_CANCELLED: i64 = -32800;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct TurnRequest {
+    /// The user's words.
+    pub prompt: String,
+    /// How it is answered.
+    pub mode: Mode,
+    /// The model, by id or name; the server's default where none is named.
+    pub model: Option<String>,
+    /// The model's provider, where it is one of the user's own: then the server is not asked which models there are.
+    pub provider: Option<String>,
+    /// Go on with the conversation of the last turn, if the server still knows it.
+    pub goes_on: bool,
+    /// How long it may take.
+    pub limit: Duration,
+}
+
+impl TurnRequest {
+    /// A turn of an agent, in a conversation of its own.
+    pub fn new(prompt: impl Into<String>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            mode: Mode::Agent,
+            model: None,
+            provider: None,
+            goes_on: false,
+            limit: LONGEST,
+        }
+    }
+}
+
+/// What came of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TurnOutcome {
+    /// Its name, by which its edits are undone.
+    pub turn: String,
+    /// The server's name of the conversation.
+    pub conversation: Option<String>,
+    /// The model, as the server names it.
+    pub model: Option<String>,
+    /// What the model said.
+    pub reply: String,
+    /// Its calls, in the order of the server's ids.
+    pub calls: Vec<CallSummary>,
+    /// Files that its calls changed, as `modified src/a.py`; what commands changed is not among them.
+    pub edits: Vec<String>,
+    /// Why it failed, in the server's words.
+    pub error: Option<String>,
+    /// It was cancelled.
+    pub cancelled: bool,
+}
+
+impl TurnOutcome {
+    /// It was stopped before the server was asked.
+    fn not_begun(turn: String) -> Self {
+        Self {
+            turn,
+            conversation: None,
+            model: None,
+            reply: String::new(),
+            calls: Vec::new(),
+            edits: Vec::new(),
+            error: None,
+            cancelled: true,
+        }
+    }
+}
+
+/// What a turn is run with.
+struct Ready {
+    link: Arc<Link>,
+    /// Which server it is.
+    number: u32,
+    model: Option<String>,
+}
+
+impl Copilot {
+    /// Runs one turn to its end, or until `stop` is cancelled. A turn of which nothing has come when the server crashes is
+    /// begun anew with the next server.
+    ///
+    /// # Errors
+    /// [`CopilotError::NotSignedIn`], [`CopilotError::NoModel`], [`CopilotError::Busy`] while another one runs, and whatever the
+    /// server answers instead of a turn.
+    pub async fn turn(
+        &self,
+        request: &TurnRequest,
+        stop: &CancellationToken,
+    ) -> Result<TurnOutcome, CopilotError> {
+        let name = name();
+        self.room.events.send(Event::Begun { turn: name.clone() });
+        let mut attempt = 1;
+        loop {
+            let ready = tokio::select! {
+                ready = self.ready(request) => ready,
+                () = stop.cancelled() => return Ok(TurnOutcome::not_begun(name)),
+            };
+            let ready = match ready {
+                Err(CopilotError::Ended { .. }) if attempt < ATTEMPTS => {
+                    attempt += 1;
+                    continue;
+                }
+                ready => ready?,
+            };
+            let running = self.room.turns.begin(name.clone(), self.room.events.clone());
+            let running = running.ok_or(CopilotError::Busy)?;
+            let outcome = self.once(&ready, &running, request, stop).await;
+            match outcome {
+                Err(CopilotError::Ended { .. }) if attempt < ATTEMPTS && !running.turn.has_begun() => {
+                    attempt += 1;
+                }
+                Err(error) => return Err(ready.link.explained(error).await),
+                Ok(outcome) => {
+                    drop(running);
+                    self.went_well().await;
+                    return Ok(outcome);
+                }
+            }
+        }
+    }
+
+    /// A server that runs and has what is open as it is on disk, and the model.
+    async fn ready(&self, request: &TurnRequest) -> Result<Ready, CopilotError> {
+        let (link, number) = self.link().await?;
+        let room = &self.room;
+        link.documents.refresh(&room.runtime, &room.caller, &link.connection).await;
+        if request.provider.is_some() {
+            return Ok(Ready { link, number, model: request.model.clone() });
+        }
+        match models::list(&link).await {
+            Ok(models) => {
+                let model = models::choose(&models, request.model.as_deref(), request.mode)?;
+                Ok(Ready { link, number, model: Some(model) })
+            }
+            Err(error) => Err(link.explained(error).await),
+        }
+    }
+
+    async fn once(
+        &self,
+        ready: &Ready,
+        running: &Running<'_>,
+        request: &TurnRequest,
+        stop: &CancellationToken,
+    ) -> Result<TurnOutcome, CopilotError> {
+        let turn = &running.turn;
+        let Ready { link, number, model } = ready;
+        let number = *number;
+        let conversation = request.goes_on.then(|| self.known(number)).flatten();
+        let (method, params) = self.params(turn, request, model.as_deref(), conversation);
+        let pending = link.connection.start(method, &params).map_err(CopilotError::of)?;
+        let answer = answered(link, turn, pending, request.limit, stop).await;
+        let heard = turn.heard();
+        let (answer, cancelled) = match answer {
+            Ok(answer) => (answer, heard.cancelled.is_some() || stop.is_cancelled()),
+            // Stopped by us, whichever way the server puts it; what was done is told.
+            Err(_) if stop.is_cancelled() => (Value::Null, true),
+            Err(RequestError::Refused { code: REQUEST_CANCELLED, .. }) => (Value::Null, true),
+            Err(error) => return Err(CopilotError::of(error)),
+        };
+        let text = |key: &str| answer[key].as_str().map(str::to_owned);
+        let conversation = text("conversationId").or(heard.conversation);
+        *self.conversation.lock().unwrap_or_else(PoisonError::into_inner) =
+            conversation.clone().map(|conversation| (number, conversation));
+        let calls = heard.calls.into_values().map(|(name, state)| CallSummary { name, state });
+        Ok(TurnOutcome {
+            turn: turn.name.clone(),
+            conversation,
+            model: text("modelName"),
+            reply: heard.reply,
+            calls: calls.collect(),
+            edits: self.edits(&turn.name).await,
+            error: heard.error,
+            cancelled,
+        })
+    }
+
+    /// The conversation of the last turn, where this server knows it.
+    fn known(&self, number: u32) -> Option<String> {
+        let known = self.conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|(server, _)| *server == number).map(|(_, conversation)| conversation.clone())
+    }
+
+    /// The request that begins the turn. Context skills are not served, so none is claimed.
+    fn params(
+        &self,
+        turn: &Turn,
+        request: &TurnRequest,
+        model: Option<&str>,
+        conversation: Option<String>,
+    ) -> (&'static str, Value) {
+        let folder = handshake::folder(&self.room);
+        let mut params = json!({
+            "workDoneToken": turn.name,
+            "capabilities": {"skills": [], "allSkills": false},
+            "source": "panel",
+            "chatMode": request.mode.as_str(),
+            "needToolCallConfirmation": true,
+            "workspaceFolder": folder["uri"],
+            "workspaceFolders": [folder],
+            "modelInfo": {},
+        });
+        if let Some(model) = model {
+            params["modelInfo"]["id"] = model.into();
+        }
+        if let Some(provider) = &request.provider {
+            params["modelInfo"]["providerName"] = provider.as_str().into();
+        }
+        match conversation {
+            Some(conversation) => {
+                params["conversationId"] = conversation.into();
+                params["message"] = request.prompt.as_str().into();
+                ("conversation/turn", params)
+            }
+            None => {
+                params["turns"] = json!([{"request": request.prompt}]);
+                ("conversation/create", params)
+            }
+        }
+    }
+
+    /// What the calls of the turn changed, as the journal has it.
+    async fn edits(&self, group: &str) -> Vec<String> {
+        let edits = self.room.runtime.context().edits.clone();
+        let history = tokio::task::spawn_blocking(move || edits.history()).await;
+        let Ok(Ok(history)) = history else { return Vec::new() };
+        let of_turn = history.iter().rev().filter(|entry| entry.group.as_deref() == Some(group));
+        let files = of_turn.flat_map(|entry| &entry.files);
+        let mut told: Vec<String> = Vec::new();
+        for line in files.map(|(path, operation)| format!("{} {}", done(operation), path.display())) {
+            if !told.contains(&line) {
+                told.push(line);
+            }
+        }
+        told
+    }
+}
+
+/// Waits for the turn's end; stops it when that is wanted, or when its time is up.
+async fn answered(
+    link: &Link,
+    turn: &Turn,
+    pending: Pending<'_>,
+    limit: Duration,
+    stop: &CancellationToken,
+) -> Result<Value, RequestError> {
+    // Beyond the turn's own limit, so that the time that cancelling takes is in it.
+    let answer = pending.answer(Instant::now() + limit + CANCELLING + CANCELLING);
+    tokio::pin!(answer);
+    tokio::select! {
+        answer = &mut answer => return answer,
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(limit) => {
+            tracing::warn!(turn = turn.name, "the turn takes longer than it may");
+        }
+    }
+    turn.over.cancel();
+    link.connection.notify("window/workDoneProgress/cancel", &json!({"token": turn.name}));
+    let timeout = RequestError::Timeout { method: "the turn".to_owned(), waited: limit };
+    match tokio::time::timeout(CANCELLING, answer).await {
+        Ok(answer) if stop.is_cancelled() => answer,
+        Ok(_) | Err(_) => Err(timeout),
+    }
+}
+
+fn done(operation: &FileOperation) -> &'static str {
+    match operation {
+        FileOperation::Created => "created",
+        FileOperation::Modified => "modified",
+        FileOperation::Deleted => "deleted",
+        FileOperation::Renamed { .. } => "renamed",
+    }
+}
+
+/// A name that no other turn has.
+fn name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("turn-{seconds:x}-{:x}-{number}", std::process::id())
+}

@@ -1,0 +1,276 @@
+//! The turn that runs, and what is heard of it: `$/progress` with its token, and the calls that belong to it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::events::{CallState, Event, Events};
+
+/// A turn of ours.
+#[derive(Debug)]
+pub struct Turn {
+    /// Our name for it: the token of its progress, and the group of its edits.
+    pub name: String,
+    /// Cancelled when it is over: nothing that it has begun goes on.
+    pub over: CancellationToken,
+    /// Calls that were begun for it.
+    calls: AtomicUsize,
+    heard: Mutex<Heard>,
+    events: Events,
+}
+
+/// What was heard of a turn.
+#[derive(Debug, Default, Clone)]
+pub struct Heard {
+    /// The server's name of the conversation.
+    pub conversation: Option<String>,
+    /// What the model has said, as far as it came.
+    pub reply: String,
+    /// Its calls, by the server's id: name and last known state.
+    pub calls: BTreeMap<String, (String, CallState)>,
+    /// Why it failed, in the server's words.
+    pub error: Option<String>,
+    /// Why it was cancelled, in the server's words.
+    pub cancelled: Option<String>,
+}
+
+/// The most that is kept of a reply, in bytes.
+const LONGEST_REPLY: usize = 1_000_000;
+/// So many calls of one turn are remembered.
+const MOST_CALLS: usize = 1_000;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Progress {
+    kind: String,
+    conversation_id: Option<String>,
+    reply: Option<String>,
+    #[serde(default)]
+    edit_agent_rounds: Vec<Value>,
+    #[serde(default)]
+    steps: Vec<Value>,
+    error: Option<Value>,
+    cancellation_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Round {
+    reply: Option<String>,
+    #[serde(default)]
+    tool_calls: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCall {
+    id: String,
+    name: String,
+    status: String,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    title: String,
+    status: String,
+}
+
+impl Turn {
+    fn new(name: String, events: Events) -> Self {
+        Self {
+            name,
+            over: CancellationToken::new(),
+            calls: AtomicUsize::new(0),
+            heard: Mutex::default(),
+            events,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was heard so far.
+    pub fn heard(&self) -> Heard {
+        self.state().clone()
+    }
+
+    /// Whether anything has come of it: then it cannot be begun anew.
+    pub fn has_begun(&self) -> bool {
+        self.calls.load(Ordering::Relaxed) > 0 || !self.state().reply.is_empty()
+    }
+
+    /// A call of it changed its state.
+    pub fn call(&self, id: &str, name: &str, state: CallState, detail: Option<String>) {
+        {
+            let mut heard = self.state();
+            let known = heard.calls.get(id).map(|(_, state)| *state);
+            if known == Some(state) || (known.is_none() && heard.calls.len() >= MOST_CALLS) {
+                return;
+            }
+            heard.calls.insert(id.to_owned(), (name.to_owned(), state));
+        }
+        self.events.send(Event::Call { name: name.to_owned(), state, detail });
+    }
+
+    /// A call of ours begins.
+    pub fn begin_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn progress(&self, value: &Value) {
+        let Ok(progress) = Progress::deserialize(value) else {
+            tracing::warn!("progress of a turn cannot be read");
+            return;
+        };
+        if let Some(conversation) = progress.conversation_id {
+            self.state().conversation = Some(conversation);
+        }
+        self.said(progress.reply);
+        for round in progress.edit_agent_rounds.iter().filter_map(|round| Round::deserialize(round).ok()) {
+            self.said(round.reply);
+            for call in round.tool_calls.iter().filter_map(|call| ToolCall::deserialize(call).ok()) {
+                if let Some(state) = CallState::of(&call.status) {
+                    self.call(&call.id, &call.name, state, call.error);
+                }
+            }
+        }
+        for step in progress.steps.iter().filter_map(|step| Step::deserialize(step).ok()) {
+            self.events.send(Event::Step { title: step.title, status: step.status });
+        }
+        if progress.kind == "end" {
+            let mut heard = self.state();
+            heard.error = progress.error.as_ref().map(words_of);
+            heard.cancelled = progress.cancellation_reason;
+        }
+    }
+
+    fn said(&self, text: Option<String>) {
+        let Some(text) = text.filter(|text| !text.is_empty()) else { return };
+        {
+            let mut heard = self.state();
+            if heard.reply.len() + text.len() > LONGEST_REPLY {
+                return;
+            }
+            heard.reply.push_str(&text);
+        }
+        self.events.send(Event::Reply(text));
+    }
+}
+
+/// An error as the server puts it: an object with a message, or a text.
+fn words_of(error: &Value) -> String {
+    let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
+    message.map_or_else(|| error.to_string(), str::to_owned)
+}
+
+/// The turns of one client: one at a time.
+#[derive(Debug, Default)]
+pub struct Turns(Mutex<Option<Arc<Turn>>>);
+
+/// A turn while it runs. Dropping it ends whatever it has begun.
+#[derive(Debug)]
+pub struct Running<'a> {
+    turns: &'a Turns,
+    /// The turn.
+    pub turn: Arc<Turn>,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.turn.over.cancel();
+        *self.turns.current_mut() = None;
+    }
+}
+
+/// The params of `$/progress` (LSP 3.17).
+#[derive(Deserialize)]
+struct Told {
+    token: Value,
+    value: Value,
+}
+
+impl Turns {
+    fn current_mut(&self) -> MutexGuard<'_, Option<Arc<Turn>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The turn that runs.
+    pub fn current(&self) -> Option<Arc<Turn>> {
+        self.current_mut().clone()
+    }
+
+    /// Begins a turn, if none runs.
+    pub fn begin(&self, name: String, events: Events) -> Option<Running<'_>> {
+        let mut current = self.current_mut();
+        if current.is_some() {
+            return None;
+        }
+        let turn = Arc::new(Turn::new(name, events));
+        *current = Some(turn.clone());
+        Some(Running { turns: self, turn })
+    }
+
+    /// Takes in progress, where it is of the turn that runs.
+    pub fn progress(&self, params: &Value) {
+        let Ok(told) = Told::deserialize(params) else { return };
+        if let Some(turn) = self.current().filter(|turn| told.token == Value::String(turn.name.clone())) {
+            turn.progress(&told.value);
+        }
+    }
+}
+
+/// A call of a turn, as it is told at the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CallSummary {
+    /// The tool.
+    pub name: String,
+    /// How it ended, or where it stood.
+    pub state: CallState,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+
+    #[test]
+    fn progress_of_the_running_turn_is_heard_and_nothing_else() {
+        let (sender, mut receiver) = unbounded_channel();
+        let turns = Turns::default();
+        let running = turns.begin("t1".into(), Events::to(sender.clone())).unwrap();
+        assert!(turns.begin("t2".into(), Events::to(sender)).is_none());
+        let told = |token: &str, value: Value| turns.progress(&json!({"token": token, "value": value}));
+        told("t1", json!({"kind": "begin", "title": "T", "conversationId": "c1", "turnId": "x"}));
+        told("t0", json!({"kind": "report", "reply": "another's"}));
+        told("t1", json!({"kind": "report", "reply": "a"}));
+        let call = |status: &str| json!({"id": "1", "name": "bash", "status": status, "error": "bad"});
+        for status in ["not started", "running", "running", "error", "no such word"] {
+            let round = json!({"roundId": "2", "reply": "", "toolCalls": [call(status), 5]});
+            told("t1", json!({"kind": "report", "editAgentRounds": [round, null]}));
+        }
+        told("t1", json!({"kind": "report", "editAgentRounds": [{"roundId": 1, "reply": "b"}]}));
+        told("t1", json!("odd"));
+        told("t1", json!({"kind": "end", "error": {"message": "no more", "code": 402}}));
+        let heard = running.turn.heard();
+        assert_eq!((heard.conversation.as_deref(), heard.reply.as_str()), (Some("c1"), "ab"));
+        assert_eq!(heard.error.as_deref(), Some("no more"));
+        let mut states = Vec::new();
+        while let Ok(event) = receiver.try_recv() {
+            if let Event::Call { state, .. } = event {
+                states.push(state);
+            }
+        }
+        assert_eq!(states, [CallState::Running, CallState::Error]);
+        let over = running.turn.over.clone();
+        drop(running);
+        assert!(over.is_cancelled() && turns.current().is_none());
+    }
+}

@@ -1,0 +1,84 @@
+//! Questions about documents that are no files of the workspace: the source of a library that a definition led to.
+//!
+//! They go to servers that run already, which is how an editor comes to such a file; none is started for it. What they say is for
+//! looking: a question whose answer would change such a document is answered with null.
+
+use serde_json::Value;
+use tower_lsp::jsonrpc::Error;
+
+use super::ask::{failed, is_empty};
+use super::features::Feature;
+use super::join;
+use super::room::{Inquiry, Room, deadline};
+use crate::lsp::relay::Stranger;
+
+/// What can be asked.
+const LOOKING: &[&str] = &[
+    "textDocument/hover",
+    "textDocument/definition",
+    "textDocument/declaration",
+    "textDocument/typeDefinition",
+    "textDocument/implementation",
+    "textDocument/references",
+    "textDocument/documentHighlight",
+    "textDocument/documentSymbol",
+    "textDocument/signatureHelp",
+    "textDocument/foldingRange",
+    "textDocument/selectionRange",
+];
+
+/// Answers from the first server of the document's language that says something.
+pub async fn answer(
+    room: &Room,
+    inquiry: &Inquiry,
+    feature: &Feature,
+    params: &Value,
+) -> Result<Value, Error> {
+    let uri = params["textDocument"]["uri"].as_str().unwrap_or_default();
+    let Some(stranger) = inquiry.strangers.get(uri).filter(|_| LOOKING.contains(&feature.method)) else {
+        return Ok(Value::Null);
+    };
+    let context = &inquiry.context;
+    let deadline = deadline(context, feature.method);
+    let mut failure = None;
+    for server in servers(inquiry, feature, &stranger) {
+        let running = context.manager.sessions_for(&context.view);
+        for session in running.into_iter().filter(|session| session.server() == server) {
+            let asked = async {
+                let _viewing = session.enter(&context.view, deadline).await?;
+                session.relay_stranger(&inquiry.speaker, &stranger, feature.method, params, deadline).await
+            };
+            match asked.await {
+                Ok(Some(mut value)) if !is_empty(&value) => {
+                    join::suit(room, feature.method, &mut value);
+                    return Ok(value);
+                }
+                Ok(_) => {}
+                Err(error) => failure = failure.or(Some(failed(&error))),
+            }
+        }
+    }
+    failure.map_or_else(|| Ok(join::nothing(feature)), Err)
+}
+
+/// The servers of the language of `stranger`, which its name tells, or the editor.
+fn servers<'a>(inquiry: &'a Inquiry, feature: &Feature, stranger: &Stranger) -> Vec<&'a str> {
+    let catalogue = inquiry.context.catalogue();
+    let name = stranger.uri.rsplit('/').next().unwrap_or_default();
+    let first = stranger.text.line(0);
+    let language = catalogue.language_of(name, first.as_deref()).unwrap_or(&stranger.language_id);
+    let servers = catalogue.servers_for(language).into_iter();
+    servers.filter(|(_, spec)| feature.strength.is_of(&spec.features)).map(|(server, _)| server).collect()
+}
+
+/// The editor has closed these: servers that have them open need them no more.
+pub async fn forget(inquiry: &Inquiry, uris: &[String]) {
+    if uris.is_empty() {
+        return;
+    }
+    for session in inquiry.context.manager.sessions_for(&inquiry.context.view) {
+        for uri in uris {
+            session.forget_stranger(uri).await;
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What servers say to the person before the editor, and what they ask (LSP 3.17, *ShowMessage*, *LogMessage*,
+//! *ShowMessage Request*). Each editor hears all servers of the workspace; a question goes to the one that came last.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::room::Room;
+use crate::lsp::people::Word;
+
+/// How long a person is waited for.
+const PERSON: Duration = Duration::from_secs(600);
+
+/// Passes on what servers say until the editor is gone.
+pub async fn run(room: Arc<Room>) {
+    let mut changes = room.live().changes();
+    let mut words = changes.borrow_and_update().server_words();
+    loop {
+        tokio::select! {
+            // First whether another runtime has come: the words of the one before may have ended with it.
+            biased;
+            () = room.gone.cancelled() => return,
+            changed = changes.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                words = changes.borrow_and_update().server_words();
+            }
+            word = words.recv() => match word {
+                Some(Word::Message { server, method, params }) => {
+                    room.editor.notify(method, signed(&server, params)).await;
+                }
+                Some(Word::Question { server, params, answer }) => {
+                    let editor = room.editor.clone();
+                    room.spawn(async move {
+                        let deadline = Instant::now() + PERSON;
+                        let asked = editor.request("window/showMessageRequest", signed(&server, params), deadline);
+                        if let Ok(chosen) = asked.await {
+                            // The server may have gone meanwhile.
+                            let _unheard = answer.send(chosen);
+                        }
+                    });
+                }
+                None => return,
+            },
+        }
+    }
+}
+
+/// A message, and who says it: to the editor there is one server.
+fn signed(server: &str, mut params: Value) -> Value {
+    if let Some(message) = params["message"].as_str() {
+        params["message"] = format!("{server}: {message}").into();
+    }
+    params
+}

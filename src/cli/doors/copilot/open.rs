@@ -1,0 +1,75 @@
+//! A runtime, and a client of the Copilot language server over it.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::bridges;
+use crate::bridges::copilot::server::{Copilot, CopilotOptions, Event, Events, ResultFormat, WantedNames};
+use crate::cli::approval::TerminalApprover;
+use crate::cli::args::tools::ProfileName;
+use crate::cli::doors::Start;
+use crate::policy::caller::CallerAccess;
+use crate::runtime::{Runtime, RuntimeOptions};
+use crate::tools::error::ToolError;
+use crate::tools::tool::Caller;
+
+/// What is open.
+pub struct Opened {
+    pub runtime: Runtime,
+    pub copilot: Copilot,
+    pub events: UnboundedReceiver<Event>,
+}
+
+/// Opens the workspace.
+pub fn runtime(start: &Start<'_>) -> Result<Runtime, ToolError> {
+    let global = &start.global;
+    let runtime = bridges::open(RuntimeOptions {
+        workspace: global.workspace.clone(),
+        cwd: start.cwd.clone(),
+        supervisor: None,
+        timeout: global.timeout,
+        install_missing: global.install,
+        trace: global.trace.clone(),
+        progress: None,
+    })?;
+    if let Some(log) = &start.log {
+        log.set_level(runtime.log_level());
+    }
+    Ok(runtime)
+}
+
+impl Opened {
+    /// Opens the workspace, and a client with the tools of `profile`; no server is started yet. What the model's calls need
+    /// leave for is asked at the terminal, where there is one.
+    pub async fn new(
+        start: &Start<'_>,
+        profile: Option<ProfileName>,
+        names: &[String],
+        format: ResultFormat,
+        traced: bool,
+    ) -> Result<Self, ToolError> {
+        let names = WantedNames::parse(names)?;
+        let runtime = runtime(start)?;
+        // The list is sent once: mounted servers are given the time to tell their tools.
+        runtime.settle().await;
+        let access = CallerAccess { profile: profile.map(Into::into), ..CallerAccess::default() };
+        let caller = Caller { session: "copilot".to_owned(), agent: None, access };
+        let (sender, events) = unbounded_channel();
+        let mut options = CopilotOptions::new(runtime.clone(), caller);
+        if let Some(terminal) = TerminalApprover::find() {
+            options.approver = Arc::new(terminal);
+        }
+        options.events = Events::to(sender);
+        options.names = names;
+        options.format = format;
+        options.traced = traced;
+        Ok(Self { copilot: Copilot::new(options)?, runtime, events })
+    }
+
+    /// Ends the server, and everything else.
+    pub async fn close(self) {
+        self.copilot.end().await;
+        self.runtime.shutdown().await;
+    }
+}

@@ -1,0 +1,221 @@
+//! `copilot agent` and `copilot chat`: turns, with what happens on the terminal while they run. The model's words go to
+//! stdout, everything about them to stderr.
+
+use std::io::IsTerminal;
+
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
+use tokio_util::sync::CancellationToken;
+
+use super::open::Opened;
+use crate::bridges::copilot::server::{CopilotError, Event, TurnOutcome, TurnRequest};
+use crate::cli::args::Format;
+use crate::cli::args::copilot::{CopilotAgent, CopilotTurns};
+use crate::cli::console::Console;
+use crate::cli::doors::Start;
+use crate::cli::exit::{self, Status};
+use crate::cli::input::Input;
+use crate::cli::render::{copilot as render, verdict};
+use crate::cli::reply::Reply;
+use crate::cli::signals::Signals;
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// `copilot agent`
+pub async fn agent(arguments: CopilotAgent, start: Start<'_>) -> Result<Reply, ToolError> {
+    let CopilotAgent { prompt, turns } = arguments;
+    let prompt = match prompt.as_str() {
+        "-" => Input::Stdin.text("the prompt").await?,
+        _ => prompt,
+    };
+    if prompt.trim().is_empty() {
+        return Err(ToolError::new(ErrorCode::InvalidArgs, "the prompt is empty"));
+    }
+    let mut opened =
+        Opened::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
+    let mut signals = Signals::listen()?;
+    let mut shown = Shown::new(&start);
+    open_all(&opened, &turns).await?;
+    let outcome = shown.turn(&mut opened, &request(prompt, &turns), &mut signals).await;
+    opened.close().await;
+    let outcome = outcome.map_err(|error| shown.explained(error))?;
+    let out = match start.global.format {
+        Format::Json => {
+            let mut out = json!({"ok": outcome.error.is_none() && !outcome.cancelled});
+            if let (Some(out), serde_json::Value::Object(more)) = (out.as_object_mut(), json!(outcome)) {
+                out.extend(more);
+            }
+            format!("{out}\n")
+        }
+        _ => String::new(),
+    };
+    Ok(Reply { out, lines: shown.end(&outcome), status: status_of(&outcome) })
+}
+
+/// `copilot chat`: one conversation, a turn for each line, until the input ends. An interrupt ends the turn that runs, and the
+/// conversation where none does.
+pub async fn chat(turns: CopilotTurns, start: Start<'_>) -> Result<Reply, ToolError> {
+    let mut opened =
+        Opened::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
+    let mut signals = Signals::listen()?;
+    let mut shown = Shown::new(&start);
+    open_all(&opened, &turns).await?;
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    let mut last = Status::Answered;
+    if std::io::stdin().is_terminal() {
+        start.console.tell(&["a line is a turn; Ctrl-D ends".to_owned()]);
+    }
+    while let Some(prompt) = next_line(&mut lines, &mut signals).await? {
+        if prompt.trim().is_empty() {
+            continue;
+        }
+        let request = TurnRequest { goes_on: true, ..request(prompt, &turns) };
+        match shown.turn(&mut opened, &request, &mut signals).await {
+            Ok(outcome) => {
+                if start.global.format == Format::Json {
+                    let written = start.console.print(&format!("{}\n", json!(outcome)));
+                    written.map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
+                }
+                start.console.tell(&shown.end(&outcome));
+                last = status_of(&outcome);
+            }
+            Err(error @ (CopilotError::Ended { .. } | CopilotError::Timeout { .. })) => {
+                let error = shown.explained(error);
+                start.console.tell(&verdict::error(&error, &start.console.err));
+                last = exit::of_error(&error);
+            }
+            Err(error) => {
+                opened.close().await;
+                return Err(shown.explained(error));
+            }
+        }
+    }
+    opened.close().await;
+    Ok(Reply { out: String::new(), lines: Vec::new(), status: last })
+}
+
+/// Opens the files that were named. Where that fails, what is open already ends with its owner.
+async fn open_all(opened: &Opened, turns: &CopilotTurns) -> Result<(), ToolError> {
+    for path in &turns.open {
+        opened.copilot.open_document(path).await?;
+    }
+    Ok(())
+}
+
+/// The next line that is typed; `None` at the end of the input, or after an interrupt.
+async fn next_line(
+    lines: &mut Lines<BufReader<Stdin>>,
+    signals: &mut Signals,
+) -> Result<Option<String>, ToolError> {
+    tokio::select! {
+        line = lines.next_line() => line.map_err(|error| {
+            ToolError::new(ErrorCode::InvalidArgs, format!("the input cannot be read: {error}"))
+        }),
+        () = signals.next() => Ok(None),
+    }
+}
+
+fn request(prompt: String, turns: &CopilotTurns) -> TurnRequest {
+    TurnRequest {
+        mode: turns.mode.into(),
+        model: turns.model.clone(),
+        provider: turns.provider.clone(),
+        limit: turns.limit(),
+        ..TurnRequest::new(prompt)
+    }
+}
+
+fn status_of(outcome: &TurnOutcome) -> Status {
+    match outcome {
+        TurnOutcome { cancelled: true, .. } => Status::Interrupted,
+        TurnOutcome { error: Some(_), .. } => Status::Failed,
+        _ => Status::Answered,
+    }
+}
+
+/// What is on the terminal while a turn runs.
+struct Shown<'a> {
+    console: &'a Console,
+    /// The model's words are shown as they come; not where the whole outcome is printed as JSON.
+    words: bool,
+    /// The line of the model's words is not ended yet.
+    open_line: bool,
+    /// The turn that was begun last.
+    turn: Option<String>,
+    /// Calls have been begun for it.
+    worked: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn new(start: &Start<'a>) -> Self {
+        let words = start.global.format != Format::Json;
+        Self { console: start.console, words, open_line: false, turn: None, worked: false }
+    }
+
+    /// Runs a turn and shows what happens; an interrupt cancels it.
+    async fn turn(
+        &mut self,
+        opened: &mut Opened,
+        request: &TurnRequest,
+        signals: &mut Signals,
+    ) -> Result<TurnOutcome, CopilotError> {
+        let stop = CancellationToken::new();
+        let turn = opened.copilot.turn(request, &stop);
+        tokio::pin!(turn);
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                Some(event) = opened.events.recv() => self.event(&event),
+                outcome = &mut turn => break outcome,
+                () = signals.next(), if !stop.is_cancelled() => stop.cancel(),
+            }
+        };
+        while let Ok(event) = opened.events.try_recv() {
+            self.event(&event);
+        }
+        self.end_line();
+        outcome
+    }
+
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::Begun { turn } => {
+                self.turn = Some(turn.clone());
+                self.worked = false;
+            }
+            Event::Reply(text) => {
+                if self.words && self.console.print(&render::words(text)).is_ok() {
+                    self.open_line = !text.ends_with('\n');
+                }
+            }
+            other => {
+                self.worked |= matches!(other, Event::Call { .. });
+                if let Some(line) = render::event(other, &self.console.err) {
+                    self.end_line();
+                    self.console.tell(&[line]);
+                }
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.open_line) {
+            // Nobody reads any more: the status tells the rest.
+            let _gone = self.console.print("\n");
+        }
+    }
+
+    /// What is said of a turn when it is over.
+    fn end(&self, outcome: &TurnOutcome) -> Vec<String> {
+        render::end(outcome, &self.console.err)
+    }
+
+    /// An error, with the way to take back what the turn had done by then.
+    fn explained(&self, error: CopilotError) -> ToolError {
+        let error = ToolError::from(error);
+        match self.turn.as_ref().filter(|_| self.worked && error.hint.is_none()) {
+            Some(turn) => error
+                .with_hint(format!("what it has changed is taken back by: lsp-tools copilot undo {turn}")),
+            None => error,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How the Copilot language server's matters look: its state, its list of tools, and a turn.
+
+use anstyle::Style;
+
+use super::look::{BOLD, DIM};
+use super::table::{Cell, table};
+use super::{Look, escape};
+use crate::bridges::copilot::server::register::{Origin, Registration};
+use crate::bridges::copilot::server::sign_in::DeviceCode;
+use crate::bridges::copilot::server::status::Status;
+use crate::bridges::copilot::server::{CallState, Event, Report, TurnOutcome};
+
+/// `copilot status`
+pub fn report(report: &Report, look: &Look) -> String {
+    let word = |key: &str| report.server[key].as_str().map(|word| escape::words(word));
+    let name = word("name").unwrap_or_else(|| "GitHub Copilot Language Server".to_owned());
+    let version = word("version").map(|version| format!(" {version}")).unwrap_or_default();
+    let mut out = format!("{}{version}\n", look.paint(BOLD, &name));
+    out.push_str(&signed(&report.status));
+    if let Some(models) = &report.models {
+        let told = |model: &crate::bridges::copilot::server::models::Model| {
+            let id = escape::words(&model.id);
+            if model.is_chat_default { format!("{id} (default)") } else { id }
+        };
+        let models: Vec<String> = models.iter().map(told).collect();
+        out.push_str(&format!("models: {}\n", models.join(", ")));
+    }
+    let registration = &report.registration;
+    let servers = registration.tools.iter().filter(|tool| tool.origin == Origin::Server).count();
+    let left_out = match registration.left_out.len() {
+        0 => String::new(),
+        count => format!("; {count} left out, which `lsp-tools copilot tools` explains"),
+    };
+    out.push_str(&format!("tools: {} of ours, {servers} of the server's{left_out}\n", registration.ours()));
+    out
+}
+
+/// Whether somebody is signed in, and what to do where nobody is.
+pub fn signed(status: &Status) -> String {
+    match (&status.user, status.signed_in()) {
+        (Some(user), true) => format!("signed in as {}\n", escape::words(user)),
+        (None, true) => "signed in\n".to_owned(),
+        (_, false) => {
+            let word = status.auth.as_deref().unwrap_or("it has not said");
+            format!("not signed in ({}); run: lsp-tools copilot sign-in\n", escape::words(word))
+        }
+    }
+}
+
+/// What the user does with a code.
+pub fn code(code: &DeviceCode) -> Vec<String> {
+    let minutes = code.expires_in.map(|seconds| format!(" within {} minutes", seconds.div_ceil(60)));
+    vec![
+        format!("open {} and enter the code:", escape::words(&code.verification_uri)),
+        format!("    {}", escape::words(&code.user_code)),
+        format!("waiting for you to do so{}; Ctrl-C gives up", minutes.unwrap_or_default()),
+    ]
+}
+
+/// `copilot tools`
+pub fn tools(registration: &Registration, look: &Look) -> String {
+    let rows: Vec<Vec<Cell>> = registration
+        .tools
+        .iter()
+        .map(|tool| {
+            let whose = match tool.origin {
+                Origin::Ours => "ours",
+                Origin::Server => "the server's",
+                Origin::Other => "another's",
+            };
+            let state = if tool.enabled { "enabled" } else { "disabled" };
+            let note = if tool.replaces_servers { "in place of the server's own" } else { "" };
+            let style = if tool.enabled { Style::new() } else { DIM };
+            vec![
+                Cell::new(escape::words(&tool.name), style),
+                Cell::plain(whose),
+                Cell::plain(state),
+                Cell::plain(note),
+            ]
+        })
+        .collect();
+    table(&["tool", "whose", "state", ""], &rows, look)
+}
+
+/// What is not in the list as it should be.
+pub fn left_out(registration: &Registration) -> Vec<String> {
+    let left_out = registration.left_out.iter();
+    let left_out = left_out.map(|tool| {
+        format!("warning: {} is not registered: {}", escape::words(&tool.name), escape::words(&tool.why))
+    });
+    let hidden = registration.hidden.iter();
+    let hidden = hidden.map(|name| format!("the server's own {} is hidden", escape::words(name)));
+    let unlocked = registration.unlocked.iter();
+    let unlocked = unlocked.map(|name| format!("the server's {} writes through ours", escape::words(name)));
+    let names = registration.names.iter().filter(|named| !named.registered);
+    let names = names.map(|named| format!("{} is not offered: {}", named.name, escape::words(&named.why)));
+    let oddities = registration.oddities.iter().map(|said| format!("warning: {}", escape::words(said)));
+    left_out.chain(hidden).chain(unlocked).chain(names).chain(oddities).collect()
+}
+
+/// The model's words.
+pub fn words(text: &str) -> String {
+    escape::block(text)
+}
+
+/// A line for stderr about what happens, where it is worth one.
+pub fn event(event: &Event, look: &Look) -> Option<String> {
+    let line = match event {
+        Event::Starting => "the Copilot language server is being started".to_owned(),
+        Event::Ended { detail, pause_ms } => {
+            let detail = escape::words(detail);
+            return Some(format!(
+                "warning: the Copilot language server ended ({detail}); again in {pause_ms} ms"
+            ));
+        }
+        Event::Restarted { tools } => {
+            return Some(format!("it runs again, with {tools} tools of ours; a conversation begins anew"));
+        }
+        Event::Said(message) => format!("Copilot: {}", escape::words(message)),
+        Event::Call { name, state, detail } => {
+            let mark = match state {
+                CallState::Running => "→",
+                CallState::Completed => "✓",
+                CallState::Error => "✗",
+                CallState::Cancelled => "–",
+            };
+            let detail = detail.as_ref().map(|detail| format!(": {}", escape::words(detail)));
+            format!("{mark} {}{}", escape::words(name), detail.unwrap_or_default())
+        }
+        Event::Step { title, status } => format!("{}: {}", escape::words(title), escape::words(status)),
+        Event::Begun { .. } | Event::Reply(_) => return None,
+    };
+    Some(look.paint(DIM, &line))
+}
+
+/// What is said of a turn when it is over.
+pub fn end(outcome: &TurnOutcome, look: &Look) -> Vec<String> {
+    let mut lines: Vec<String> = outcome.edits.iter().map(|edit| escape::words(edit)).collect();
+    if !outcome.edits.is_empty() {
+        lines.push(look.paint(DIM, &format!("to take that back: lsp-tools copilot undo {}", outcome.turn)));
+    }
+    if let Some(error) = &outcome.error {
+        lines.push(format!("error: the turn failed: {}", escape::words(error)));
+    }
+    if outcome.cancelled {
+        lines.push("the turn was cancelled".to_owned());
+    }
+    lines
+}

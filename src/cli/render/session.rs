@@ -1,0 +1,131 @@
+//! A session of a model with tools: what it says, what it calls, and what comes back.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::escape;
+use super::look::{BAD, BOLD, DIM, GOOD, Look, WARN};
+
+/// So many lines of a result are shown.
+const MOST_LINES: usize = 40;
+/// And so many characters of its arguments.
+const MOST_ARGUMENTS: usize = 2_000;
+
+/// A session that is being shown: results come by the number of their call.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// The tools of calls under way.
+    calls: HashMap<String, String>,
+}
+
+/// The model's own words in an event, for stdout; an agent's are told by [`Session::lines`].
+pub fn words(event: &Value) -> String {
+    match (kind(event), event.get("agentId")) {
+        ("assistant.message", None) => match text(&event["data"], "content") {
+            "" => String::new(),
+            words => format!("{}\n", escape::block(words).trim_end()),
+        },
+        _ => String::new(),
+    }
+}
+
+impl Session {
+    /// What an event tells beside them, for stderr.
+    pub fn lines(&mut self, event: &Value, look: &Look) -> Vec<String> {
+        let data = &event["data"];
+        let of_agent = event.get("agentId").is_some();
+        let named = |style, what: &str, key: &str| {
+            vec![format!("{} {}", look.paint(style, what), escape::line(text(data, key)))]
+        };
+        let mut lines = match kind(event) {
+            "assistant.message" if of_agent => block(text(data, "content"), look),
+            "tool.execution_start" => {
+                self.calls.insert(text(data, "toolCallId").to_owned(), text(data, "toolName").to_owned());
+                vec![called(data, look)]
+            }
+            "tool.execution_complete" => {
+                let tool = self.calls.remove(text(data, "toolCallId")).unwrap_or_default();
+                result(&tool, data, look)
+            }
+            "subagent.started" => named(BOLD, "agent", "agentName"),
+            "subagent.failed" => named(BAD, "agent failed:", "error"),
+            "session.warning" => named(WARN, "warning:", "message"),
+            _ => Vec::new(),
+        };
+        if of_agent {
+            lines.iter_mut().for_each(|line| line.insert_str(0, "  "));
+        }
+        lines
+    }
+}
+
+fn called(data: &Value, look: &Look) -> String {
+    let arguments = data.get("arguments").map(Value::to_string).unwrap_or_default();
+    let shown: String = arguments.chars().take(MOST_ARGUMENTS).collect();
+    let more = if shown.len() < arguments.len() { " …" } else { "" };
+    format!(
+        "{} {} {}{more}",
+        look.paint(GOOD, "→"),
+        look.paint(BOLD, &escape::line(text(data, "toolName"))),
+        escape::line(&shown)
+    )
+}
+
+fn result(tool: &str, data: &Value, look: &Look) -> Vec<String> {
+    let failed = data.get("success") == Some(&Value::Bool(false));
+    let said = if failed { &data["error"]["message"] } else { &data["result"]["content"] };
+    let how = if failed { look.paint(BAD, "failed") } else { String::new() };
+    let head = format!("{} {} {how}", look.paint(DIM, "←"), escape::line(tool));
+    let mut lines = vec![head.trim_end().to_owned()];
+    lines.extend(block(said.as_str().unwrap_or_default(), look));
+    lines
+}
+
+fn block(words: &str, look: &Look) -> Vec<String> {
+    let words = escape::block(words.trim_end());
+    let all: Vec<&str> = words.lines().collect();
+    let mut lines: Vec<String> =
+        all.iter().take(MOST_LINES).map(|line| look.paint(DIM, &format!("    {line}"))).collect();
+    if all.len() > MOST_LINES {
+        lines.push(look.paint(DIM, &format!("    … {} more lines", all.len() - MOST_LINES)));
+    }
+    lines
+}
+
+fn kind(event: &Value) -> &str {
+    text(event, "type")
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_said_called_and_answered() {
+        let said = json!({"type": "assistant.message", "data": {"content": "Look:\u{1b}[2K\nthere"}});
+        assert_eq!(words(&said), "Look:\\u{1b}[2K\nthere\n");
+        let mut session = Session::default();
+        let mut lines = |event: &Value| session.lines(event, &Look::PLAIN);
+        assert!(lines(&said).is_empty());
+        let of_agent = json!({"type": "assistant.message", "agentId": "a", "data": {"content": "x"}});
+        assert_eq!((words(&of_agent).as_str(), lines(&of_agent)), ("", vec!["      x".to_owned()]));
+        let call = |id: &str, tool: &str| json!({"type": "tool.execution_start", "data": {"toolCallId": id, "toolName": tool, "arguments": {"path": "a"}}});
+        assert_eq!(lines(&call("1", "read")), ["→ read {\"path\":\"a\"}"]);
+        lines(&call("2", "list"));
+        let failed = json!({"type": "tool.execution_complete", "data": {"toolCallId": "1", "success": false, "error": {"message": "no\n"}}});
+        assert_eq!(lines(&failed), ["← read failed", "    no"]);
+        let long = json!({
+            "type": "tool.execution_complete",
+            "data": {"toolCallId": "2", "success": true, "result": {"content": "x\n".repeat(60)}},
+        });
+        let long = lines(&long);
+        assert_eq!((long[0].as_str(), long[41].as_str()), ("← list", "    … 20 more lines"));
+        assert!(lines(&json!({"type": "other"})).is_empty());
+    }
+}

@@ -1,0 +1,51 @@
+//! `[chats]`: whether agents may know of the user's chats, and where these are.
+//!
+//! Only the user's own settings count: chats are private, and a project must not be able to have them read.
+
+use serde::Deserialize;
+use toml::Table;
+
+use crate::config::layer::{Layer, Origin};
+use crate::config::schema::Shape::{Flag, Texts};
+use crate::config::schema::{Field, plain};
+
+pub(super) const CHATS: &[Field] =
+    &[plain("enabled", Flag), plain("vscode", Texts), plain("copilot-cli", Texts)];
+
+/// Whether agents may know of the user's chats, and where these are.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ChatSettings {
+    /// Whether there are tools that tell of them (there are none).
+    pub enabled: bool,
+    /// Folders called `User` of VS Code and its kin, instead of the usual ones; from `/` or `~/`.
+    pub vscode: Option<Vec<String>>,
+    /// Folders of Copilot's command line, instead of the usual one; from `/` or `~/`.
+    pub copilot_cli: Option<Vec<String>>,
+}
+
+impl ChatSettings {
+    /// The folders by the key that names them.
+    pub(super) fn folders(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let vscode = self.vscode.iter().flatten().map(|folder| ("vscode", folder));
+        vscode.chain(self.copilot_cli.iter().flatten().map(|folder| ("copilot-cli", folder)))
+    }
+}
+
+/// Takes out what a project says of it; a sentence where there was something.
+pub(super) fn leave_out(layer: &Layer, table: &mut Table) -> Option<String> {
+    if !matches!(layer.origin, Origin::Project { .. }) {
+        return None;
+    }
+    table.remove("chats")?;
+    Some(format!(
+        "`chats` of `{}` does not count: only the user's own settings say who may know of chats",
+        layer.file
+    ))
+}
+
+/// What is wrong with a folder, if something is.
+pub(super) fn fault(key: &str, folder: &str) -> Option<String> {
+    let rooted = folder.starts_with('/') || folder.starts_with("~/");
+    (!rooted).then(|| format!("`chats.{key}` names `{folder}`; give a path from `/` or `~/`"))
+}

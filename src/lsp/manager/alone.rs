@@ -1,0 +1,40 @@
+//! A server that a door of ours starts for itself: found and spawned like any other, asked for no file.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use super::{Manager, Unavailable, launch};
+use crate::lsp::process::{ServerProcess, Spawn};
+use crate::lsp::wire::Trace;
+use crate::workspace::WorkspacePath;
+
+impl Manager {
+    /// Starts the program of `server` in the workspace's root. Whoever calls talks to it, and ends it.
+    ///
+    /// # Errors
+    /// [`Unavailable::Missing`] where it is nowhere, [`Unavailable::Failed`] where the system does not start it.
+    pub async fn spawn_alone(&self, server: &str) -> Result<ServerProcess, Unavailable> {
+        let setup = &self.shared.setup;
+        if self.shared.stopping.is_cancelled() {
+            return Err(Unavailable::Stopping);
+        }
+        let root = WorkspacePath::root();
+        let spec = self.shared.spec(server)?;
+        let located = launch::find(setup, server, spec, &root)?;
+        let spec = spec.expanded(setup.workspace.root(), &located.program).server;
+        let spawn = Spawn {
+            name: server.to_owned(),
+            program: located.program.clone(),
+            args: spec.command.iter().skip(1).map(OsString::from).collect(),
+            env: launch::variables(setup, &spec, &located, None),
+            cwd: setup.workspace.root().to_owned(),
+        };
+        let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
+        setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))
+    }
+
+    /// Where every message to and from servers is recorded, if it is.
+    pub fn trace(&self) -> Option<Arc<Trace>> {
+        self.shared.setup.trace.clone()
+    }
+}

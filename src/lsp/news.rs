@@ -1,0 +1,30 @@
+//! What a server says without being asked that makes its last findings old.
+
+use super::session::Session;
+use crate::workspace::WorkspacePath;
+
+/// How much a server had said of a file at some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    refreshes: u64,
+    news: u64,
+}
+
+impl Session {
+    /// How much the server has said by now that concerns its findings in `path`: another number once it asks to be asked again
+    /// (LSP 3.17, *Diagnostics Refresh*) or pushes other findings than before.
+    pub fn mark(&self, path: &WorkspacePath) -> Mark {
+        Mark { refreshes: self.state.refreshes(), news: self.state.news(path) }
+    }
+
+    /// Waits until [`mark`](Self::mark) is another one than `known`, or the server has ended.
+    pub async fn wait_news(&self, path: &WorkspacePath, known: Mark) {
+        let mut bell = self.state.listen();
+        while self.mark(path) == known {
+            tokio::select! {
+                rung = bell.changed() => if rung.is_err() { return },
+                _ = self.connection.wait_closed() => return,
+            }
+        }
+    }
+}

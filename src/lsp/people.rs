@@ -1,0 +1,106 @@
+//! The people who sit before editors: what servers have to say to them, and what servers ask them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+/// Words that wait for an editor that does not read; it misses what comes beyond.
+const WAITING: usize = 256;
+
+/// What a server says.
+#[derive(Debug)]
+pub enum Word {
+    /// To be shown, or noted in a log.
+    Message {
+        /// The server's key.
+        server: String,
+        /// `window/showMessage` or `window/logMessage` (LSP 3.17).
+        method: &'static str,
+        /// As the server sent them.
+        params: Value,
+    },
+    /// To be asked (LSP 3.17, *ShowMessage Request*).
+    Question {
+        /// The server's key.
+        server: String,
+        /// As the server sent them.
+        params: Value,
+        /// The chosen `MessageActionItem`; dropped where nobody chooses.
+        answer: oneshot::Sender<Value>,
+    },
+}
+
+/// Everyone who hears the servers of a workspace. Cheap to clone: all clones are the same.
+#[derive(Debug, Clone, Default)]
+pub struct People(Arc<Mutex<Vec<mpsc::Sender<Word>>>>);
+
+impl People {
+    /// One more, for as long as the receiver lives.
+    pub fn join(&self) -> mpsc::Receiver<Word> {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        receiver
+    }
+
+    /// Tells everyone.
+    pub(super) fn tell(&self, server: &str, method: &'static str, params: &Value) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| {
+            let word = Word::Message { server: server.to_owned(), method, params: params.clone() };
+            !matches!(one.try_send(word), Err(mpsc::error::TrySendError::Closed(_)))
+        });
+    }
+
+    /// Asks whoever came last; the choice, or null where there is nobody to choose.
+    pub(super) fn ask(&self, server: &str, params: Value) -> impl Future<Output = Value> + Send + use<> {
+        let (answer, chosen) = oneshot::channel();
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| !one.is_closed());
+        if let Some(one) = all.last() {
+            // Who has no room left for it cannot be asked: what is dropped then answers for them.
+            let _unasked = one.try_send(Word::Question { server: server.to_owned(), params, answer });
+        }
+        async move { chosen.await.unwrap_or_default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn everyone_hears_and_the_last_one_is_asked() {
+        let people = People::default();
+        assert_eq!(people.ask("one", json!({})).await, Value::Null, "nobody is there");
+        let (mut first, mut last) = (people.join(), people.join());
+        people.tell("one", "window/showMessage", &json!({"message": "x"}));
+        for heard in [&mut first, &mut last] {
+            let Some(Word::Message { server, params, .. }) = heard.recv().await else { panic!("no message") };
+            assert_eq!((server.as_str(), &params["message"]), ("one", &json!("x")));
+        }
+        let asked = people.ask("one", json!({"message": "?"}));
+        let Some(Word::Question { answer, .. }) = last.recv().await else { panic!("no question") };
+        answer.send(json!({"title": "Yes"})).expect("somebody waits");
+        assert_eq!(asked.await, json!({"title": "Yes"}));
+        assert!(first.try_recv().is_err(), "only one is asked");
+        // Who goes away without an answer has chosen nothing.
+        let asked = people.ask("one", json!({}));
+        drop(last);
+        assert_eq!(asked.await, Value::Null);
+        drop(first);
+        assert_eq!(people.ask("one", json!({})).await, Value::Null);
+    }
+
+    #[test]
+    fn who_does_not_listen_takes_no_memory_without_end() {
+        let people = People::default();
+        let deaf = people.join();
+        for _ in 0..10 * WAITING {
+            people.tell("one", "window/logMessage", &Value::Null);
+        }
+        assert_eq!(deaf.len(), WAITING);
+    }
+}

@@ -1,0 +1,249 @@
+//! Hooks files of a repository: `.github/hooks/*.json`, in the shape of the Copilot command line and in Claude's.
+//!
+//! ```json
+//! {"version": 1, "hooks": {
+//!   "preToolUse": [{"type": "command", "bash": "./check.sh", "timeoutSec": 5, "cwd": "tools", "env": {"A": "b"}}],
+//!   "PostToolUse": [{"matcher": "edit|write", "hooks": [{"type": "command", "command": "./log.sh", "timeout": 5}]}]
+//! }}
+//! ```
+//!
+//! Only what stands around calls of tools is taken: `preToolUse`, `postToolUse` (after a success) and `postToolUseFailure`. A file
+//! whose owner trusted it and that cannot be understood is no file without hooks: what it should have kept from running must
+//! not run for that.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Does, Hears, Hook, Hooks, Speech};
+use crate::workspace::{EntryKind, ListQuery, ReadError, Until, Workspace};
+
+/// Where they are.
+pub const FOLDER: &str = ".github/hooks";
+/// The most files that are read.
+const MOST_FILES: usize = 100;
+/// The largest file, in bytes.
+const MOST_BYTES: u64 = 128 << 10;
+/// How long the look into the folder may take.
+const LOOK: Duration = Duration::from_secs(2);
+/// What a hook may take that says nothing of it, as the two programs have it.
+const USUAL: Duration = Duration::from_secs(30);
+const USUAL_OF_CLAUDE: Duration = Duration::from_secs(60);
+/// No hook may take longer.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// A hooks file of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookFile {
+    /// Its path in the workspace.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The hooks files of the workspace, by name.
+///
+/// # Errors
+/// Where the folder or one of them is there and cannot be read.
+pub fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
+    let Ok(folder) = workspace.path(FOLDER.as_ref()) else { return Ok(Vec::new()) };
+    let until = Until::new(Instant::now() + LOOK);
+    let query = ListQuery { under: folder, recursive: false, max: MOST_FILES, until };
+    let listing = match workspace.list(&query) {
+        Ok(listing) => listing,
+        Err(ReadError::NotFound { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut files = Vec::new();
+    for entry in listing.entries {
+        let Some(path) = entry.path.as_path().to_str() else { continue };
+        if entry.kind == EntryKind::Directory || !path.ends_with(".json") {
+            continue;
+        }
+        let text = workspace.read_text_up_to(&entry.path, MOST_BYTES)?.text;
+        files.push(HookFile { path: path.to_owned(), text });
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    version: Option<u64>,
+    #[serde(default)]
+    disable_all_hooks: bool,
+    #[serde(default)]
+    hooks: BTreeMap<String, Vec<Value>>,
+}
+
+/// One entry of the Copilot shape, and one of the inner entries of Claude's.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    bash: Option<String>,
+    command: Option<String>,
+    cwd: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    timeout_sec: Option<f64>,
+    timeout: Option<f64>,
+    matcher: Option<String>,
+}
+
+/// A group of Claude's shape.
+#[derive(Deserialize)]
+struct Group {
+    matcher: Option<String>,
+    hooks: Vec<Entry>,
+}
+
+impl HookFile {
+    /// Its name, for people.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    /// The hooks that it holds.
+    ///
+    /// # Errors
+    /// A sentence that says what cannot be understood, or not be run here.
+    pub fn hooks(&self) -> Result<Hooks, String> {
+        let said = |what: String| format!("{}: {what}", self.path);
+        let file: File = serde_json::from_str(&self.text).map_err(|error| said(error.to_string()))?;
+        if let Some(other) = file.version.filter(|version| *version != 1) {
+            return Err(said(format!("`version` is {other}, accepted: 1")));
+        }
+        let mut hooks = Hooks::default();
+        if file.disable_all_hooks {
+            return Ok(hooks);
+        }
+        for (event, entries) in file.hooks {
+            let (into, hears) = match event.as_str() {
+                "preToolUse" | "PreToolUse" => (&mut hooks.pre, Hears::All),
+                "postToolUse" | "PostToolUse" => (&mut hooks.post, Hears::Successes),
+                "postToolUseFailure" | "PostToolUseFailure" => (&mut hooks.post, Hears::Failures),
+                _ => continue,
+            };
+            for entry in entries {
+                into.extend(self.of_entry(entry, hears).map_err(|what| said(format!("`{event}`: {what}")))?);
+            }
+        }
+        Ok(hooks)
+    }
+
+    fn of_entry(&self, entry: Value, hears: Hears) -> Result<Vec<Hook>, String> {
+        let read = |error: serde_json::Error| error.to_string();
+        if entry.get("hooks").is_some() {
+            let group: Group = serde_json::from_value(entry).map_err(read)?;
+            let matcher = group.matcher.as_deref();
+            let inner = group.hooks.into_iter();
+            return inner.map(|entry| self.hook(entry, matcher, hears, Speech::Claude)).collect();
+        }
+        let entry: Entry = serde_json::from_value(entry).map_err(read)?;
+        let matcher = entry.matcher.clone();
+        Ok(vec![self.hook(entry, matcher.as_deref(), hears, Speech::Copilot)?])
+    }
+
+    fn hook(
+        &self,
+        entry: Entry,
+        matcher: Option<&str>,
+        hears: Hears,
+        speech: Speech,
+    ) -> Result<Hook, String> {
+        if let Some(kind) = entry.kind.filter(|kind| kind != "command") {
+            return Err(format!("hooks of type `{}` are not run here", kind.escape_debug()));
+        }
+        let command = entry.bash.or(entry.command).filter(|command| !command.trim().is_empty());
+        let command = command.ok_or("there is no `bash` (or `command`) that says what to run")?;
+        let usual = if speech == Speech::Claude { USUAL_OF_CLAUDE } else { USUAL };
+        let seconds = entry.timeout_sec.or(entry.timeout);
+        let timeout = seconds.map_or(Ok(usual), Duration::try_from_secs_f64);
+        let timeout = timeout.map_err(|_| "its time limit is no number of seconds")?;
+        Ok(Hook {
+            name: self.name().to_owned(),
+            does: Does::Shell { command, cwd: entry.cwd, env: entry.env },
+            tools: super::Tools::Matching(matcher.map_or(Ok(None), pattern)?),
+            timeout: timeout.clamp(Duration::from_millis(1), LONGEST),
+            hears,
+            speech,
+        })
+    }
+}
+
+/// A matcher: the names of tools that it means, as a whole, in small letters or large ones; none means all.
+fn pattern(matcher: &str) -> Result<Option<Regex>, String> {
+    if matcher.is_empty() || matcher == "*" {
+        return Ok(None);
+    }
+    let pattern = RegexBuilder::new(&format!("^(?:{matcher})$")).case_insensitive(true).build();
+    pattern.map(Some).map_err(|_| format!("the matcher `{}` is no pattern", matcher.escape_debug()))
+}
+
+/// The words of a shell command that may be names of files, whatever the shell makes of them.
+pub fn words(command: &str) -> impl Iterator<Item = &str> {
+    let between = |character: char| character.is_whitespace() || ";|&()<>`\"'={}".contains(character);
+    command.split(between).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Result<Hooks, String> {
+        HookFile { path: ".github/hooks/h.json".into(), text: text.into() }.hooks()
+    }
+
+    #[test]
+    fn both_shapes_are_read_from_one_file() {
+        let hooks = file(
+            r#"{"version": 1, "hooks": {
+                "preToolUse": [{"type": "command", "bash": "./check.sh", "powershell": "x", "timeoutSec": 5}],
+                "PreToolUse": [{"matcher": "Edit|write", "hooks": [{"type": "command", "command": "y"}]}],
+                "postToolUseFailure": [{"bash": "z"}],
+                "sessionStart": [{"type": "prompt"}]}}"#,
+        )
+        .unwrap();
+        let claude = &hooks.pre[0];
+        assert!(claude.sees("edit") && claude.sees("write") && !claude.sees("lsp_edit"));
+        assert_eq!((claude.timeout, claude.speech), (USUAL_OF_CLAUDE, Speech::Claude));
+        assert_eq!((hooks.pre[1].timeout, hooks.pre[1].speech), (Duration::from_secs(5), Speech::Copilot));
+        assert!(hooks.post[0].hears(false) && !hooks.post[0].hears(true));
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_said() {
+        for (text, wanted) in [
+            ("{", "EOF"),
+            (r#"{"version": 2}"#, "`version` is 2"),
+            (r#"{"hooks": {"preToolUse": [{"type": "http", "url": "x"}]}}"#, "type `http`"),
+            (r#"{"hooks": {"preToolUse": [{"type": "command"}]}}"#, "no `bash`"),
+            (r#"{"hooks": {"preToolUse": [{"bash": "x", "timeoutSec": -1}]}}"#, "no number of seconds"),
+            (r#"{"hooks": {"preToolUse": [{"bash": "x", "matcher": "("}]}}"#, "no pattern"),
+            (r#"{"hooks": {"preToolUse": {}}}"#, "expected a sequence"),
+        ] {
+            let error = file(text).expect_err(text);
+            assert!(error.starts_with(".github/hooks/h.json: ") && error.contains(wanted), "{error}");
+        }
+        assert!(
+            file(r#"{"disableAllHooks": true, "hooks": {"preToolUse": [{"bash": "x"}]}}"#)
+                .unwrap()
+                .pre
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn every_word_of_a_command_may_be_a_file() {
+        let found: Vec<_> = words("A=./x.sh bash \"./my.sh\" | sh -c './b.sh && c.py>d'").collect();
+        for word in ["./x.sh", "./my.sh", "./b.sh", "c.py", "d"] {
+            assert!(found.contains(&word), "{word}: {found:?}");
+        }
+    }
+}

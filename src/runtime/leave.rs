@@ -1,0 +1,128 @@
+//! Leave for what somebody else is about to do: a host whose own tools run, or who asks before it has ours run.
+//!
+//! The rules, the yes of before and whoever can be asked are those of [`Runtime::call`]; nothing is run here.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::Runtime;
+use super::approve::{Stopped, denied};
+use super::call::CallRequest;
+use super::record::Record;
+use crate::policy::approval::{ApprovalRequest, Approver};
+use crate::policy::grants::Grant;
+use crate::policy::request::{Effect, Request, Subjects, Verdict};
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::tool::Caller;
+
+/// What somebody else is about to do.
+#[derive(Debug, Clone)]
+pub struct Intent {
+    /// The tool of ours by whose rules it is judged, or the name that rules can speak of it by.
+    pub tool: String,
+    /// For whoever is asked.
+    pub title: String,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// What it will touch.
+    pub subjects: Subjects,
+    /// Its arguments, for whoever is asked.
+    pub arguments: Value,
+}
+
+impl Runtime {
+    /// Whether `caller` may do what it intends: the rules decide, and where they say `ask`, `approver` does.
+    ///
+    /// # Errors
+    /// `denied`, with why and what to do, in the words that a model may read.
+    pub async fn leave(
+        &self,
+        caller: &Caller,
+        approver: &dyn Approver,
+        intent: &Intent,
+    ) -> Result<(), ToolError> {
+        let mut record = Record::new(self.audit.as_deref(), caller, &intent.tool, &intent.arguments);
+        let outcome = self.leave_recorded(caller, approver, intent, &mut record).await;
+        record.settled(outcome.is_ok());
+        outcome
+    }
+
+    async fn leave_recorded(
+        &self,
+        caller: &Caller,
+        approver: &dyn Approver,
+        intent: &Intent,
+        record: &mut Record<'_>,
+    ) -> Result<(), ToolError> {
+        let Intent { tool, title, effect, subjects, arguments } = intent;
+        record.touches(*effect, subjects);
+        let request = Request { tool, effect: *effect, subjects };
+        let decision = self.policy_of(caller).decide(&request);
+        record.decided(&decision);
+        match decision.verdict {
+            Verdict::Allow => return Ok(()),
+            Verdict::Deny => return Err(denied(&decision)),
+            Verdict::Ask => {}
+        }
+        let asked = ApprovalRequest {
+            tool: tool.clone(),
+            title: title.clone(),
+            effect: *effect,
+            why: decision.why,
+            paths: subjects.paths.iter().map(|path| path.display()).collect(),
+            commands: subjects.commands.clone(),
+            urls: subjects.urls.clone(),
+            arguments: arguments.clone(),
+        };
+        let grant = Grant::of(&caller.session, caller.agent.as_deref(), &request, arguments);
+        match self.agreed(caller, approver, grant, asked, record).await {
+            Ok(()) => Ok(()),
+            Err(Stopped::Error(error)) => Err(error),
+            Err(Stopped::Refused(result)) => {
+                let why = result.value.get("error").and_then(Value::as_str).unwrap_or("it was refused");
+                Err(ToolError::new(ErrorCode::Denied, why))
+            }
+        }
+    }
+
+    /// Whether a call of one of our tools would be let run. Hooks are asked when it is.
+    ///
+    /// # Errors
+    /// `unknown_tool`, `invalid_args`, or `denied`.
+    pub async fn leave_to_call(&self, request: &CallRequest<'_>) -> Result<(), ToolError> {
+        let tool = self.looked_for(request.caller, request.name).await?;
+        let arguments = super::call::without_nulls(request.arguments.clone(), tool.definition());
+        let subjects = self.subjects(tool.as_ref(), &arguments)?;
+        let card = &tool.definition().card;
+        let intent = Intent {
+            tool: card.name.to_string(),
+            title: card.title.to_string(),
+            effect: card.effect,
+            subjects,
+            arguments,
+        };
+        // The call itself is put on record when it is made.
+        let mut record = Record::new(None, request.caller, request.name, &intent.arguments);
+        self.leave_recorded(request.caller, request.approver, &intent, &mut record).await
+    }
+
+    /// What touches one file: its name in the workspace, and the one that links lead to.
+    ///
+    /// # Errors
+    /// `outside_workspace`.
+    pub fn subjects_of_path(&self, path: &Path) -> Result<Subjects, ToolError> {
+        let outside = || {
+            let what = format!("`{}` is outside of the workspace", path.display().to_string().escape_debug());
+            ToolError::new(ErrorCode::OutsideWorkspace, what)
+        };
+        let workspace = &self.context.workspace;
+        let inside = workspace.path(path).map_err(|_| outside())?;
+        // A link that leads out.
+        if !workspace.exists(&inside) && workspace.absolute(&inside).exists() {
+            return Err(outside());
+        }
+        let path = inside;
+        Ok(self.with_real(Subjects { paths: vec![path], ..Subjects::default() }))
+    }
+}

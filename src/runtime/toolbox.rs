@@ -1,0 +1,59 @@
+//! Which tools there are: the built-in ones, an embedder's, those dropped into folders, and those of sources from elsewhere.
+
+use std::sync::Arc;
+
+use super::{Runtime, SourceMaker};
+use crate::tools::context::Context;
+use crate::tools::drop_in::{LeftOut, Offer};
+use crate::tools::error::ToolError;
+use crate::tools::registry::Registry;
+use crate::tools::source::ToolSource;
+use crate::tools::tool::{AnyTool, Tool};
+
+impl Runtime {
+    /// All tools there are now: the built-in ones, the embedder's, and those dropped into a folder.
+    pub fn tools(&self) -> Registry {
+        self.offer().tools.clone()
+    }
+
+    /// Manifests of dropped-in tools that are no tools now, and why.
+    pub fn left_out_tools(&self) -> Vec<LeftOut> {
+        self.offer().left_out.clone()
+    }
+
+    /// All tools as the folders for dropped-in ones are now.
+    pub(super) fn offer(&self) -> Arc<Offer> {
+        self.drop_ins.offer(&self.context, &self.tools, &self.sources)
+    }
+
+    /// Adds a tool of the embedder's own; it passes the same rules as all others.
+    pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
+        Arc::make_mut(&mut self.tools).add(tool)?;
+        self.drop_ins.forget();
+        Ok(())
+    }
+
+    /// As [`add_tool`](Self::add_tool), for a tool that is only known at run time.
+    pub fn add_any_tool(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
+        Arc::make_mut(&mut self.tools).add_any(tool)?;
+        self.drop_ins.forget();
+        Ok(())
+    }
+
+    /// Adds a source of tools, made of what all tools work with. Built-in and dropped-in tools keep their names before it.
+    pub fn add_source(&mut self, make: impl Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync + 'static) {
+        self.made(SourceMaker(Arc::new(make)));
+    }
+
+    pub(super) fn made(&mut self, maker: SourceMaker) {
+        let source = (maker.0)(&self.context);
+        Arc::make_mut(&mut self.sources).push(source);
+        Arc::make_mut(&mut self.makers).push(maker);
+        self.drop_ins.forget();
+    }
+
+    /// The sources of tools, in the order in which they were added.
+    pub fn sources(&self) -> &[Arc<dyn ToolSource>] {
+        &self.sources
+    }
+}

@@ -1,0 +1,21 @@
+//! Bytes as digits.
+
+use std::fmt::Write;
+
+/// `bytes` in lowercase hexadecimal digits, two for each.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_byte_has_two_digits() {
+        assert_eq!(super::hex(&[0, 1, 0xab, 0xff]), "0001abff");
+        assert_eq!(super::hex(&[]), "");
+    }
+}

@@ -1,0 +1,269 @@
+//! The sessions of Copilot's command line: `session-state/ID/` below its folder, seen in version 1.0.102.
+//!
+//! `workspace.yaml` tells where the session was held (`cwd`, `git_root`) and what it is called (`name`); `events.jsonl` is what
+//! happened, one JSON object a line: `session.start` first, and `user.message` for each request, with `content` as the user
+//! wrote it. Messages with a `source` other than the user, of a subagent, or written by the program to itself to go on, were
+//! not asked by the user. What is taken back in a session is taken out of the file by its owner.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::moment;
+use super::session::{Request, Session, Source};
+use super::stores::{Harvest, MOST_BYTES, belongs, entries, jail, written};
+use crate::workspace::{ReadError, Workspace, WorkspacePath};
+
+/// The largest `workspace.yaml` that is read, in bytes.
+const SMALL: u64 = 1 << 20;
+
+/// Adds the sessions of the command line's folder that were held in `root`.
+pub(super) fn find(home: &Path, root: &Path, harvest: &mut Harvest) {
+    let Some(store) = jail(&home.join("session-state")) else { return };
+    for (name, is_dir) in entries(&store, &WorkspacePath::root()) {
+        let Ok(folder) = WorkspacePath::root().join(&name) else { continue };
+        if is_dir && let Some(session) = session(&store, &folder, &name, root, harvest) {
+            harvest.sessions.push(session);
+        }
+    }
+}
+
+/// The session in `folder`, if it was held in `root`.
+fn session(
+    store: &Workspace,
+    folder: &WorkspacePath,
+    id: &str,
+    root: &Path,
+    harvest: &mut Harvest,
+) -> Option<Session> {
+    let beside = folder.join("workspace.yaml").ok()?;
+    let about = store.read_text_up_to(&beside, SMALL).ok().map(|file| file.text);
+    let known = about.as_deref().map(About::read).unwrap_or_default();
+    if known.folders().next().is_some() && !known.is_of(root) {
+        return None;
+    }
+    let path = folder.join("events.jsonl").ok()?;
+    let stamp = store.stamp(&path).or_else(|_| store.stamp(&beside));
+    let updated = stamp.map(|stamp| written(&stamp)).unwrap_or_default();
+    let lost = Session {
+        id: id.to_owned(),
+        source: Source::CopilotCli,
+        title: known.name.clone(),
+        requests: None,
+        updated,
+    };
+    let text = match store.read_text_up_to(&path, MOST_BYTES) {
+        Ok(file) => file.text,
+        Err(ReadError::NotFound { .. }) => return known.is_of(root).then_some(lost),
+        Err(error) => {
+            harvest.skip(Source::CopilotCli, id, error);
+            return known.is_of(root).then_some(lost);
+        }
+    };
+    match Log::read(&text) {
+        Ok(log) => {
+            let is_ours = known.is_of(root) || log.about.is_of(root);
+            let last = log.requests.iter().filter_map(|request| request.at).max();
+            is_ours.then(|| Session {
+                updated: last.unwrap_or(updated),
+                requests: Some(log.requests),
+                ..lost
+            })
+        }
+        Err(why) => {
+            harvest.skip(Source::CopilotCli, id, why);
+            known.is_of(root).then_some(lost)
+        }
+    }
+}
+
+/// Where a session was held, and its name.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct About {
+    cwd: Option<PathBuf>,
+    git_root: Option<PathBuf>,
+    name: Option<String>,
+}
+
+impl About {
+    /// Of `workspace.yaml`, whose values are plain or quoted texts on one line.
+    fn read(text: &str) -> Self {
+        let value = |key: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+            unquoted(line.trim()).filter(|value| !value.is_empty())
+        };
+        Self {
+            cwd: value("cwd").map(PathBuf::from),
+            git_root: value("git_root").map(PathBuf::from),
+            name: value("name"),
+        }
+    }
+
+    fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        self.cwd.iter().chain(&self.git_root)
+    }
+
+    fn is_of(&self, root: &Path) -> bool {
+        self.folders().any(|folder| belongs(folder, root))
+    }
+}
+
+/// A text of YAML on one line.
+fn unquoted(text: &str) -> Option<String> {
+    if text.starts_with('"') {
+        return serde_json::from_str(text).ok();
+    }
+    match text.strip_prefix('\'') {
+        Some(rest) => Some(rest.strip_suffix('\'')?.replace("''", "'")),
+        None => Some(text.to_owned()),
+    }
+}
+
+/// What a log tells.
+#[derive(Debug, Default)]
+struct Log {
+    about: About,
+    requests: Vec<Request>,
+}
+
+/// A log cannot be taken for one. Lines are 1-based.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum BadLog {
+    #[error("events.jsonl is no log of a session: it does not begin with session.start")]
+    Foreign,
+    #[error("events.jsonl is broken: line {line}: {why}")]
+    Broken { line: usize, why: String },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event<T> {
+    data: T,
+    timestamp: Option<String>,
+    agent_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct Start {
+    context: Option<Place>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    cwd: Option<PathBuf>,
+    git_root: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct UserMessage {
+    content: String,
+    source: Option<String>,
+    #[serde(default)]
+    is_autopilot_continuation: bool,
+}
+
+impl Log {
+    fn read(text: &str) -> Result<Self, BadLog> {
+        let mut lines =
+            text.split_inclusive('\n').enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
+        let (_, first) = lines.next().ok_or(BadLog::Foreign)?;
+        let kind: Kind = serde_json::from_str(first).map_err(|_| BadLog::Foreign)?;
+        if kind.kind != "session.start" {
+            return Err(BadLog::Foreign);
+        }
+        let mut log = Self::default();
+        if let Ok(Event { data: Start { context: Some(place) }, .. }) = serde_json::from_str(first) {
+            log.about = About { cwd: place.cwd, git_root: place.git_root, name: None };
+        }
+        while let Some((at, line)) = lines.next() {
+            // Most lines are none of the user's, and some of them are large.
+            if !line.contains("\"user.message\"") {
+                continue;
+            }
+            match request(line) {
+                Ok(request) => log.requests.extend(request),
+                // One that is just being written.
+                Err(_) if lines.peek().is_none() && !line.ends_with('\n') => {}
+                Err(error) => return Err(BadLog::Broken { line: at + 1, why: error.to_string() }),
+            }
+        }
+        Ok(log)
+    }
+}
+
+/// The user's request in a line, if it is one.
+fn request(line: &str) -> Result<Option<Request>, serde_json::Error> {
+    let kind: Kind = serde_json::from_str(line)?;
+    if kind.kind != "user.message" {
+        return Ok(None);
+    }
+    let event: Event<UserMessage> = serde_json::from_str(line)?;
+    let message = event.data;
+    let by_user = message.source.is_none_or(|source| source == "user");
+    if !by_user || event.agent_id.is_some() || message.is_autopilot_continuation {
+        return Ok(None);
+    }
+    let at = event.timestamp.as_deref().and_then(moment::read);
+    Ok(Some(Request { text: message.content, at }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: &str = r#"{"type":"session.start","data":{"sessionId":"s","context":{"cwd":"/w"}},"timestamp":"2026-11-21T20:53:37.689Z"}"#;
+
+    fn message(content: &str, more: &str) -> String {
+        format!(
+            r#"{{"type":"user.message","data":{{"content":"{content}"{more}}},"timestamp":"2026-11-21T20:53:38.357Z"}}"#
+        )
+    }
+
+    #[test]
+    fn only_what_the_user_asked_is_a_request() {
+        let subagent = message("of an agent", "").replace("\"timestamp\"", "\"agentId\":\"x\",\"timestamp\"");
+        let quoted = r#"{"type":"assistant.message","data":{"content":"about \"user.message\" events"}}"#;
+        let lines = [
+            START.to_owned(),
+            message("one", r#","transformedContent":"<x>one""#),
+            message("hidden", r#","source":"skill-pdf""#),
+            message("go on", r#","isAutopilotContinuation":true"#),
+            subagent,
+            quoted.to_owned(),
+            message("two", r#","source":"user""#),
+            r#"{"type":"user.message","data":{"conte"#.to_owned(),
+        ];
+        let log = Log::read(&lines.join("\n")).unwrap();
+        let texts: Vec<&str> = log.requests.iter().map(|request| request.text.as_str()).collect();
+        assert_eq!(texts, ["one", "two"]);
+        assert_eq!(log.requests[0].at, Some(1_795_294_418_357));
+        assert_eq!(log.about.cwd.as_deref(), Some(Path::new("/w")));
+    }
+
+    #[test]
+    fn what_is_no_log_says_why() {
+        for text in ["", "hello", "{}", r#"{"type":"user.message","data":{"content":"x"}}"#] {
+            assert_eq!(Log::read(text).map(|log| log.requests), Err(BadLog::Foreign), "{text}");
+        }
+        let broken = format!("{START}\n{{\"type\":\"user.message\",\n{}\n", message("x", ""));
+        assert!(matches!(Log::read(&broken), Err(BadLog::Broken { line: 2, .. })));
+    }
+
+    #[test]
+    fn what_stands_beside_a_log_is_read_as_it_is_quoted() {
+        let about =
+            About::read("id: x\ncwd: /a b/ü\nname: 'it''s'\ngit_root: \"/a\\u0020b\"\ncwd_more: no\n");
+        assert_eq!(about.cwd.as_deref(), Some(Path::new("/a b/ü")));
+        assert_eq!(about.name.as_deref(), Some("it's"));
+        assert_eq!(about.git_root.as_deref(), Some(Path::new("/a b")));
+        assert_eq!(About::read("name: 'open\n"), About::default());
+    }
+}

@@ -1,0 +1,48 @@
+//! The user's chats with assistants: what was asked in which session, for agents that the user lets know of it.
+//!
+//! Chats are private. All of this is switched off unless the user's own settings say `enabled = true` under `[chats]`; a
+//! project's settings cannot say it. Switched off, the tools are in no list, and a call is denied and says how to switch them
+//! on. And only sessions of this workspace are told of: those that were held in its root or in a folder below it.
+//!
+//! What lives here: the tools ([`requests`], [`sessions`]), what they are made on ([`base`]: one shape for what is told, what
+//! cannot be told, and what went wrong), what a [`session`] is, and the [`stores`] that sessions come from: VS Code's
+//! ([`vscode`], with [`vscode_log`] for its newer form) and those of Copilot's command line ([`copilot_cli`]); [`moment`] reads
+//! and writes times. May use: `context`, `tool`, `config`, `workspace`.
+//!
+//! How data passes: a tool is given whoever knows the sessions ([`session::Sessions`]) when it is made. A call has that look at
+//! the stores, each through a jail of its own, so that no link in them leads elsewhere; files that are broken or no sessions
+//! are passed over with a reason.
+
+pub mod base;
+mod copilot_cli;
+mod moment;
+pub mod requests;
+pub mod session;
+pub mod sessions;
+pub mod stores;
+mod vscode;
+mod vscode_log;
+
+use std::sync::Arc;
+
+use self::stores::Stores;
+use super::error::ToolError;
+use super::registry::Registry;
+
+/// The names of all of them.
+pub const NAMES: [&str; 3] = [requests::GET_REQUEST, requests::GET_FIRST_REQUEST, sessions::CHAT_SESSIONS];
+
+/// What a call is told where they are switched off.
+pub const SWITCHED_OFF: &str = "it tells of the user's chats, which is switched off; the user can switch it on with \
+                                `enabled = true` under [chats] in their own lsp-tools.toml";
+
+/// Adds them, over the stores of this machine.
+///
+/// # Errors
+/// Where a name is taken.
+pub fn add(registry: &mut Registry) -> Result<(), ToolError> {
+    let stores = Arc::new(Stores);
+    registry.add_any(Arc::new(requests::get_request(stores.clone())))?;
+    registry.add_any(Arc::new(requests::get_first_request(stores.clone())))?;
+    registry.add(sessions::ChatSessions::new(stores))
+}

@@ -1,0 +1,165 @@
+//! What a chat session is, whatever store it comes from.
+
+use serde::Serialize;
+
+use super::super::context::Context;
+
+/// The longest preview, in characters.
+pub const PREVIEW: usize = 80;
+
+/// Where a session comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// VS Code, and editors made of it.
+    Vscode,
+    /// Copilot's command line.
+    CopilotCli,
+}
+
+impl Source {
+    /// As people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Vscode => "VS Code",
+            Self::CopilotCli => "Copilot CLI",
+        }
+    }
+}
+
+/// What a user asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// Its whole text; empty where there is none.
+    pub text: String,
+    /// When, in milliseconds since 1970 (UTC).
+    pub at: Option<i64>,
+}
+
+/// A session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its id in its store.
+    pub id: String,
+    /// Whose store.
+    pub source: Source,
+    /// What it is called.
+    pub title: Option<String>,
+    /// What the user asked, in order; `None` where the session is known and its chat cannot be had.
+    pub requests: Option<Vec<Request>>,
+    /// When something was asked in it last; else when it began, or its file was written. As [`Request::at`].
+    pub updated: i64,
+}
+
+impl Session {
+    /// The beginning of its first request, on one line.
+    pub fn first_preview(&self) -> Option<String> {
+        let first = self.requests.as_ref()?.first()?;
+        Some(preview(&first.text)).filter(|preview| !preview.is_empty())
+    }
+
+    /// What the newest is known by: a session in which nothing was asked, or nothing is to be had, is none to go on with
+    /// while there is another.
+    fn rank(&self) -> (bool, i64, &str) {
+        let has_requests = self.requests.as_ref().is_some_and(|requests| !requests.is_empty());
+        (has_requests, self.updated, &self.id)
+    }
+}
+
+/// A file of a store that is no session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Skipped {
+    /// Whose store.
+    pub source: Source,
+    /// The file's own name.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What the stores have of one workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    sessions: Vec<Session>,
+    /// What was passed over.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Found {
+    /// Of sessions in any order.
+    pub fn new(mut sessions: Vec<Session>, skipped: Vec<Skipped>) -> Self {
+        sessions.sort_by(|one, other| other.rank().cmp(&one.rank()));
+        Self { sessions, skipped }
+    }
+
+    /// The sessions, the current one first.
+    pub fn sessions(&self) -> &[Session] {
+        &self.sessions
+    }
+
+    /// The current dialog: the newest.
+    pub fn current(&self) -> Option<&Session> {
+        self.sessions.first()
+    }
+
+    /// The session with this id.
+    pub fn get(&self, id: &str) -> Option<&Session> {
+        self.sessions.iter().find(|session| session.id == id)
+    }
+}
+
+/// Whoever knows the sessions of a workspace.
+pub trait Sessions: Send + Sync + 'static {
+    /// All that there are now. It reads files, on a thread that may wait.
+    fn find(&self, context: &Context) -> Found;
+}
+
+/// `text` on one line of at most [`PREVIEW`] characters, the last one `…` where there is more.
+pub fn preview(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= PREVIEW {
+        return line;
+    }
+    let mut cut: String = line.chars().take(PREVIEW - 1).collect();
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(id: &str, requests: Option<usize>, updated: i64) -> Session {
+        let requests = requests.map(|count| vec![Request { text: "what?".into(), at: Some(updated) }; count]);
+        Session { id: id.into(), source: Source::Vscode, title: None, requests, updated }
+    }
+
+    #[test]
+    fn the_current_one_is_the_newest_in_which_something_was_asked() {
+        let all = vec![
+            session("old", Some(1), 1),
+            session("new", Some(2), 9),
+            session("empty", Some(0), 10),
+            session("lost", None, 11),
+        ];
+        let found = Found::new(all, Vec::new());
+        assert_eq!(found.current().map(|session| session.id.as_str()), Some("new"));
+        let order: Vec<&str> = found.sessions().iter().map(|session| session.id.as_str()).collect();
+        assert_eq!(order, ["new", "old", "lost", "empty"]);
+        assert_eq!(
+            Found::new(vec![session("empty", Some(0), 1)], Vec::new()).current().map(|one| one.id.as_str()),
+            Some("empty")
+        );
+        assert!(Found::default().current().is_none());
+    }
+
+    #[test]
+    fn a_preview_is_one_line_of_eighty_characters_at_most() {
+        assert_eq!(preview(" a\n  b\t c "), "a b c");
+        let long = "ü".repeat(81);
+        assert_eq!(preview(&long).chars().count(), 80);
+        assert!(preview(&long).ends_with("ü…"));
+        assert_eq!(preview(&"x".repeat(80)), "x".repeat(80));
+        assert_eq!(preview("  \n"), "");
+    }
+}

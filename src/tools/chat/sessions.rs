@@ -1,0 +1,118 @@
+//! `chat_sessions`: the chats of this workspace, the newest first.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::error::{ErrorCode, ToolError};
+use super::super::list::at_most;
+use super::super::tool::{Call, Card, Tool};
+use super::moment;
+use super::session::{Found, Sessions, Skipped, Source};
+
+/// The tool's name.
+pub const CHAT_SESSIONS: &str = "chat_sessions";
+
+/// Sessions in one answer, unless said otherwise, and at most.
+const DEFAULT: usize = 20;
+const MOST: usize = 500;
+/// Files passed over that one answer names.
+const MOST_SKIPPED: usize = 20;
+
+/// The arguments of `chat_sessions`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct ChatSessionsArgs {
+    /// 20, up to 500.
+    pub limit: Option<i64>,
+}
+
+/// The answer of `chat_sessions`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChatSessionsOutput {
+    /// The sessions, the current dialog first.
+    pub sessions: Vec<SessionItem>,
+    /// How many there are.
+    pub count: usize,
+    /// Whether `sessions` leaves some out.
+    pub has_more: bool,
+    /// Files of the stores that are no sessions, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+}
+
+/// A session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SessionItem {
+    /// For the tools that give its requests.
+    #[serde(rename = "sessionId")]
+    pub session_id: String,
+    /// Whose store it is in.
+    pub source: Source,
+    /// What it is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The beginning of the first request, up to 80 characters.
+    #[serde(rename = "firstRequest", skip_serializing_if = "Option::is_none")]
+    pub first_request: Option<String>,
+    /// How many requests; left out where the chat cannot be had.
+    #[serde(rename = "requestsCount", skip_serializing_if = "Option::is_none")]
+    pub requests_count: Option<usize>,
+    /// When something was asked last.
+    pub updated: String,
+    /// It is the current dialog.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub current: bool,
+}
+
+/// The tool.
+pub struct ChatSessions {
+    sessions: Arc<dyn Sessions>,
+}
+
+impl ChatSessions {
+    /// Over whoever knows the sessions.
+    pub fn new(sessions: Arc<dyn Sessions>) -> Self {
+        Self { sessions }
+    }
+}
+
+impl Tool for ChatSessions {
+    type Args = ChatSessionsArgs;
+    type Output = ChatSessionsOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            CHAT_SESSIONS,
+            "Chats",
+            "The chat sessions that the user held in this workspace (VS Code, Copilot CLI), the newest first: id, title, how the \
+             first request begins. `copilot_chat_secretary_get_request` gives what was asked.",
+        )
+    }
+
+    async fn run(&self, call: Call<'_>, args: ChatSessionsArgs) -> Result<ChatSessionsOutput, ToolError> {
+        let (sessions, context) = (self.sessions.clone(), call.context.clone());
+        let found = tokio::task::spawn_blocking(move || sessions.find(&context)).await;
+        let found = found.map_err(|error| {
+            ToolError::new(ErrorCode::Internal, format!("the chats could not be read: {error}"))
+        })?;
+        Ok(listed(found, at_most(args.limit, DEFAULT, MOST)))
+    }
+}
+
+fn listed(found: Found, most: usize) -> ChatSessionsOutput {
+    let count = found.sessions().len();
+    let items = found.sessions().iter().take(most).enumerate().map(|(at, session)| SessionItem {
+        session_id: session.id.clone(),
+        source: session.source,
+        title: session.title.clone(),
+        first_request: session.first_preview(),
+        requests_count: session.requests.as_ref().map(Vec::len),
+        updated: moment::written(session.updated),
+        current: at == 0,
+    });
+    let sessions = items.collect();
+    let mut skipped = found.skipped;
+    skipped.truncate(MOST_SKIPPED);
+    ChatSessionsOutput { sessions, count, has_more: count > most, skipped }
+}

@@ -1,0 +1,197 @@
+//! VS Code's newer form of a session: a log, one JSON object a line, of changes to the object that the older form has whole.
+//!
+//! | line | means |
+//! |---|---|
+//! | `{"kind": 0, "v": {…}}` | the whole object, always the first line |
+//! | `{"kind": 1, "k": ["requests", 0, "timestamp"], "v": 5}` | this is now at that place |
+//! | `{"kind": 2, "k": ["requests"], "v": […], "i": 1}` | the list keeps its first `i` items, if `i` is there, and gets these |
+//! | `{"kind": 3, "k": ["customTitle"]}` | this is gone |
+//!
+//! Changes to what is not read of a session, the answers above all, are passed over without being looked into.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::vscode::{Data, Item, Unusable, message, milliseconds};
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    kind: u64,
+    #[serde(default)]
+    k: Vec<Key>,
+    #[serde(borrow, default)]
+    v: Option<&'a RawValue>,
+    #[serde(default)]
+    i: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+enum Key {
+    At(usize),
+    Name(String),
+}
+
+/// The session that the log ends with. A last line that was not written to its end does not count.
+pub(super) fn replayed(text: &str) -> Result<Data, Unusable> {
+    let mut data = None;
+    let mut lines = text.split_inclusive('\n').enumerate().peekable();
+    while let Some((at, line)) = lines.next() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let broken = |why: String| Unusable::Broken(format!("line {}: {why}", at + 1));
+        let parsed: Line<'_> = match serde_json::from_str(line) {
+            Ok(parsed) => parsed,
+            Err(_) if lines.peek().is_none() && !line.ends_with('\n') && data.is_some() => break,
+            Err(error) if data.is_none() => {
+                return Err(Unusable::Foreign(format!("line {}: {error}", at + 1)));
+            }
+            Err(error) => return Err(broken(error.to_string())),
+        };
+        match (parsed.kind, &mut data) {
+            (0, data) => {
+                let whole = parsed.v.map_or("null", |value| value.get());
+                *data = Some(Data::read(whole)?);
+            }
+            (1..=3, None) => return Err(broken("a change, and nothing that it could change".to_owned())),
+            (kind @ 1..=3, Some(data)) => {
+                change(data, kind, &parsed).map_err(|why| broken(why.to_owned()))?;
+            }
+            (kind, _) => return Err(broken(format!("{kind} is no kind of change"))),
+        }
+    }
+    data.ok_or_else(|| Unusable::Foreign("it is empty".to_owned()))
+}
+
+fn change(data: &mut Data, kind: u64, line: &Line<'_>) -> Result<(), &'static str> {
+    let Some((Key::Name(first), rest)) = line.k.split_first() else { return Ok(()) };
+    match (first.as_str(), rest, kind) {
+        ("requests", [], 2) => {
+            if let Some(kept) = line.i {
+                data.requests.truncate(kept);
+            }
+            data.requests.extend(items(line.v)?);
+        }
+        ("requests", [], _) => data.requests = items(line.v)?,
+        ("requests", [Key::At(at), rest @ ..], _) => {
+            if rest.is_empty() && *at == data.requests.len() {
+                data.requests.push(Item::default());
+            }
+            let item = data.requests.get_mut(*at).ok_or("a change of a request that is not there")?;
+            change_request(item, rest, line.v);
+        }
+        ("customTitle", [], _) => data.title = decoded(line.v),
+        ("sessionId", [], _) => data.id = decoded(line.v),
+        ("creationDate", [], _) => data.created = decoded(line.v).map(milliseconds),
+        ("lastMessageDate", [], _) => data.last = decoded(line.v).map(milliseconds),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn change_request(item: &mut Item, place: &[Key], value: Option<&RawValue>) {
+    let names: Option<Vec<&str>> = place
+        .iter()
+        .map(|key| match key {
+            Key::Name(name) => Some(name.as_str()),
+            Key::At(_) => None,
+        })
+        .collect();
+    match names.as_deref() {
+        Some([]) => *item = value.map(Item::read).unwrap_or_default(),
+        Some(["message"] | ["message", "text"]) => item.text = value.map(message).unwrap_or_default(),
+        Some(["timestamp"]) => item.at = decoded(value).map(milliseconds),
+        Some(["isHidden"]) => item.is_hidden = decoded(value).unwrap_or(false),
+        Some(["shouldBeRemovedOnSend"]) => item.is_removed = value.is_some(),
+        _ => {}
+    }
+}
+
+fn items(value: Option<&RawValue>) -> Result<Vec<Item>, &'static str> {
+    let Some(value) = value else { return Ok(Vec::new()) };
+    let raw: Vec<&RawValue> = serde_json::from_str(value.get()).map_err(|_| "the requests are no list")?;
+    Ok(raw.into_iter().map(Item::read).collect())
+}
+
+fn decoded<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(value?.get()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = r#"{"kind":0,"v":{"version":3,"sessionId":"s","creationDate":1,"requests":[]}}"#;
+
+    fn replay(lines: &[&str]) -> Result<Data, Unusable> {
+        replayed(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+    }
+
+    fn texts(data: &Data) -> Vec<&str> {
+        data.requests.iter().map(|item| item.text.as_str()).collect()
+    }
+
+    #[test]
+    fn changes_are_made_one_after_the_other() {
+        let data = replay(&[
+            FIRST,
+            r#"{"kind":2,"k":["requests"],"v":[{"message":{"text":"one"},"timestamp":5},{"message":"two"}]}"#,
+            r#"{"kind":1,"k":["customTitle"],"v":"Title"}"#,
+            r#"{"kind":1,"k":["requests",1,"timestamp"],"v":6}"#,
+            r#"{"kind":2,"k":["requests",1,"response"],"v":[{"value":"long answer"}]}"#,
+            r#"{"kind":1,"k":["requests",0,"message","text"],"v":"one, again"}"#,
+            r#"{"kind":2,"k":["requests"],"v":[{"message":{"text":"three"}}],"i":1}"#,
+            r#"{"kind":1,"k":["requests",1,"shouldBeRemovedOnSend"],"v":{"afterUndoStop":"x"}}"#,
+            r#"{"kind":3,"k":["requests",1,"shouldBeRemovedOnSend"]}"#,
+            r#"{"kind":3,"k":["customTitle"]}"#,
+            r#"{"kind":1,"k":["inputState","inputText"],"v":"draft"}"#,
+        ])
+        .unwrap();
+        assert_eq!(texts(&data), ["one, again", "three"]);
+        assert_eq!(
+            (data.title.clone(), data.requests[0].at, data.requests[1].is_removed),
+            (None, Some(5), false)
+        );
+        let emptied = replay(&[
+            FIRST,
+            r#"{"kind":2,"k":["requests"],"v":[{"message":"a"}]}"#,
+            r#"{"kind":2,"k":["requests"],"i":0}"#,
+        ]);
+        assert!(emptied.unwrap().requests.is_empty());
+    }
+
+    #[test]
+    fn a_log_that_was_written_anew_begins_again() {
+        let data = replay(&[FIRST, r#"{"kind":2,"k":["requests"],"v":[{"message":"a"}]}"#, FIRST]).unwrap();
+        assert!(data.requests.is_empty());
+    }
+
+    #[test]
+    fn the_last_line_may_be_half() {
+        let whole = format!(
+            "{FIRST}\n{}\n{{\"kind\":1,\"k\":[\"requ",
+            r#"{"kind":2,"k":["requests"],"v":[{"message":"a"}]}"#
+        );
+        assert_eq!(texts(&replayed(&whole).unwrap()), ["a"]);
+    }
+
+    #[test]
+    fn what_cannot_be_replayed_says_where() {
+        let orphan = replay(&[r#"{"kind":1,"k":["hasPendingEdits"],"v":true}"#]);
+        assert_eq!(
+            orphan,
+            Err(Unusable::Broken("line 1: a change, and nothing that it could change".into()))
+        );
+        let half = replay(&[FIRST, "{\"kind\":1,", FIRST]);
+        assert!(matches!(half, Err(Unusable::Broken(why)) if why.starts_with("line 2: ")));
+        assert!(matches!(
+            replay(&[FIRST, r#"{"kind":1,"k":["requests",3,"timestamp"],"v":1}"#]),
+            Err(Unusable::Broken(_))
+        ));
+        assert!(matches!(replay(&[FIRST, r#"{"kind":9,"k":[]}"#]), Err(Unusable::Broken(_))));
+        for foreign in ["", "\n\n", "hello\n", "{\"type\":\"user.message\"}\n"] {
+            assert!(matches!(replayed(foreign), Err(Unusable::Foreign(_))), "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Chats are private: without the user's own word nothing is told of them.
+
+use std::fs;
+
+use lsp_tools::tools::chat::NAMES;
+use lsp_tools::tools::tool::Caller;
+use serde_json::json;
+
+use super::store::{GET, MOMENT, Stores};
+use crate::support::agent::{failure, open};
+
+fn set(stores: &Stores, text: &str) {
+    fs::write(stores.project.beside("config").join("lsp-tools.toml"), text).expect("settings");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn switched_off_they_are_in_no_list_and_calls_say_how_to_switch_them_on() {
+    let stores = Stores::new();
+    stores.session("abc-123", MOMENT, &["secret"]);
+    for settings in
+        ["", "[chats]\nenabled = false\n", "[permissions]\nprofile = \"all\"\navailable = [\"*chat*\"]\n"]
+    {
+        set(&stores, settings);
+        let runtime = open(&stores.project, None);
+        let listed = runtime.definitions(&Caller::default());
+        for name in NAMES {
+            assert!(listed.iter().all(|definition| definition.card.name != name), "{settings}: {name}");
+            assert!(!runtime.is_offered(&Caller::at_shell(), name));
+            let (code, error) = failure(&runtime, name, json!({"index": 1})).await;
+            assert_eq!(code, "denied");
+            assert!(error.contains("`enabled = true` under [chats]") && !error.contains("secret"), "{error}");
+        }
+        runtime.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_projects_settings_do_not_switch_them_on() {
+    let stores = Stores::new();
+    stores.session("abc-123", MOMENT, &["secret"]);
+    set(&stores, "");
+    stores.project.write(".lsp-tools/lsp-tools.toml", "[chats]\nenabled = true\n");
+    let trusting = stores.project.command(None).args(["trust", "--yes"]).output().expect("lsp-tools");
+    let runtime = open(&stores.project, None);
+    assert!(!runtime.is_offered(&Caller::default(), GET), "{trusting:?}");
+    assert_eq!(failure(&runtime, GET, json!({"index": 1})).await.0, "denied");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_are_checked() {
+    let stores = Stores::new();
+    set(&stores, "[chats]\nenabled = true\nvscode = [\"Code/User\"]\n");
+    let output = stores.project.command(None).args(["tools", "list"]).output().expect("lsp-tools");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("line 3") && said.contains("give a path from `/` or `~/`"), "{said}");
+}

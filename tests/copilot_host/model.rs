@@ -1,0 +1,137 @@
+//! A model of our own on loopback: it says what the test has it say, and keeps what it was asked (chat completions, streamed or whole).
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+/// What the model answers.
+pub enum Says {
+    Words(&'static str),
+    /// Calls of tools: name and arguments.
+    Calls(Vec<(&'static str, Value)>),
+}
+
+/// What it answers to a request, which is the nth one.
+type Script = dyn Fn(&Value, usize) -> Says + Send + Sync;
+
+pub struct Model {
+    address: String,
+    asked: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Model {
+    pub fn new(script: impl Fn(&Value, usize) -> Says + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let asked: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let (script, kept): (Arc<Script>, _) = (Arc::new(script), Arc::clone(&asked));
+        // Ends with the test's process; it holds nothing but its port.
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (script, kept) = (Arc::clone(&script), Arc::clone(&kept));
+                std::thread::spawn(move || serve(&stream, script.as_ref(), &kept));
+            }
+        });
+        Self { address, asked }
+    }
+
+    /// Answers these in order, and the last one from then on.
+    pub fn saying(answers: Vec<Says>) -> Self {
+        Self::new(move |_, nth| {
+            let answer = &answers[nth.min(answers.len() - 1)];
+            match answer {
+                Says::Words(words) => Says::Words(words),
+                Says::Calls(calls) => Says::Calls(calls.clone()),
+            }
+        })
+    }
+
+    /// The variables that lead the command line to it, and to nobody else.
+    pub fn environment(&self) -> [(&'static str, String); 3] {
+        [
+            ("COPILOT_OFFLINE", "true".to_owned()),
+            ("COPILOT_PROVIDER_BASE_URL", format!("http://{}/v1", self.address)),
+            ("COPILOT_MODEL", "stand-in".to_owned()),
+        ]
+    }
+
+    /// All requests so far.
+    pub fn asked(&self) -> Vec<Value> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The results of tools that it has read, in order.
+    pub fn results(&self) -> Vec<String> {
+        let asked = self.asked();
+        let last = asked.last().expect("a request")["messages"].as_array().expect("messages").clone();
+        let of_tools = last.into_iter().filter(|message| message["role"] == "tool");
+        of_tools.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+}
+
+fn serve(mut stream: &TcpStream, script: &Script, asked: &Mutex<Vec<Value>>) {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or_default() == 0 {
+            return;
+        }
+        let line = line.trim().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or_default();
+        }
+    }
+    let mut body = vec![0; length];
+    if reader.read_exact(&mut body).is_err() {
+        return;
+    }
+    let Ok(request) = serde_json::from_slice::<Value>(&body) else {
+        let _gone =
+            write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        return;
+    };
+    let nth = {
+        let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.push(request.clone());
+        asked.len() - 1
+    };
+    let (message, finish) = match script(&request, nth) {
+        Says::Words(words) => (json!({"role": "assistant", "content": words}), "stop"),
+        Says::Calls(calls) => {
+            let call = |(place, (name, arguments)): (usize, &(&str, Value))| {
+                json!({
+                    "index": place, "id": format!("call-{nth}-{place}"), "type": "function",
+                    "function": {"name": name, "arguments": arguments.to_string()},
+                })
+            };
+            let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+            (json!({"role": "assistant", "content": null, "tool_calls": calls}), "tool_calls")
+        }
+    };
+    let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
+    let whole = |object: &str, choice: Value| json!({"id": "c", "object": object, "created": 1, "model": "stand-in", "choices": [choice], "usage": usage});
+    let (kind, body) = if request["stream"] == true {
+        let object = "chat.completion.chunk";
+        let chunks = [
+            whole(object, json!({"index": 0, "delta": message, "finish_reason": null})),
+            whole(object, json!({"index": 0, "delta": {}, "finish_reason": finish})),
+        ];
+        let text: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+        ("text/event-stream", text + "data: [DONE]\n\n")
+    } else {
+        let choice = json!({"index": 0, "message": message, "finish_reason": finish});
+        ("application/json", whole("chat.completion", choice).to_string())
+    };
+    // The command line may have been stopped.
+    let _gone = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+}

@@ -1,0 +1,97 @@
+//! `get_errors`: fresh, and with how far it can be relied on.
+
+use serde_json::json;
+
+use super::{absolute, done};
+use crate::support::agent::{call, open};
+use crate::support::{Project, real_servers};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_are_those_of_the_text_that_was_just_written() {
+    let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\nfoo WRONG\n"), ("b.scr", "foo\n")]);
+    let runtime = open(&project, None);
+    let path = absolute(&project, "a.scr");
+    let input = json!({"filePaths": [path]});
+    let wrong = done(&runtime, "get_errors", input.clone()).await.text;
+    assert!(wrong.contains(&format!("{path}:2:5 error: WRONG (W1, scripted)")), "{wrong}");
+    assert!(
+        wrong
+            .ends_with("1 finding in 1 file; verdict: complete (all servers answered for the text as it is)"),
+        "{wrong}"
+    );
+    done(&runtime, "insert_edit_into_file", json!({"filePath": path, "code": "def foo\nfoo\n"})).await;
+    let right = done(&runtime, "get_errors", input).await.text;
+    assert_eq!(right, "0 findings in 1 file; verdict: complete (no errors or warnings)");
+    let all = done(&runtime, "get_errors", json!({})).await.text;
+    assert!(all.contains("in 2 files"), "the whole workspace: {all}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silence_is_not_told_as_clean() {
+    let silent = json!({"diagnostics": {"mode": "none"}});
+    let project =
+        Project::scripted(&silent, "diagnostics = {source = \"versioned-push\"}", [("a.scr", "WRONG\n")]);
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), "[deadlines]\ndiagnostics = 800\n")
+        .expect("settings");
+    let options = lsp_tools::runtime::RuntimeOptions {
+        workspace: Some(project.root()),
+        cwd: project.root(),
+        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+        ..Default::default()
+    };
+    let runtime = lsp_tools::Runtime::open_with(options, project.folders(None)).expect("a runtime");
+    let text = done(&runtime, "get_errors", json!({"filePaths": [absolute(&project, "a.scr")]})).await.text;
+    assert!(text.contains("does not mean clean"), "{text}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pyright_answers_by_the_servers_name() {
+    let project = Project::of_fixture("python");
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
+        .expect("settings");
+    let runtime = open(&project, Some(&real_servers(&["pyright"])));
+    let path = absolute(&project, "greet/app.py");
+    let text = project.read("greet/app.py");
+    let clean = done(&runtime, "get_errors", json!({"filePaths": [path]})).await.text;
+    assert!(clean.contains("verdict: complete"), "{clean}");
+    let broken = format!("{text}\nnumber: int = \"text\"\n");
+    done(&runtime, "insert_edit_into_file", json!({"filePath": path, "code": broken})).await;
+    let told = done(&runtime, "get_errors", json!({"filePaths": [path]})).await.text;
+    let line = broken.lines().count();
+    assert!(told.contains(&format!("{path}:{line}:15 error:")) && told.contains("pyright"), "{told}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_server_is_told_with_the_command_that_installs_it_and_never_as_clean() {
+    let project = Project::new([("a.py", "def total():\n    return 1\n\n\ntotal()\n")]);
+    let elsewhere = "[server.pylsp]\ncommand = [\"no-such-pylsp\"]\n";
+    std::fs::write(project.beside("config").join("servers.toml"), elsewhere).expect("servers.toml");
+    let runtime = open(&project, None);
+    let place = json!({"path": "a.py", "line": 4, "character": 1});
+    for (name, arguments) in [
+        ("lsp_diagnostics", json!({"path": "a.py"})),
+        ("lsp_definition", place.clone()),
+        ("lsp_hover", place),
+    ] {
+        let answer = call(&runtime, name, arguments).await;
+        let status = &answer["server_status"];
+        assert_eq!(
+            (&answer["verdict"], &status["state"]),
+            (&json!("hints"), &json!("missing")),
+            "{name}: {answer:#}"
+        );
+        assert!(
+            status["install"].as_str().is_some_and(|command| command.contains("pylsp")),
+            "{name}: {answer:#}"
+        );
+    }
+    let definition =
+        call(&runtime, "lsp_definition", json!({"path": "a.py", "line": 4, "symbol": "total"})).await;
+    assert_eq!(definition["location"]["range"]["start"]["line"], 0, "found all the same: {definition:#}");
+    let text = done(&runtime, "get_errors", json!({"filePaths": [absolute(&project, "a.py")]})).await.text;
+    assert!(text.contains("pylsp is not installed; run: ") && text.contains("does not mean clean"), "{text}");
+    runtime.shutdown().await;
+}

@@ -1,0 +1,50 @@
+//! The names that the Copilot language server's own tools bear, on real files, the scripted server and pyright.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod commands;
+mod edits;
+mod errors;
+mod finding;
+mod rules;
+
+use std::time::Duration;
+
+use lsp_tools::bridges::copilot::names::{Answer, Asked, call};
+use lsp_tools::policy::approval::Approver;
+use lsp_tools::runtime::Runtime;
+use lsp_tools::tools::tool::Caller;
+use serde_json::Value;
+use support::Project;
+use support::agent::Yes;
+use tokio_util::sync::CancellationToken;
+
+/// Calls a name as a turn of the server does, with someone who answers its questions.
+async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Approver) -> Answer {
+    let caller = Caller::default();
+    let asked =
+        Asked { caller: &caller, approver, group: Some("turn-1"), cancelled: CancellationToken::new() };
+    tokio::time::timeout(Duration::from_secs(180), call(runtime, name, input, &asked))
+        .await
+        .expect("an answer")
+}
+
+/// The same with leave for everything; it must succeed.
+async fn done(runtime: &Runtime, name: &str, input: Value) -> Answer {
+    let answer = asked(runtime, name, input.clone(), &Yes).await;
+    assert!(answer.ok, "{name} {input}: {}", answer.text);
+    answer
+}
+
+/// The same; it must fail. What it says.
+async fn refused(runtime: &Runtime, name: &str, input: Value) -> String {
+    let answer = asked(runtime, name, input.clone(), &Yes).await;
+    assert!(!answer.ok, "{name} {input}: {}", answer.text);
+    answer.text
+}
+
+/// The absolute path of a file, as the server gives it.
+fn absolute(project: &Project, path: &str) -> String {
+    project.path(path).to_string_lossy().into_owned()
+}

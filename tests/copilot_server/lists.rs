@@ -1,0 +1,83 @@
+//! The list of tools, and a server that does not deal honestly with it.
+
+use serde_json::json;
+
+use crate::stage::{copilot, project};
+
+#[test]
+fn every_profile_is_listed() {
+    for (profile, count) in [("core", 35), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
+        let project = project(&json!({}), "", []);
+        let ran = copilot(&project, &["--format", "json", "tools", "--profile", profile]);
+        assert_eq!(ran.status, 0, "{profile}: {}", ran.err);
+        let list = ran.json();
+        assert_eq!((&list["left_out"], &list["oddities"]), (&json!([]), &json!([])), "{profile}");
+        let ours = list["tools"].as_array().unwrap().iter().filter(|tool| tool["origin"] == "ours").count();
+        assert!(ours > 5 && (count == 0 || ours == count), "{profile}: {ours}");
+    }
+}
+
+#[test]
+fn a_tool_that_the_server_refuses_is_named_and_the_others_are_registered() {
+    let project = project(&json!({"refuses": ["lsp_hover", "bash"], "hides": ["glob"]}), "", []);
+    let ran = copilot(&project, &["tools"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let refused = "is not registered: the server does not take it: inputSchema/properties: not to my taste";
+    for name in ["lsp_hover", "bash"] {
+        assert!(ran.err.contains(&format!("warning: {name} {refused}")), "{}", ran.err);
+    }
+    assert!(ran.err.contains("warning: glob is not registered: the server does not list it"), "{}", ran.err);
+    assert!(ran.out.contains("lsp_rename") && !ran.out.contains("lsp_hover"), "{}", ran.out);
+    assert_eq!(project.log().count("conversation/registerTools"), 3);
+}
+
+#[test]
+fn a_tool_that_would_hide_one_of_the_servers_is_left_out() {
+    let manifest = json!({"name": "read_file", "description": "d", "effect": "read",
+        "schema": {"type": "object", "properties": {}}, "command": ["true"]});
+    let project = project(&json!({}), "", []);
+    std::fs::create_dir_all(project.beside("config").join("tools")).unwrap();
+    std::fs::write(project.beside("config").join("tools/read_file.json"), manifest.to_string()).unwrap();
+    let ran = copilot(&project, &["tools", "--profile", "all"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert!(
+        ran.err.contains("read_file is not registered: the server has a tool of that name"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn lists_that_make_no_sense_are_errors_and_not_clean() {
+    let many: Vec<String> = (0..120).map(|number| format!("own_{number}")).collect();
+    let cases = [
+        (json!({"refuses_all": true}), "conversation/registerTools failed: Schema validation failed"),
+        (
+            json!({"list": {"tools": []}}),
+            "the answer to conversation/registerTools cannot be understood: it is no list",
+        ),
+        (json!({"own": many}), "36 tools of ours and 124 others are more than the 128 that a model is given"),
+    ];
+    for (scenario, said) in cases {
+        let project = project(&scenario, "", []);
+        let ran = copilot(&project, &["tools"]);
+        assert!(ran.status == 4 || ran.status == 2, "{scenario}: {}", ran.status);
+        assert!(ran.err.contains(said), "{scenario}: {}", ran.err);
+        assert_eq!(project.log().events("exit").len(), 1, "{scenario}");
+    }
+}
+
+#[test]
+fn entries_that_are_none_and_entries_of_others_are_told_apart() {
+    let entry = |id: &str, kind: &str| json!({"id": id, "name": id, "type": kind, "status": "enabled"});
+    let list = json!([5, {"id": 7}, entry("copilot.x", "shared"), entry("copilot.x", "shared"), entry("mcp.y", "mcp"),
+        entry("copilot-editor.stranger", "client")]);
+    let project = project(&json!({"list": list}), "", []);
+    let ran = copilot(&project, &["--format", "json", "tools"]);
+    let list = ran.json();
+    let origins: Vec<&str> =
+        list["tools"].as_array().unwrap().iter().map(|tool| tool["origin"].as_str().unwrap()).collect();
+    assert_eq!(origins, ["server", "other", "other"]);
+    assert_eq!(list["left_out"].as_array().unwrap().len(), 38);
+    assert_eq!(list["oddities"], json!(["the server lists `copilot.x` twice"]));
+}

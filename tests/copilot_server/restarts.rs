@@ -1,0 +1,80 @@
+//! A server that ends: it is started again, it is said, and no turn is begun twice that had begun to do something.
+
+use lsp_tools::bridges::copilot::server::{CopilotError, Event};
+use serde_json::json;
+
+use crate::stage::{Client, copilot, plays, project};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_before_anything_has_come_of_the_turn_costs_a_pause() {
+    let mut scenario =
+        plays(json!([{"invoke": {"name": "read", "input": {"path": "a.txt"}}}, {"reply": "done"}]));
+    scenario["crash"] = json!({"at": "create", "times": 2});
+    let project = project(&scenario, "", [("a.txt", "one")]);
+    let mut client = Client::new(&project, |_| {});
+    client.copilot.open_document("a.txt".as_ref()).await.expect("a document");
+    let outcome = client.turn().await.expect("a turn");
+    assert_eq!(outcome.reply, "done");
+    let told = client.told();
+    let ended: Vec<&str> = told
+        .iter()
+        .filter_map(|event| match event {
+            Event::Ended { detail, .. } => Some(detail.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ended, ["exit status 3; its last words: scripted-copilot: told to end here"; 2]);
+    let again = told.iter().filter(|event| matches!(event, Event::Restarted { tools: 38 }));
+    assert_eq!(again.count(), 2, "{told:?}");
+    let log = project.log();
+    assert_eq!(log.starts(), 3);
+    // Each server was told the tools, and what was open.
+    assert_eq!(log.count("conversation/registerTools"), 6);
+    assert_eq!(log.count("textDocument/didOpen"), 3);
+    client.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_always_ends_is_given_up() {
+    let mut scenario = plays(json!([]));
+    scenario["crash"] = json!({"at": "create", "times": 99});
+    let project = project(&scenario, "", []);
+    let client = Client::new(&project, |_| {});
+    let error = client.turn().await.expect_err("no turn");
+    assert!(matches!(&error, CopilotError::Ended { detail } if detail.contains("exit status 3")), "{error}");
+    assert_eq!(project.log().starts(), 3);
+    for _ in 0..3 {
+        client.turn().await.expect_err("no turn");
+    }
+    let error = client.turn().await.expect_err("no turn").to_string();
+    assert!(error.contains("it has ended 5 times in a row and is given up"), "{error}");
+    assert_eq!(project.log().starts(), 5);
+    client.close().await;
+}
+
+#[test]
+fn a_turn_that_has_done_something_is_not_begun_again_and_can_be_taken_back() {
+    let steps =
+        json!([{"invoke": {"name": "write", "input": {"path": "a.txt", "content": "new"}}}, {"exit": 7}]);
+    let project = project(&plays(steps), "", [("a.txt", "old")]);
+    let ran = copilot(&project, &["agent", "go"]);
+    assert_eq!(ran.status, 4);
+    assert!(ran.err.contains("ended: exit status 7; its last words"), "{}", ran.err);
+    assert_eq!(project.log().count("conversation/create"), 1);
+    let (_, undo) = ran.err.split_once("lsp-tools copilot undo ").expect("the way back");
+    assert_eq!(project.read("a.txt"), "new");
+    assert_eq!(copilot(&project, &["undo", undo.trim()]).status, 0);
+    assert_eq!(project.read("a.txt"), "old");
+}
+
+#[test]
+fn a_server_that_does_not_start_says_why() {
+    let project = project(&json!({"crash": {"at": "initialize", "times": 99}}), "", []);
+    let ran = copilot(&project, &["status"]);
+    assert_eq!(ran.status, 4);
+    assert!(
+        ran.err.contains("cannot be started: exit status 3; its last words: scripted-copilot"),
+        "{}",
+        ran.err
+    );
+}

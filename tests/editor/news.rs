@@ -1,0 +1,118 @@
+//! What servers say without being asked: to people, and of findings that are others now; and to whom an editor's words go.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, able, open};
+use crate::support::{Project, fingerprint};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_says_and_asks_reaches_the_person_before_the_editor() {
+    let message = |kind: u8, text: &str| json!({"type": kind, "message": text});
+    let mut question = message(3, "restart?");
+    question["actions"] = json!([{"title": "Yes"}, {"title": "No"}]);
+    let scenario = json!({"rules": [
+        {"at": "textDocument/didOpen", "do": {"notify": {"method": "window/showMessage", "params": message(1, "broken")}}},
+        {"at": "textDocument/didOpen", "do": {"notify": {"method": "window/logMessage", "params": message(4, "detail")}}},
+        {"at": "textDocument/didOpen", "do": {"request": {"method": "window/showMessageRequest", "params": question, "id": "ask-1"}}},
+    ]});
+    let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
+    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    client.choose("Yes");
+    client.open("a.scr", 1, "def foo\n").await;
+    for (method, kind, text) in [
+        ("window/showMessage", 1, "broken"),
+        ("window/logMessage", 4, "detail"),
+        ("window/showMessageRequest", 3, "restart?"),
+    ] {
+        let told = client
+            .find(text, |told| {
+                told["method"] == method
+                    && told["params"]["message"].as_str().is_some_and(|message| message.ends_with(text))
+            })
+            .await;
+        assert_eq!(told["params"]["message"], format!("scripted: {text}"));
+        assert_eq!(told["params"]["type"], kind);
+    }
+    let chosen = project.log().wait_for("the answer", crate::client::SOON, |log| log.answer(&json!("ask-1")));
+    assert_eq!(chosen["result"], json!({"title": "Yes"}));
+    client.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_nobody_can_answer_is_answered_at_once() {
+    let ask = json!({"request": {"method": "window/showMessageRequest", "params": {"type": 3, "message": "?"}, "id": "ask-1"}});
+    let scenario = json!({"rules": [{"at": "textDocument/didOpen", "do": ask}]});
+    let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
+    let runtime = open(&project, None);
+    let target = lsp_tools::tools::target::Target::File("a.scr".into());
+    runtime.symbols(target, 10).await.expect("symbols");
+    let chosen = project.log().wait_for("the answer", crate::client::SOON, |log| log.answer(&json!("ask-1")));
+    assert_eq!(chosen["result"], Value::Null);
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn findings_that_come_late_are_published_again() {
+    let found = |text: &str| {
+        let at = |character: u32| json!({"line": 0, "character": character});
+        json!({"range": {"start": at(0), "end": at(3)}, "severity": 1, "message": text})
+    };
+    let push = json!({"notify": {
+        "method": "textDocument/publishDiagnostics",
+        "params": {"uri": "${uri}", "version": 1, "diagnostics": [found("late")]},
+    }});
+    for (mode, table) in
+        [("push_versioned", ""), ("pull", "diagnostics = {source = \"pull\", pushes-more = true}")]
+    {
+        let project = Project::scripted(&json!({}), table, [("a.scr", "def foo WRONG\n")]);
+        let uri = format!("file://{}/a.scr", project.root().display());
+        let push: Value = serde_json::from_str(&push.to_string().replace("${uri}", &uri)).expect("JSON");
+        let rule = json!({"at": "scripted/late", "do": push});
+        project.set_scenario(&json!({"diagnostics": {"mode": mode}, "rules": [rule]}));
+        let (mut client, _) = Client::start(open(&project, None), able()).await;
+        client.open("a.scr", 1, "def foo WRONG\n").await;
+        let first = client.diagnostics("a.scr", 1).await;
+        assert_eq!(first.len(), 1, "{mode}: {first:?}");
+        client.tell("scripted/late", json!({"textDocument": {"uri": uri}})).await;
+        let late = client
+            .find(mode, |message| {
+                message["method"] == "textDocument/publishDiagnostics"
+                    && message["params"]["diagnostics"].to_string().contains("late")
+            })
+            .await;
+        let count = late["params"]["diagnostics"].as_array().map(Vec::len);
+        assert_eq!(count, Some(if mode == "pull" { 2 } else { 1 }), "{mode}: {late}");
+        client.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_editors_words_do_not_reach_servers_that_serve_another_alone() {
+    let project = Project::scripted(&json!({"hover_version": false}), "", [("a.scr", "def disk\n")]);
+    let (mut left, _) = Client::start(open(&project, None), able()).await;
+    let (mut right, _) = Client::start(left.runtime.clone(), able()).await;
+    let (mut other, _) = Client::start(left.runtime.clone(), able()).await;
+    for (client, name) in [(&mut left, "left"), (&mut right, "right")] {
+        client.open("a.scr", 1, &format!("def {name}\n")).await;
+    }
+    let asks = async |client: &mut Client, name: &str| {
+        let hover = client.ask("textDocument/hover", client.at("a.scr", 0, 4)).await;
+        assert!(hover.to_string().contains(&fingerprint(&format!("def {name}\n"))), "{hover}");
+    };
+    for _ in 0..5_000 {
+        tokio::join!(asks(&mut left, "left"), asks(&mut right, "right"));
+        if project.log().starts() == 2 {
+            break;
+        }
+    }
+    project.log().wait_for("the second server", crate::client::SOON, |log| {
+        (log.count("initialized") == 2).then_some(())
+    });
+    other.tell("scripted/note", json!({"from": "other"})).await;
+    // What stands behind it has been heard by the server that both share.
+    other.ask("workspace/symbol", json!({"query": "disk"})).await;
+    assert_eq!(project.log().params("scripted/note"), [json!({"from": "other"})]);
+    right.vanish_alone().await;
+    other.vanish_alone().await;
+    left.close().await;
+}

@@ -1,0 +1,157 @@
+//! Hooks files of a repository (`.github/hooks/*.json`): they run once their owner has trusted them, and only then.
+
+use std::fs;
+
+use lsp_tools::policy::approval::Approval;
+use lsp_tools::runtime::Runtime;
+use lsp_tools::tools::trust::{TrustOutput, TrustRequest};
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, code, error, executable};
+
+const FILE: &str = ".github/hooks/guard.json";
+
+/// A project whose hooks file has these hooks; its scripts are files of the project.
+fn with(hooks: &Value, scripts: &[(&str, &str)]) -> Stage {
+    let stage = Stage::new("");
+    stage.project.write(FILE, json!({"version": 1, "hooks": hooks}).to_string());
+    for (name, body) in scripts {
+        executable(stage.project.path(name), body);
+    }
+    stage
+}
+
+async fn trust(runtime: &Runtime) -> TrustOutput {
+    let shown = runtime.trust(TrustRequest::Show).await.expect("a list");
+    runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("a grant")
+}
+
+fn bash(command: &str) -> Value {
+    json!([{"type": "command", "bash": command, "timeoutSec": 5}])
+}
+
+#[tokio::test]
+async fn nothing_of_it_runs_before_its_owner_has_said_yes() {
+    let stage = with(&json!({"preToolUse": bash("touch ran; exit 2")}), &[]);
+    let runtime = stage.runtime();
+    assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
+    assert!(!stage.project.path("ran").exists());
+    let granted = trust(&runtime).await;
+    assert!(
+        granted.trusted && granted.items.iter().any(|item| item.name.contains("guard.json")),
+        "{granted:?}"
+    );
+    let denied = stage.call(&runtime, "test_read", json!({})).await;
+    assert_eq!(code(&denied), "denied");
+    assert!(error(&denied).contains("the hook `guard.json` forbids test_read"), "{}", error(&denied));
+    assert!(stage.project.path("ran").exists());
+}
+
+#[tokio::test]
+async fn it_is_told_in_the_words_of_its_own_program() {
+    let command = "cat >> told; echo >> told";
+    let claude = json!({"matcher": "TEST_EDIT", "hooks": [{"type": "command", "command": command}]});
+    let hooks = json!({"preToolUse": bash(command), "PreToolUse": [claude], "postToolUse": bash(command)});
+    let stage = with(&hooks, &[]);
+    let runtime = stage.runtime();
+    trust(&runtime).await;
+    let arguments = json!({"path": "src/a.rs", "text": "x"});
+    assert!(stage.call(&runtime, "test_edit", arguments.clone()).await.ok());
+    let text = stage.project.read("told");
+    let told: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let root = json!(stage.project.root());
+    let of_claude = told.iter().find(|told| told["hook_event_name"] == "PreToolUse").expect("Claude's");
+    assert_eq!((&of_claude["tool_name"], &of_claude["tool_input"]), (&json!("test_edit"), &arguments));
+    assert_eq!((&of_claude["session_id"], &of_claude["cwd"]), (&json!("default"), &root));
+    let before = told.iter().find(|told| told["toolArgs"] == arguments && told["toolResult"].is_null());
+    let before = before.expect("Copilot's");
+    assert_eq!(
+        (&before["toolName"], &before["sessionId"], &before["cwd"]),
+        (&json!("test_edit"), &json!("default"), &root)
+    );
+    assert!(before["timestamp"].as_u64().is_some_and(|milliseconds| milliseconds > 1_500_000_000_000));
+    let after = told.iter().find(|told| told["toolResult"].is_object()).expect("the result");
+    assert_eq!(after["toolResult"]["resultType"], "success");
+    // The matcher is one of names as a whole.
+    fs::remove_file(stage.project.path("told")).unwrap();
+    assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
+    assert!(!stage.project.read("told").contains("hook_event_name"));
+}
+
+#[tokio::test]
+async fn whatever_goes_wrong_forbids_the_call() {
+    for (hooks, words) in [
+        (json!({"preToolUse": bash("exit 1")}), "it ended with exit status 1"),
+        (json!({"preToolUse": bash("echo not here >&2; exit 2")}), "not here"),
+        (json!({"preToolUse": bash("no-such-program-at-all")}), "command not found"),
+        (
+            json!({"preToolUse": bash("echo '{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": \"why\"}'")}),
+            "forbids test_read: why",
+        ),
+        (json!({"preToolUse": bash("echo '{\"permissionDecision\": \"perhaps\"}'")}), "what is no answer"),
+        (json!({"preToolUse": [{"bash": "sleep 60", "timeoutSec": 0.3}]}), "did not answer within 300 ms"),
+        (json!({"preToolUse": [{"type": "http", "url": "http://localhost"}]}), "type `http`"),
+        (json!({"preToolUse": [{"bash": "true", "cwd": "/"}]}), "guard.json"),
+    ] {
+        let stage = with(&hooks, &[]);
+        let runtime = stage.runtime();
+        trust(&runtime).await;
+        let denied = stage.call(&runtime, "test_read", json!({})).await;
+        assert_eq!(code(&denied), "denied", "{hooks}: {:?}", denied.value);
+        assert!(error(&denied).contains(words), "{hooks}: {}", error(&denied));
+        assert!(stage.diary().is_empty(), "{hooks}");
+    }
+    for harmless in ["true", "echo I have looked", "echo '{}'", "echo '{\"permissionDecision\": \"allow\"}'"]
+    {
+        let stage = with(&json!({"preToolUse": bash(harmless)}), &[]);
+        let runtime = stage.runtime();
+        trust(&runtime).await;
+        assert!(stage.call(&runtime, "test_read", json!({})).await.ok(), "{harmless}");
+    }
+}
+
+#[tokio::test]
+async fn a_trusted_guard_that_was_changed_or_taken_away_is_missed() {
+    let stage = with(&json!({"preToolUse": bash("./guard.sh")}), &[("guard.sh", "exit 0")]);
+    let runtime = stage.runtime();
+    trust(&runtime).await;
+    assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
+    executable(stage.project.path("guard.sh"), "exit 0 # changed");
+    let denied = stage.call(&runtime, "test_read", json!({})).await;
+    assert!(
+        error(&denied).contains("`./guard.sh` of this project, which is not trusted as it is now"),
+        "{:?}",
+        denied.value
+    );
+    stage.project.write(FILE, json!({"version": 1, "hooks": {}}).to_string());
+    let denied = stage.call(&runtime, "test_read", json!({})).await;
+    assert!(error(&denied).contains("has changed since it was trusted"), "{:?}", denied.value);
+    fs::remove_file(stage.project.path(FILE)).unwrap();
+    let denied = stage.call(&runtime, "test_read", json!({})).await;
+    assert!(error(&denied).contains("is gone"), "{:?}", denied.value);
+    trust(&runtime).await;
+    assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
+}
+
+#[tokio::test]
+async fn it_may_change_arguments_ask_and_add_to_the_result() {
+    let change = "echo '{\"modifiedArgs\": {\"path\": \"src/b.rs\", \"text\": \"y\"}}'";
+    let ask = "echo '{\"permissionDecision\": \"ask\", \"permissionDecisionReason\": \"sure?\"}'";
+    let add = "echo '{\"additionalContext\": \"run the tests\"}'";
+    let fail = "echo '{\"additionalContext\": \"never said\"}'";
+    let hooks = json!({"preToolUse": [{"bash": change}, {"bash": ask}], "postToolUse": bash(add), "postToolUseFailure": bash(fail)});
+    let stage = with(&hooks, &[]);
+    let runtime = stage.runtime();
+    trust(&runtime).await;
+    let arguments = json!({"path": "src/a.rs", "text": "x"});
+    let refused = stage.call(&runtime, "test_edit", arguments.clone()).await;
+    assert!(
+        error(&refused).contains("the hook `guard.json` wants someone to agree: sure?"),
+        "{:?}",
+        refused.value
+    );
+    let result = stage.call_with(&runtime, "test_edit", arguments, Approval::Once).await;
+    assert!(result.ok(), "{:?}", result.value);
+    assert_eq!(result.value["hook_context"], "run the tests");
+    assert_eq!(result.value["said"], "y");
+}
