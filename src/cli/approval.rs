@@ -1,4 +1,4 @@
-//! Asking whoever sits at the terminal whether a call may run.
+//! Asking whoever sits at the terminal: whether a call may run, and what a mounted server wants to know.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
@@ -6,8 +6,9 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 
+use super::form;
 use super::render::escape;
-use crate::policy::approval::{Approval, ApprovalRequest, Approver};
+use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
 
 /// Where the question is put, so that what is piped in and out is no part of it.
 const TERMINAL: &str = "/dev/tty";
@@ -41,6 +42,25 @@ impl Approver for TerminalApprover {
                 Err(error) => {
                     tracing::warn!("asking at {TERMINAL} failed: {error}");
                     Approval::Nobody
+                }
+            }
+        })
+    }
+
+    fn fill<'a>(&'a self, form: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
+        Box::pin(async {
+            let _alone = self.asking.lock().await;
+            let form = form.clone();
+            let filled = tokio::task::spawn_blocking(move || form::fill(&form, put)).await;
+            match filled {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(error)) => {
+                    tracing::warn!("nobody can be asked at {TERMINAL}: {error}");
+                    FormAnswer::Nobody
+                }
+                Err(error) => {
+                    tracing::warn!("asking at {TERMINAL} failed: {error}");
+                    FormAnswer::Nobody
                 }
             }
         })

@@ -14,6 +14,7 @@ mod commands;
 mod console;
 mod doors;
 pub mod exit;
+mod form;
 mod input;
 mod logging;
 mod panics;

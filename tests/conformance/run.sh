@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # The official MCP conformance suite against our own server, in a build with the feature `conformance`: both requirement sets,
 # over HTTP and, through bridge.mjs, over standard streams; and what needs none of the suite's fixtures against the ordinary
-# build. Fails on any required scenario that fails.
+# build. Then the MCP Inspector looks whether every schema of the whole tool list can be used by all hosts (`--strict`). Fails on any
+# required scenario that fails, and on any finding of the Inspector.
 #
 #   tests/conformance/run.sh            all
-#   tests/conformance/run.sh http       a part: http, stdio, ordinary
+#   tests/conformance/run.sh http       a part: http, stdio, ordinary, strict
 #
-# Node and the suite come from npm, pinned, into target/conformance.
+# Node, the suite and the Inspector come from npm, pinned, into target/conformance.
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
 readonly ROOT=$PWD HOME_OF_SUITE=$PWD/target/conformance
 readonly SUITE=@modelcontextprotocol/conformance@0.2.0-alpha.12 NODE=node@24
+readonly INSPECTOR=@modelcontextprotocol/inspector@2.12.0
 readonly SETS=(2025-11-25 2026-07-28)
 # Scenarios that look at the HTTP transport itself: over standard streams it is the bridge that they would look at.
 readonly OF_HTTP=(dns-rebinding-protection server-session-lifecycle server-sse-polling server-sse-multiple-streams
@@ -27,13 +29,16 @@ fail() {
 
 install_suite() {
     mkdir -p "$HOME_OF_SUITE"
-    if [ ! -e "$HOME_OF_SUITE/installed-$NODE-${SUITE##*@}" ]; then
-        npm install --silent --no-fund --no-audit --prefix "$HOME_OF_SUITE" "$NODE" "$SUITE"
-        touch "$HOME_OF_SUITE/installed-$NODE-${SUITE##*@}"
+    local done=$HOME_OF_SUITE/installed-$NODE-${SUITE##*@}-${INSPECTOR##*@}
+    if [ ! -e "$done" ]; then
+        npm install --silent --no-fund --no-audit --prefix "$HOME_OF_SUITE" "$NODE" "$SUITE" "$INSPECTOR"
+        touch "$done"
     fi
     node=$HOME_OF_SUITE/node_modules/node/bin/node
     suite=$HOME_OF_SUITE/node_modules/@modelcontextprotocol/conformance/dist/index.js
-    [ -x "$node" ] && [ -f "$suite" ] || fail "npm has not installed $NODE and $SUITE into $HOME_OF_SUITE"
+    inspector=$HOME_OF_SUITE/node_modules/.bin/mcp-inspector
+    [ -x "$node" ] && [ -f "$suite" ] && [ -f "$inspector" ] ||
+        fail "npm has not installed $NODE, $SUITE and $INSPECTOR into $HOME_OF_SUITE"
 }
 
 server_pid=
@@ -49,13 +54,18 @@ stop() {
 }
 trap stop EXIT
 
-# Starts the server in a workspace of its own, on a port that it says on its first line.
-start() {
+# A workspace of its own.
+stage() {
     stop
     scene=$(mktemp -d)
     mkdir "$scene/project" "$scene/state" "$scene/config" "$scene/cache" "$scene/data"
     export LSP_TOOLS_STATE_DIR=$scene/state LSP_TOOLS_CONFIG_DIR=$scene/config LSP_TOOLS_CACHE_DIR=$scene/cache
     export LSP_TOOLS_DATA_DIR=$scene/data
+}
+
+# Starts the server there, on a port that it says on its first line.
+start() {
+    stage
     local -a command=("$server" mcp --no-daemon --http 127.0.0.1:0 --no-token)
     [ "$1" = http ] || command=("$node" "$ROOT/tests/conformance/bridge.mjs" "$server" mcp --no-daemon)
     (cd "$scene/project" && exec "${command[@]}") >"$scene/out" 2>&1 &
@@ -79,6 +89,30 @@ check() {
     ONLY=$only SKIPPED="${OF_HTTP[*]}" "$node" "$ROOT/tests/conformance/verdict.mjs" "$transport" "$set" "$log"
 }
 
+# What the Inspector's command line says of one method; its findings are its exit status.
+inspect() {
+    (cd "$scene/project" && MCP_CATALOG_PATH=$scene/catalog.json MCP_INSPECTOR_SECRET_STORE=memory \
+        "$node" "$inspector" --cli "${target[@]}" "$@" --format json) >"$log" 2>&1 </dev/null ||
+        { tail -40 "$log" >&2 && fail "the Inspector has findings: $*"; }
+}
+
+# The schemas of all tools as hosts of every kind can use them, and a skill whose files are what its manifest says; in both eras.
+check_strictly() {
+    local era log=$HOME_OF_SUITE/strict.txt
+    stage
+    # The Inspector hands no variables on.
+    local -a target=(env "LSP_TOOLS_STATE_DIR=$scene/state" "LSP_TOOLS_CONFIG_DIR=$scene/config"
+        "LSP_TOOLS_CACHE_DIR=$scene/cache" "LSP_TOOLS_DATA_DIR=$scene/data" "$server" mcp --no-daemon --profile all)
+    mkdir -p "$scene/config/skills/tidy"
+    printf -- '---\nname: tidy\ndescription: Tidies up.\nlicense: MIT\n---\n# Tidy\n' >"$scene/config/skills/tidy/SKILL.md"
+    for era in legacy modern; do
+        inspect --protocol-era "$era" --method tools/list --strict -q
+        inspect --protocol-era "$era" --method skills/list --verify
+        grep -q '"outcome":"verified"' "$log" || fail "the Inspector has not seen the skill"
+        printf 'strict %s: every schema can be used, every skill is what it says\n' "$era"
+    done
+}
+
 # Builds the server with these arguments of cargo; the next build takes its place, so it is put aside.
 build() {
     stop
@@ -89,14 +123,18 @@ build() {
 
 main() {
     local -a parts=("$@")
-    [ $# -gt 0 ] || parts=(http stdio ordinary)
+    [ $# -gt 0 ] || parts=(http stdio ordinary strict)
     install_suite
     local failed=0 built=
     for part in "${parts[@]}"; do
         local -a features=(--features conformance)
-        [ "$part" != ordinary ] || features=()
+        [[ $part != ordinary && $part != strict ]] || features=()
         [ "$built" = "${features[*]-} " ] || build ${features[@]+"${features[@]}"}
         built="${features[*]-} "
+        if [ "$part" = strict ]; then
+            check_strictly
+            continue
+        fi
         for set in "${SETS[@]}"; do
             check "$part" "$set" || failed=1
         done

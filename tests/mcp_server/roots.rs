@@ -56,3 +56,13 @@ fn who_has_not_declared_roots_is_not_asked_for_them() {
     let asked = client.find_within(Duration::from_secs(2), |message| message["method"] == "roots/list");
     assert_eq!(asked, None);
 }
+
+#[test]
+fn a_host_that_starts_us_elsewhere_gives_paths_relative_to_the_workspace() {
+    let project = project();
+    let mut client = Mcp::start(&project, None, &["--workspace", "sub"]);
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    client.result("initialize", hello);
+    assert_eq!(content(&mut client, "a.txt")["content"], "of the folder\n");
+    assert_eq!(content(&mut client, "../a.txt")["code"], "outside_workspace");
+}

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::sync::OnceLock;
 
 use lsp_tools::RuntimeOptions;
 use lsp_tools::runtime::Runtime;
@@ -13,6 +12,7 @@ use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
 
 use crate::support::Project;
+use crate::support::peers::real_mcp;
 
 /// A project whose user's settings are `settings`.
 pub fn with_settings(settings: &str) -> Project {
@@ -85,35 +85,8 @@ pub async fn typed(runtime: &Runtime, name: &str) -> ToolResult {
     call(runtime, &Caller::at_shell(), name, json!({})).await
 }
 
-/// The folder with the real servers of npm and of PyPI, installed once below `target/`.
-pub fn real() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let folder =
-            Path::new(env!("CARGO_BIN_EXE_lsp-tools")).ancestors().nth(2).expect("target").join("test-mcp");
-        fs::create_dir_all(&folder).expect("a folder");
-        let lock = fs::File::create(folder.join("tests.lock")).expect("a lock");
-        lock.lock().expect("the lock");
-        let install = |done: &str, command: &str| {
-            if !folder.join(done).exists() {
-                let status =
-                    std::process::Command::new("sh").args(["-ec", command]).current_dir(&folder).status();
-                assert!(status.expect("a shell").success(), "{command}");
-            }
-        };
-        install(
-            "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
-            "npm install --no-fund --no-audit --prefix . @modelcontextprotocol/server-everything@2026.8.31 \
-             @modelcontextprotocol/server-filesystem@2026.8.31",
-        );
-        install("venv/bin/python", "python3 -m venv venv");
-        install("venv/has-mcp", "venv/bin/pip -q install mcp==2.3.0 && touch venv/has-mcp");
-        folder
-    })
-}
-
 /// The main file of a server of npm.
 pub fn node_server(name: &str) -> String {
-    let file = real().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
+    let file = real_mcp().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
     file.to_str().expect("UTF-8").to_owned()
 }

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use lsp_tools::tools::web::guard::is_public;
 
-use crate::house::{json_of, real, run, with_settings};
+use crate::house::{json_of, run, with_settings};
 use crate::real::PYTHON;
+use crate::support::peers::real_mcp;
 use crate::support::wait_until;
 
 struct Ended(Child);
@@ -28,7 +29,7 @@ fn free_port() -> u16 {
 #[test]
 fn a_server_over_http_is_mounted() {
     let port = free_port();
-    let mut command = Command::new(real().join("venv/bin/python"));
+    let mut command = Command::new(real_mcp().join("venv/bin/python"));
     command.args(["-c", PYTHON, "http", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
     let _server = Ended(command.spawn().unwrap());
     wait_until("it listens", Duration::from_secs(30), || TcpStream::connect(("127.0.0.1", port)).is_ok());

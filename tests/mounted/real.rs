@@ -1,8 +1,9 @@
 //! Real servers over stdin and stdout: two of the TypeScript SDK's first line, one of the Python SDK that speaks the newest
 //! revision.
 
-use crate::house::{json_of, node_server, real, run, with_settings};
+use crate::house::{json_of, node_server, run, with_settings};
 use crate::support::Project;
+use crate::support::peers::real_mcp;
 
 /// A server of the Python SDK; the file takes `stdio`, or `http` and a port.
 pub const PYTHON: &str = r#"
@@ -73,7 +74,7 @@ fn the_server_with_everything_answers_in_every_kind() {
 
 #[test]
 fn a_server_of_the_newest_revision_is_asked_in_its_own_way() {
-    let python = real().join("venv/bin/python");
+    let python = real_mcp().join("venv/bin/python");
     let project = with_settings(&format!(
         "[mcp.servers.sums]\ncommand = {python:?}\nargs = [\"-c\", {PYTHON:?}, \"stdio\"]\n"
     ));

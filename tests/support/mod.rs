@@ -7,6 +7,7 @@
 //! - [`ServerLog`]: what the scripted server noted.
 //! - [`count_processes`], [`signal_processes`], [`wait_until`]: what still lives, and waiting for it with a deadline.
 //! - [`mcp::Mcp`]: an MCP client that does as it is told.
+//! - [`peers`]: real MCP servers and clients of npm and PyPI, installed once.
 //! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
@@ -15,6 +16,7 @@ pub mod agent;
 mod fingerprint;
 mod log;
 pub mod mcp;
+pub mod peers;
 mod processes;
 mod project;
 pub mod scenarios;

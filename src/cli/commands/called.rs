@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Door, Reply, as_json};
+use crate::cli::approval::TerminalApprover;
 use crate::cli::args::Format;
 use crate::cli::exit;
 use crate::cli::render::{escape, tools as render, verdict};
@@ -19,8 +20,13 @@ use crate::tools::tool::Caller;
 /// Calls a tool for whoever typed the command.
 pub async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::at_shell();
-    // Who types a tool's name has agreed to it already: there is nobody to ask.
-    door.runtime.call(CallRequest::new(name, arguments, &caller)).await
+    // Who types a tool's name has agreed to it already, but a server behind it may want to know something.
+    let terminal = TerminalApprover::find();
+    let request = CallRequest::new(name, arguments, &caller);
+    match &terminal {
+        Some(terminal) => door.runtime.call(CallRequest { approver: terminal, ..request }).await,
+        None => door.runtime.call(request).await,
+    }
 }
 
 /// Calls a tool; its answer is shown by `shown`, in text and in its exit status, or printed as it is.

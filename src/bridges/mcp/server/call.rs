@@ -13,7 +13,7 @@ use super::ask::{Ask, is_modern};
 use super::handler::Handler;
 use super::handles::Handles;
 use super::tasks::{self, Outcome};
-use super::{links, progress, text, traced};
+use super::{links, list, progress, text, traced};
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
@@ -49,12 +49,12 @@ pub(super) async fn call(
     let caller = handler.caller(is_modern(&context));
     let ask = Arc::new(Ask::about(&mut params, &context, handler.seal(), &caller.session)?);
     let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
-    let handles = match Handles::take(handler, &params.name, &mut arguments, &context.meta) {
+    let name = list::meant(&params.name);
+    let handles = match Handles::take(handler, &name, &mut arguments, &context.meta) {
         Ok(handles) => handles,
         Err(error) => return Ok(answer(ToolResult::from_error(&error)).into()),
     };
-    let name = params.name.as_ref();
-    let asked = Asked { caller: &caller, name, arguments, handles, trace: traced::of(&context) };
+    let asked = Asked { caller: &caller, name: &name, arguments, handles, trace: traced::of(&context) };
     let result = if tasks::may_become(&params.name, &context) {
         match tasks::call(handler, asked, &ask, &context).await? {
             Outcome::Done(result) => result,

@@ -50,7 +50,12 @@ pub(super) struct Shared {
 
 impl Shared {
     /// Answers until `gone` is cancelled; states of calls that wait for an answer are sealed with `key`.
-    pub(super) fn new(options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
+    pub(super) fn new(mut options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
+        // Hosts start us anywhere and name the workspace: from a folder elsewhere no relative path would lead into it.
+        let runtime = options.live.current();
+        let workspace = runtime.workspace();
+        options.client.cwd.take_if(|cwd| workspace.inside(cwd).is_none());
+        options.client.cwd.get_or_insert_with(|| workspace.root().to_owned());
         Self {
             watch: Watch::new(options.clone(), gone.clone()),
             seal: Arc::new(RequestStateCodec::new_unchecked(key)),

@@ -87,6 +87,21 @@ fn decoded(cursor: &str) -> Result<(usize, String), ErrorData> {
     })
 }
 
+/// Our name in the letters that MCP has for names, which `/` is none of: no name of ours has a dot.
+fn spelled(name: &str) -> String {
+    name.replacen('/', ".", 1)
+}
+
+/// The name of ours that a client means: as it is listed here, or as it is called everywhere else.
+pub(super) fn meant(name: &str) -> Cow<'_, str> {
+    match name.contains('/') {
+        true => Cow::Borrowed(name),
+        false => name
+            .split_once('.')
+            .map_or(Cow::Borrowed(name), |(server, tool)| Cow::Owned(format!("{server}/{tool}"))),
+    }
+}
+
 /// A tool as MCP describes it.
 pub(super) fn tool(definition: &Definition) -> Tool {
     let card = &definition.card;
@@ -98,7 +113,7 @@ pub(super) fn tool(definition: &Definition) -> Tool {
         .open_world(matches!(card.effect, Effect::Network | Effect::Execute));
     let description = if card.description.trim().is_empty() { &card.title } else { &card.description };
     let mut tool = Tool::new(
-        Cow::Owned(card.name.to_string()),
+        Cow::Owned(spelled(&card.name)),
         Cow::Owned(description.to_string()),
         Arc::new(object(definition.input.as_value())),
     );

@@ -33,6 +33,7 @@ const INPUT: &str = "input";
 const SEALED_FOR: Duration = Duration::from_secs(300);
 /// How long a client of an earlier revision has to answer; a little less than the runtime itself waits.
 const ANSWER_WITHIN: Duration = Duration::from_secs(295);
+
 /// Whether the request is of the era without a handshake.
 pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)

@@ -57,6 +57,18 @@ fn a_cursor_that_is_none_is_refused() {
 }
 
 #[test]
+fn names_are_in_the_letters_of_mcp_and_find_back() {
+    for ours in ["read", "lsp_hover", "files/read_text-file"] {
+        let theirs = spelled(ours);
+        assert!(
+            theirs.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)),
+            "{theirs}"
+        );
+        assert_eq!((meant(&theirs).as_ref(), meant(ours).as_ref()), (ours, ours));
+    }
+}
+
+#[test]
 fn schemas_of_answers_are_small_and_whole() {
     let tools = page(definitions(), None).unwrap().tools;
     let bytes: usize =
