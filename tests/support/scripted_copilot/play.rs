@@ -146,7 +146,8 @@ impl<'a> Scene<'a> {
         params.insert("conversationId".to_owned(), json!(self.conversation));
         params.insert("turnId".to_owned(), json!(self.turn));
         // Numbers in some versions, texts in others.
-        let round = if self.calls % 2 == 0 { json!(self.calls) } else { json!(self.calls.to_string()) };
+        let round =
+            if self.calls.is_multiple_of(2) { json!(self.calls) } else { json!(self.calls.to_string()) };
         params.insert("roundId".to_owned(), round);
         params.insert("toolCallId".to_owned(), json!(format!("call_{}", self.calls)));
         params.extend(given.clone());

@@ -68,7 +68,7 @@ impl Wire {
             let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
             *count += 1;
             // Numbers and texts in turn: both are ids (JSON-RPC 2.0).
-            if *count % 2 == 0 { json!(*count) } else { json!(format!("ask-{count}")) }
+            if count.is_multiple_of(2) { json!(*count) } else { json!(format!("ask-{count}")) }
         };
         let (sender, receiver) = channel();
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_string(), sender);
