@@ -12,7 +12,7 @@ use crate::bridges::copilot::server::{CallState, Event, Report, TurnOutcome};
 
 /// `copilot status`
 pub fn report(report: &Report, look: &Look) -> String {
-    let word = |key: &str| report.server[key].as_str().map(|word| escape::words(word));
+    let word = |key: &str| report.server[key].as_str().map(escape::words);
     let name = word("name").unwrap_or_else(|| "GitHub Copilot Language Server".to_owned());
     let version = word("version").map(|version| format!(" {version}")).unwrap_or_default();
     let mut out = format!("{}{version}\n", look.paint(BOLD, &name));

@@ -80,10 +80,7 @@ impl<'a> Converter<'a> {
             self.folding_range(object, here);
         }
         let own = self.named(object).unwrap_or_else(|| here.clone());
-        let target = match object.get("targetUri").and_then(Value::as_str) {
-            Some(uri) => Some(self.file(uri)),
-            None => None,
-        };
+        let target = object.get("targetUri").and_then(Value::as_str).map(|uri| self.file(uri));
         for (name, value) in object.iter_mut() {
             match name.as_str() {
                 "data" | "arguments" => {}

@@ -25,12 +25,15 @@ pub(super) struct Rpc {
     open: Arc<Mutex<Open>>,
 }
 
+/// An answer, or an error's code and message.
+type Reply = Result<Value, (i64, String)>;
+
 /// Our questions that are not answered.
 #[derive(Debug, Default)]
 struct Open {
     last: u64,
     /// `None` once nobody answers any more.
-    waiting: Option<HashMap<u64, oneshot::Sender<Result<Value, (i64, String)>>>>,
+    waiting: Option<HashMap<u64, oneshot::Sender<Reply>>>,
 }
 
 /// What comes unasked.

@@ -33,7 +33,7 @@ pub(super) struct Roots {
 impl Roots {
     /// Asks the client, if it has declared that it can tell; what it says counts from then on.
     pub(super) fn ask(&self, runtime: Runtime, peer: Peer<RoleServer>) {
-        if !peer.peer_info().is_some_and(|info| info.capabilities.roots.is_some()) {
+        if peer.peer_info().is_none_or(|info| info.capabilities.roots.is_none()) {
             return;
         }
         let folder = Arc::clone(&self.folder);
