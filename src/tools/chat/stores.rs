@@ -3,9 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use etcetera::BaseStrategy;
-use etcetera::base_strategy::Xdg;
-
 use super::super::context::Context;
 use super::session::{Found, Session, Sessions, Skipped, Source};
 use super::{copilot_cli, vscode};
@@ -29,10 +26,11 @@ impl Sessions for Stores {
         let settings = &context.config.settings.chats;
         let root = context.workspace.root();
         let mut harvest = Harvest::default();
-        for folder in named(settings.vscode.as_deref(), vscode_folders) {
+        let home = context.folders.home.as_deref();
+        for folder in named(settings.vscode.as_deref(), home, vscode_folders) {
             vscode::find(&folder, root, &mut harvest);
         }
-        for folder in named(settings.copilot_cli.as_deref(), copilot_folders) {
+        for folder in named(settings.copilot_cli.as_deref(), home, copilot_folders) {
             copilot_cli::find(&folder, root, &mut harvest);
         }
         Found::new(harvest.sessions, harvest.skipped)
@@ -54,24 +52,29 @@ impl Harvest {
 }
 
 /// The folders that settings name, else the usual ones.
-fn named(given: Option<&[String]>, usual: fn() -> Vec<PathBuf>) -> Vec<PathBuf> {
+fn named(
+    given: Option<&[String]>,
+    home: Option<&Path>,
+    usual: fn(Option<&Path>) -> Vec<PathBuf>,
+) -> Vec<PathBuf> {
     match given {
-        None => usual(),
-        Some(given) => given.iter().filter_map(|path| expanded(path)).collect(),
+        None => usual(home),
+        Some(given) => given.iter().filter_map(|path| expanded(path, home)).collect(),
     }
 }
 
 /// A path from `/` or `~/`; others are refused when settings are read.
-fn expanded(given: &str) -> Option<PathBuf> {
+fn expanded(given: &str, home: Option<&Path>) -> Option<PathBuf> {
     match given.strip_prefix("~/") {
         None => Some(PathBuf::from(given)),
-        Some(below) => Some(etcetera::home_dir().ok()?.join(below)),
+        Some(below) => Some(home?.join(below)),
     }
 }
 
 /// The folders called `User` of VS Code and its kin.
-fn vscode_folders() -> Vec<PathBuf> {
-    let config = Xdg::new().ok().map(|xdg| xdg.config_dir());
+fn vscode_folders(home: Option<&Path>) -> Vec<PathBuf> {
+    let set = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let config = set.or_else(|| Some(home?.join(".config")));
     let installed = config.iter().flat_map(|config| EDITORS.map(|editor| config.join(editor).join("User")));
     let portable =
         std::env::var_os("VSCODE_PORTABLE").map(|folder| Path::new(&folder).join("user-data/User"));
@@ -79,9 +82,9 @@ fn vscode_folders() -> Vec<PathBuf> {
 }
 
 /// The folder of Copilot's command line.
-fn copilot_folders() -> Vec<PathBuf> {
+fn copilot_folders(home: Option<&Path>) -> Vec<PathBuf> {
     let set = std::env::var_os("COPILOT_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    set.or_else(|| Some(etcetera::home_dir().ok()?.join(".copilot"))).into_iter().collect()
+    set.or_else(|| Some(home?.join(".copilot"))).into_iter().collect()
 }
 
 /// A folder of a store, which nothing is read outside of; `None` where there is none.
