@@ -100,7 +100,7 @@ impl Stage {
         fs::write(config.join("lsp-tools.toml"), prefer)?;
         let state = self.folder.path().join("state");
         let cache = self.folder.path().join("cache");
-        Ok(Folders { config, data: self.data.clone(), state, cache })
+        Ok(Folders { config, data: self.data.clone(), state, cache, home: None })
     }
 
     /// A runtime on the library's copy, trusted.
