@@ -98,12 +98,11 @@ fn two_agents_an_editor_and_a_shell_share_one_server_of_each_language() {
         let other = scope.spawn(|| agent(house));
         let editor = scope.spawn(|| editor(house));
         let shell = scope.spawn(|| shell(house));
-        let told = |what: &str| format!("the {what} got its answers");
         (
-            one.join().expect(&told("first agent")),
-            other.join().expect(&told("second agent")),
-            editor.join().expect(&told("editor")),
-            shell.join().expect(&told("shell")),
+            one.join().expect("the first agent got its answers"),
+            other.join().expect("the second agent got its answers"),
+            editor.join().expect("the editor got its answers"),
+            shell.join().expect("the shell got its answers"),
         )
     });
     let right = [json!(["greet/messages.py", 7]), json!(["web/src/money.ts", 18])];
