@@ -63,6 +63,11 @@ async fn of_the_servers_own_tools_rules_decide_first_and_then_somebody() {
         json!({"confirm": {"name": "run_in_terminal",
         "input": {"command": command, "toolType": "terminal"}}})
     };
+    let web = |input: Value| {
+        let mut input = input;
+        input["toolType"] = json!("web");
+        json!({"confirm": {"name": "copilot.fetch_webpage", "input": input}})
+    };
     let steps = json!([
         file("a.txt"),
         file("denied.txt"),
@@ -72,12 +77,16 @@ async fn of_the_servers_own_tools_rules_decide_first_and_then_somebody() {
         terminal("cargo check"),
         {"confirm": {"name": "internal.tool_calling_loop_continue_confirmation"}},
         {"confirm": {"name": "their-server/tool", "input": {"toolType": "mcp_tool", "mcpServerName": "s"}}},
+        web(json!({"urls": ["https://docs.example/a", "https://other.example/"]})),
+        web(json!({"urls": ["https://docs.example/a", "https://evil.example/"]})),
+        web(json!({"urls": ["https://docs.example/a", "https://docs.example/b"]})),
+        web(json!({"url": "https://evil.example/"})),
         {"confirm": 5},
         {"confirm": {"name": "read", "input": {"path": "a.txt"}}},
         {"confirm": {"name": "copilot-editor.read", "input": {"path": "denied.txt"}}},
     ]);
-    let settings = "[permissions]\nallow = [\"read(allowed.txt)\", \"bash(cargo check)\"]\n\
-                    deny = [\"read(denied.txt)\", \"bash(rm *)\"]\n";
+    let settings = "[permissions]\nallow = [\"read(allowed.txt)\", \"bash(cargo check)\", \"network(docs.example)\"]\n\
+                    deny = [\"read(denied.txt)\", \"bash(rm *)\", \"network(evil.example)\"]\n";
     let files = [("a.txt", "a"), ("denied.txt", "d"), ("allowed.txt", "a")];
     for (answer, somebody) in [(Approval::Once, "accept"), (Approval::Nobody, "dismiss")] {
         let project = project(&plays(steps.clone()), settings, files);
@@ -87,13 +96,14 @@ async fn of_the_servers_own_tools_rules_decide_first_and_then_somebody() {
         assert_eq!(
             said(&project),
             [
-                somebody, "dismiss", "accept", "dismiss", "dismiss", "accept", somebody, somebody, "dismiss",
-                "accept", "dismiss"
+                somebody, "dismiss", "accept", "dismiss", "dismiss", "accept", somebody, somebody, somebody,
+                "dismiss", "accept", "dismiss", "dismiss", "accept", "dismiss"
             ]
         );
         let asked = approver.asked.lock().expect("a lock").clone();
         assert_eq!((asked[0].why.as_str(), &asked[0].paths[0][..]), ("May I?", "a.txt"));
-        assert_eq!(asked.len(), 3);
+        assert_eq!(asked[3].urls, ["https://docs.example/a", "https://other.example/"]);
+        assert_eq!(asked.len(), 4);
         client.close().await;
     }
 }

@@ -110,9 +110,28 @@ fn decided(room: &Room, question: &Question) -> Option<Result<Decision, ToolErro
         "file_read" => Some(check("read", json!({"path": text("filePath").or_else(|| text("path"))?}))),
         "file_write" => Some(check("write", json!({"path": text("filePath")?, "content": ""}))),
         "terminal" => Some(Ok(room.runtime.check_command(&room.caller, text("command")?))),
-        "web" => Some(check("fetch_web_page", json!({"url": text("url")?}))),
+        "web" => strictest(
+            addresses(&question.input).into_iter().map(|url| check("fetch_web_page", json!({"url": url}))),
+        ),
         _ => None,
     }
+}
+
+/// The addresses that a web tool is given: one as `url`, or several as `urls`.
+fn addresses(input: &Value) -> Vec<String> {
+    let several = input.get("urls").and_then(Value::as_array).into_iter().flatten();
+    input.get("url").into_iter().chain(several).filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// That one of several decisions which lets the least through.
+fn strictest(
+    decisions: impl Iterator<Item = Result<Decision, ToolError>>,
+) -> Option<Result<Decision, ToolError>> {
+    decisions.max_by_key(|decision| match decision {
+        Ok(decision) => (decision.verdict, decision.rule.is_none()),
+        Err(error) if error.code == ErrorCode::Denied => (Verdict::Deny, true),
+        Err(_) => (Verdict::Ask, true),
+    })
 }
 
 /// The question as whoever is asked sees it.
@@ -138,7 +157,7 @@ fn request_of(question: &Question) -> ApprovalRequest {
         why,
         paths: one("filePath"),
         commands: one("command"),
-        urls: one("url"),
+        urls: addresses(&question.input),
         arguments: question.input.clone(),
     }
 }
