@@ -40,7 +40,6 @@ impl Default for Statuses {
 struct First {
     #[serde(default)]
     busy: bool,
-    #[serde(default)]
     kind: String,
     message: Option<String>,
 }
