@@ -288,7 +288,10 @@ impl Shared {
         let pause = self.options.stale / 4;
         let mut held = self.held();
         loop {
-            held = self.bell.wait_timeout(held, pause).unwrap_or_else(PoisonError::into_inner).0;
+            // Not for a bell that was rung before this was reached.
+            let goes_on = |held: &mut Held| !held.ended;
+            held =
+                self.bell.wait_timeout_while(held, pause, goes_on).unwrap_or_else(PoisonError::into_inner).0;
             let rests = held.edited.is_none_or(|edited| edited.elapsed() >= KEPT);
             if held.ended || rests {
                 held.keeper = None;

@@ -73,6 +73,16 @@ fn one_host_has_it_until_it_gives_it_back() {
 }
 
 #[test]
+fn who_comes_and_goes_does_not_wait_for_its_own_keeper() {
+    let ground = Ground::new();
+    let begun = Instant::now();
+    for _ in 0..20 {
+        ground.of("alpha").take().unwrap();
+    }
+    assert!(begun.elapsed() < STALE / 4, "{:?}", begun.elapsed());
+}
+
+#[test]
 fn one_that_is_not_touched_is_over_by_the_clock_of_the_file_system() {
     let ground = Ground::new();
     let (alpha, beta, gamma) = (ground.of("alpha"), ground.of("beta"), ground.of("gamma"));
