@@ -101,32 +101,47 @@ async fn outline(
     let servers = context.servers_for(&subject, |features| features.navigation);
     let mut status = context.no_server(&subject, started);
     for (server, _) in servers {
-        let session = match context.session(server, &subject, deadline).await {
-            Ok(session) => session,
-            Err(why) => {
-                status = why;
-                continue;
-            }
-        };
-        let asked = match session.enter(&context.view, deadline).await {
-            Ok(_viewing) => session.document_symbols(&subject.path, deadline).await,
-            Err(error) => Err(error),
-        };
-        match asked {
-            Ok(asked) => {
+        match outline_of(context, server, &subject, deadline, started).await? {
+            Ok((symbols, note)) => {
                 let status = context.status(server, &subject, ServerState::Ready, started);
-                let mut answer = tree(asked.value, limit, status, Verdict::Complete);
-                answer.notes.extend(session.restart_note(false));
+                let mut answer = tree(symbols, limit, status, Verdict::Complete);
+                answer.notes.extend(note);
                 return Ok(answer);
             }
-            Err(AskError::Read(error)) => return Err(super::context::from_read_error(error)),
-            Err(error) => status = context.failed(&session, &subject, &error, started).await,
+            Err(why) => status = why,
         }
     }
     let (symbols, notes) = fallback::outline(context, &subject).await?;
     let mut answer = tree(symbols, limit, status, Verdict::Hints);
     answer.notes = notes;
     Ok(answer)
+}
+
+/// The outline by one server, with a note where it had crashed; it is asked once more if it ends meanwhile.
+async fn outline_of(
+    context: &Context,
+    server: &str,
+    subject: &Subject,
+    deadline: Instant,
+    started: Instant,
+) -> Result<Result<(Vec<Symbol>, Option<String>), ServerStatus>, ToolError> {
+    let mut met_crash = false;
+    loop {
+        let session = match context.session(server, subject, deadline).await {
+            Ok(session) => session,
+            Err(why) => return Ok(Err(why)),
+        };
+        let asked = match session.enter(&context.view, deadline).await {
+            Ok(_viewing) => session.document_symbols(&subject.path, deadline).await,
+            Err(error) => Err(error),
+        };
+        match asked {
+            Ok(asked) => return Ok(Ok((asked.value, session.restart_note(met_crash)))),
+            Err(AskError::Read(error)) => return Err(super::context::from_read_error(error)),
+            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) => return Ok(Err(context.failed(&session, subject, &error, started).await)),
+        }
+    }
 }
 
 fn tree(
@@ -259,35 +274,44 @@ impl Context {
         deadline: Instant,
     ) -> Result<(Vec<WorkspaceSymbol>, ServerStatus, Verdict, Option<Arc<Session>>), ToolError> {
         let started = Instant::now();
-        let status = match self.session(server, subject, deadline).await {
-            Err(status) => status,
-            Ok(session) if !session.offers_anywhere("workspace/symbol") => {
-                let mut status = self.status(server, subject, ServerState::Unsupported, started);
-                status.detail = Some(format!("{server} does not offer workspace/symbol"));
-                status
-            }
-            Ok(session) => {
-                let viewing = session.enter(&self.view, deadline).await;
-                // Many servers only know the workspace once one of its files is open.
-                if let Err(error) = session.sync(&subject.path).await.map(drop) {
-                    tracing::debug!("no example file: {error}");
+        let mut met_crash = false;
+        let status = loop {
+            break match self.session(server, subject, deadline).await {
+                Err(status) => status,
+                Ok(session) if !session.offers_anywhere("workspace/symbol") => {
+                    let mut status = self.status(server, subject, ServerState::Unsupported, started);
+                    status.detail = Some(format!("{server} does not offer workspace/symbol"));
+                    status
                 }
-                let asked = match viewing {
-                    Ok(_viewing) => session.workspace_symbols(query, deadline).await,
-                    Err(error) => Err(error),
-                };
-                match asked {
-                    Ok((symbols, working)) => {
-                        let state =
-                            if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
-                        let verdict = if working.is_some() { Verdict::Partial } else { Verdict::Complete };
-                        let mut status = self.status(server, subject, state, started);
-                        status.detail = working;
-                        return Ok((symbols, status, verdict, Some(session.clone())));
+                Ok(session) => {
+                    let viewing = session.enter(&self.view, deadline).await;
+                    // Many servers only know the workspace once one of its files is open.
+                    if let Err(error) = session.sync(&subject.path).await.map(drop) {
+                        tracing::debug!("no example file: {error}");
                     }
-                    Err(error) => self.failed(&session, subject, &error, started).await,
+                    let asked = match viewing {
+                        Ok(_viewing) => session.workspace_symbols(query, deadline).await,
+                        Err(error) => Err(error),
+                    };
+                    match asked {
+                        Ok((symbols, working)) => {
+                            let state =
+                                if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
+                            let verdict =
+                                if working.is_some() { Verdict::Partial } else { Verdict::Complete };
+                            let mut status = self.status(server, subject, state, started);
+                            status.detail = working;
+                            return Ok((symbols, status, verdict, Some(session.clone())));
+                        }
+                        // A crash is often one question's fault and not the next one's.
+                        Err(error) if error.is_closed() && !met_crash => {
+                            met_crash = true;
+                            continue;
+                        }
+                        Err(error) => self.failed(&session, subject, &error, started).await,
+                    }
                 }
-            }
+            };
         };
         Ok((fallback::workspace_symbols(self, query).await?, status, Verdict::Hints, None))
     }

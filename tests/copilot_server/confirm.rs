@@ -85,8 +85,8 @@ async fn of_the_servers_own_tools_rules_decide_first_and_then_somebody() {
         {"confirm": {"name": "read", "input": {"path": "a.txt"}}},
         {"confirm": {"name": "copilot-editor.read", "input": {"path": "denied.txt"}}},
     ]);
-    let settings = "[permissions]\nallow = [\"read(allowed.txt)\", \"bash(cargo check)\", \"network(docs.example)\"]\n\
-                    deny = [\"read(denied.txt)\", \"bash(rm *)\", \"network(evil.example)\"]\n";
+    let settings = "[permissions]\nallow = [\"read(allowed.txt)\", \"bash(cargo check)\", \"effect:network(docs.example)\"]\n\
+                    deny = [\"read(denied.txt)\", \"bash(rm *)\", \"effect:network(evil.example)\"]\n";
     let files = [("a.txt", "a"), ("denied.txt", "d"), ("allowed.txt", "a")];
     for (answer, somebody) in [(Approval::Once, "accept"), (Approval::Nobody, "dismiss")] {
         let project = project(&plays(steps.clone()), settings, files);

@@ -159,6 +159,20 @@ async fn a_crash_while_nobody_asks_is_told_by_symbols_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn symbols_are_asked_once_more_where_the_server_dies_of_the_question() {
+    for target in [Target::File("a.scr".into()), Target::Name("foo".into())] {
+        let play = Play::new(&crash("first_request", Some(1)));
+        let answer = in_time(play.runtime.symbols(target, 10)).await.expect("symbols");
+        let found = !answer.output.symbols.is_empty();
+        assert_eq!((answer.verdict, found), (Verdict::Complete, true), "{answer:?}");
+        let notes = answer.notes.join("\n");
+        assert!(notes.contains("exit status 7") && notes.contains("redo from start"), "{notes}");
+        assert_eq!(play.log().starts(), 2);
+        play.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_of_two_roots_that_crashed_is_started_again_once_and_tells() {
     let scenario = json!({
         "stderr": ["mene", "tekel"],
