@@ -4,7 +4,7 @@
 //! (`configuration` in older versions), a file that lists folders. Chats of windows without a folder belong to no workspace.
 //!
 //! A session was one JSON object (`version` 1 to 3) up to VS Code 1.108; since 1.109 it is a log of changes to that object
-//! ([`vscode_log`](super::vscode_log)). Where both are there, the log is the newer one. Of the object, these fields are read:
+//! ([`vscode_log`]). Where both are there, the log is the newer one. Of the object, these fields are read:
 //! `sessionId`, `customTitle`, `creationDate`, `lastMessageDate` and `requests`, of each of which `message` (a text, or an
 //! object with `text`), `timestamp`, and what says that it is not shown any more (`isHidden`, `shouldBeRemovedOnSend`).
 //! The formats are VS Code's own and not published as such; what is told here was read in its public source.
