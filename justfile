@@ -85,7 +85,7 @@ picture: release
 
 # the optimised program, quickly rebuilt
 release:
-    cargo build --release
+    CARGO_INCREMENTAL=1 cargo build --release
 
 # the program as it is shipped: small, stripped; minutes
 dist:

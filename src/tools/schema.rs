@@ -1,8 +1,9 @@
 //! Schemas: made from types, tidied for models, and what arguments are checked against.
 
-use std::sync::OnceLock;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
-use jsonschema::error::ValidationErrorKind;
+use boon::{Compiler, Draft, ErrorKind, SchemaIndex, Schemas, SchemeUrlLoader, ValidationError};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -19,7 +20,35 @@ const SHOWN: usize = 60;
 #[derive(Debug, Clone)]
 pub struct Schema {
     value: Value,
-    validator: OnceLock<Result<jsonschema::Validator, String>>,
+    validator: OnceLock<Result<Arc<Validator>, String>>,
+}
+
+/// A compiled schema.
+struct Validator {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+impl Validator {
+    fn new(schema: &Value) -> Result<Self, String> {
+        // A name that leads nowhere: the resource is given here, and no loader is registered that could fetch another.
+        const NAME: &str = "https://schema.invalid/";
+        let mut compiler = Compiler::new();
+        compiler.use_loader(Box::new(SchemeUrlLoader::new()));
+        compiler.set_default_draft(Draft::V2020_12);
+        let mut schemas = Schemas::new();
+        let compiled = compiler
+            .add_resource(NAME, schema.clone())
+            .and_then(|()| compiler.compile(NAME, &mut schemas))
+            .map_err(|error| format!("{error:#}"));
+        compiled.map(|index| Self { schemas, index })
+    }
+}
+
+impl fmt::Debug for Validator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Validator").finish_non_exhaustive()
+    }
 }
 
 impl Schema {
@@ -38,10 +67,8 @@ impl Schema {
         self.validator().as_ref().map(drop).map_err(Clone::clone)
     }
 
-    fn validator(&self) -> &Result<jsonschema::Validator, String> {
-        // Nothing is fetched for a `$ref`: the validator is built without a resolver.
-        self.validator
-            .get_or_init(|| jsonschema::validator_for(&self.value).map_err(|error| error.to_string()))
+    fn validator(&self) -> &Result<Arc<Validator>, String> {
+        self.validator.get_or_init(|| Validator::new(&self.value).map(Arc::new))
     }
 
     /// Checks the arguments of `tool`: each fault is named with its field, what was given and what is accepted.
@@ -57,39 +84,45 @@ impl Schema {
                 return Err(ToolError::new(ErrorCode::Internal, what));
             }
         };
-        let faults: Vec<String> =
-            validator.iter_errors(arguments).take(MOST_FAULTS).map(|error| self.fault(&error)).collect();
-        if faults.is_empty() {
-            return Ok(());
-        }
+        let Err(error) = validator.schemas.validate(arguments, validator.index) else { return Ok(()) };
+        let mut faults = Vec::new();
+        self.faults(&error, arguments, &mut faults);
+        faults.truncate(MOST_FAULTS);
         Err(ToolError::new(ErrorCode::InvalidArgs, format!("{tool}: {}", faults.join("; "))))
     }
 
-    fn fault(&self, error: &jsonschema::ValidationError<'_>) -> String {
-        let place = error.instance_path().to_string();
-        match error.kind() {
-            ValidationErrorKind::AdditionalProperties { unexpected } => {
+    /// Each fault that `error` stands for, in words. The depth is that of the schema.
+    fn faults(&self, error: &ValidationError<'_, '_>, arguments: &Value, faults: &mut Vec<String>) {
+        let place = error.instance_location.to_string();
+        match &error.kind {
+            ErrorKind::Group | ErrorKind::Schema { .. } | ErrorKind::Reference { .. } | ErrorKind::AllOf => {
+                error.causes.iter().for_each(|cause| self.faults(cause, arguments, faults));
+            }
+            ErrorKind::AdditionalProperties { got } => {
                 let known = self.properties_at(&place);
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                let each: Vec<String> = unexpected
+                let each: Vec<String> = got
                     .iter()
                     .map(|name| {
                         format!("unknown field `{}`{}", field(&place, name), suggestion(name, &known))
                     })
                     .collect();
-                each.join("; ")
+                faults.push(each.join("; "));
             }
-            ValidationErrorKind::Required { property } => {
-                let name = property.as_str().unwrap_or_default();
-                let accepted =
-                    self.schema_at(&place).and_then(|schema| schema.pointer(&format!("/properties/{name}")));
-                let accepted =
-                    accepted.map(|schema| format!(" ({})", accepted_by(schema))).unwrap_or_default();
-                format!("`{}` is missing{accepted}", field(&place, name))
+            ErrorKind::Required { want } => {
+                faults.extend(want.iter().map(|name| {
+                    let accepted = self
+                        .schema_at(&place)
+                        .and_then(|schema| schema.pointer(&format!("/properties/{name}")));
+                    let accepted =
+                        accepted.map(|schema| format!(" ({})", accepted_by(schema))).unwrap_or_default();
+                    format!("`{}` is missing{accepted}", field(&place, name))
+                }));
             }
-            _ => {
-                let accepted = self.schema_at(&place).map_or_else(|| error.to_string(), accepted_by);
-                format!("`{}` is {}, accepted: {accepted}", dotted(&place), shown(error.instance()))
+            kind => {
+                let accepted = self.schema_at(&place).map_or_else(|| kind.to_string(), accepted_by);
+                let given = arguments.pointer(&place).unwrap_or(&Value::Null);
+                faults.push(format!("`{}` is {}, accepted: {accepted}", dotted(&place), shown(given)));
             }
         }
     }

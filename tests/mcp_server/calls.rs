@@ -1,6 +1,6 @@
 //! Calls: what comes back conforms to what was promised, failures are results, slow work tells of itself.
 
-use jsonschema::validator_for;
+use lsp_tools::tools::schema::Schema;
 use serde_json::{Value, json};
 
 use crate::support::Project;
@@ -45,12 +45,8 @@ fn every_answer_conforms_to_the_schema_of_its_tool() {
     for (name, arguments) in calls {
         let result = client.call(name, arguments.clone());
         let answer = &result["structuredContent"];
-        let faults: Vec<String> = validator_for(&schema(name))
-            .expect("a schema")
-            .iter_errors(answer)
-            .map(|fault| fault.to_string())
-            .collect();
-        assert!(faults.is_empty(), "{name} {arguments}: {faults:?} in {answer}");
+        let checked = Schema::new(schema(name)).check(name, answer);
+        assert!(checked.is_ok(), "{name} {arguments}: {checked:?} in {answer}");
         assert_eq!(answer["ok"].as_bool().map(|ok| !ok), Some(result["isError"] == true), "{name} {result}");
         let text = result["content"][0]["text"].as_str().expect("a text");
         assert!(

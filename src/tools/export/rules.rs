@@ -4,6 +4,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::Format;
+use crate::tools::schema::Schema;
 
 /// What is wrong with `tool`.
 pub fn faults(format: Format, tool: &Value) -> Vec<String> {
@@ -52,7 +53,7 @@ fn each<'a>(schema: &'a Value, place: &str, visit: &mut dyn FnMut(&'a Map<String
 }
 
 fn is_schema(schema: &Value, found: &mut Vec<String>) {
-    if let Err(error) = jsonschema::validator_for(schema) {
+    if let Err(error) = Schema::new(schema.clone()).verify() {
         found.push(format!("no JSON schema: {error}"));
     }
 }
