@@ -111,14 +111,18 @@ fn events(markdown: &str) -> impl Iterator<Item = Event<'_>> {
 fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
     let mut pages: Vec<PathBuf> = Vec::new();
     for folder in [root().to_owned(), root().join("docs"), root().join("fixtures")] {
-        let entries = std::fs::read_dir(folder).expect("a folder of pages").flatten().map(|entry| entry.path());
+        let entries =
+            std::fs::read_dir(folder).expect("a folder of pages").flatten().map(|entry| entry.path());
         pages.extend(entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
     }
-    let texts: BTreeMap<PathBuf, String> = pages.into_iter().map(|page| (page.clone(), text_of(&page))).collect();
+    let texts: BTreeMap<PathBuf, String> =
+        pages.into_iter().map(|page| (page.clone(), text_of(&page))).collect();
     let (mut links, mut faults) = (0, Vec::new());
     for (page, text) in &texts {
         for event in events(text) {
-            let (Event::Start(Tag::Link { dest_url, .. }) | Event::Start(Tag::Image { dest_url, .. })) = event else {
+            let (Event::Start(Tag::Link { dest_url, .. }) | Event::Start(Tag::Image { dest_url, .. })) =
+                event
+            else {
                 continue;
             };
             if dest_url.contains("://") {
@@ -132,7 +136,9 @@ fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
             };
             let fault = if !target.exists() {
                 "no such file"
-            } else if anchor.is_empty() || texts.get(&target).is_some_and(|text| anchors(text).contains(anchor)) {
+            } else if anchor.is_empty()
+                || texts.get(&target).is_some_and(|text| anchors(text).contains(anchor))
+            {
                 continue;
             } else {
                 "no such heading"
@@ -168,8 +174,10 @@ fn anchors(markdown: &str) -> BTreeSet<String> {
             (Event::Text(part) | Event::Code(part), Some(text)) => text.push_str(&part),
             (Event::End(TagEnd::Heading(_)), Some(text)) => {
                 let kept = text.to_lowercase().replace(' ', "-");
-                let kept: String = kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect();
-                let free = (0..).map(|number| if number == 0 { kept.clone() } else { format!("{kept}-{number}") });
+                let kept: String =
+                    kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect();
+                let free =
+                    (0..).map(|number| if number == 0 { kept.clone() } else { format!("{kept}-{number}") });
                 found.extend(free.into_iter().find(|anchor| !found.contains(anchor)));
                 title = None;
             }
