@@ -21,7 +21,7 @@ test *ARGS:
 fmt:
     cargo fmt
 
-# what a change must pass before it is committed, but for the tests
+# what a change must pass before it is committed, apart from the tests
 lint:
     cargo fmt --check
     cargo clippy --all-targets -- -D warnings
@@ -59,7 +59,7 @@ bench-edits *ARGS:
 hints *ARGS:
     cargo bench --bench hints -- {{ARGS}}
 
-# grep beside rg
+# grep compared with rg
 grep *ARGS:
     cargo bench --bench grep -- {{ARGS}}
 
@@ -75,11 +75,11 @@ edits *ARGS:
 docs:
     cargo doc --no-deps --open
 
-# write the README's table of languages anew from servers.toml
+# rewrite the table of docs/languages.md from servers.toml
 readme:
     UPDATE_README=1 cargo test --test readme
 
-# draw the README's picture anew from a real run
+# redraw the README's picture from a real run
 picture: release
     python3 docs/picture.py target/release/lsp-tools
 
@@ -95,7 +95,7 @@ dist:
 install:
     cargo install --path . --locked
 
-# make the transcripts of docs/copilot.md anew, on the real Copilot command line
+# remake the transcripts of docs/copilot.md on the real Copilot command line
 transcripts:
     TRANSCRIPTS=docs cargo test --test copilot_host real::
     python3 docs/transcripts.py

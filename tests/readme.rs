@@ -1,29 +1,45 @@
-//! What the README says of languages is what the catalogue says.
+//! What the README and the pages in docs/ say is what the program and the catalogue say, and their links lead somewhere.
 //!
-//! To write the table anew after a change of `servers.toml`: `UPDATE_README=1 cargo test --test readme`.
+//! To write the table of languages anew after a change of `servers.toml`: `UPDATE_README=1 cargo test --test readme`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::CommandFactory as _;
+use lsp_tools::cli::args::Cli;
 use lsp_tools::config::Catalogue;
 use lsp_tools::config::spec::Server;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+/// The page with the table of languages.
+const LANGUAGES: &str = "docs/languages.md";
 const BEGIN: &str = "<!-- languages: written by tests/readme.rs -->\n";
 const END: &str = "<!-- /languages -->\n";
 /// Asks for the table to be written instead of compared.
 const UPDATE: &str = "UPDATE_README";
+/// More is not read before a first try.
+const README_LINES: usize = 250;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text_of(page: impl AsRef<Path>) -> String {
+    let path = root().join(page);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
 
 #[test]
 fn the_languages_are_those_of_the_catalogue() {
     let catalogue = Catalogue::built_in();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(&path).expect("README.md");
-    let (before, rest) = readme.split_once(BEGIN).expect("README.md has the mark where the languages begin");
-    let (written, after) = rest.split_once(END).expect("README.md has the mark where the languages end");
+    let page = text_of(LANGUAGES);
+    let (before, rest) = page.split_once(BEGIN).expect("the page has the mark where the languages begin");
+    let (written, after) = rest.split_once(END).expect("the page has the mark where the languages end");
     let table = table(catalogue);
     if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}"))
-            .expect("README.md can be written");
+        std::fs::write(root().join(LANGUAGES), format!("{before}{BEGIN}{table}{END}{after}"))
+            .expect("the page can be written");
     } else {
         assert_eq!(
             written, table,
@@ -31,7 +47,144 @@ fn the_languages_are_those_of_the_catalogue() {
         );
     }
     let sentence = format!("{} languages and {} servers", catalogue.languages.len(), catalogue.servers.len());
-    assert!(before.contains(&sentence), "the README does not say “{sentence}”");
+    for (name, text) in [("README.md", text_of("README.md").as_str()), (LANGUAGES, before)] {
+        assert!(text.contains(&sentence), "{name} does not say “{sentence}”");
+    }
+}
+
+#[test]
+fn the_readme_is_short() {
+    let lines = text_of("README.md").lines().count();
+    assert!(lines <= README_LINES, "README.md has {lines} lines; move what is not needed first into docs/");
+}
+
+#[test]
+fn the_tables_of_commands_name_every_command_and_no_other() {
+    let program = Cli::command();
+    let commands: BTreeSet<&str> = program
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(|command| command.get_name())
+        .collect();
+    for (page, heading) in [("README.md", "Commands"), ("docs/commands.md", "All commands")] {
+        let text = text_of(page);
+        let named = first_words_of_tables(&text, heading);
+        let named: BTreeSet<&str> = named.iter().map(String::as_str).collect();
+        assert_eq!(named, commands, "the tables below “{heading}” in {page} (left) and `lsp-tools --help`");
+    }
+}
+
+/// The first word of each code span in the first column of every table below `heading`, up to the next heading of its level.
+fn first_words_of_tables(markdown: &str, heading: &str) -> BTreeSet<String> {
+    let (mut words, mut level, mut title, mut column) = (BTreeSet::new(), None, None, None);
+    for event in events(markdown) {
+        match event {
+            Event::Start(Tag::Heading { level: here, .. }) if level.is_none_or(|level| here <= level) => {
+                (level, title) = (None, Some((here, String::new())));
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                if let Some((here, text)) = title.take() {
+                    level = (text == heading).then_some(here);
+                }
+            }
+            Event::Text(part) => {
+                if let Some((_, text)) = &mut title {
+                    text.push_str(&part);
+                }
+            }
+            Event::Start(Tag::TableRow) if level.is_some() => column = Some(0),
+            Event::End(TagEnd::TableCell) => column = column.map(|column| column + 1),
+            Event::Code(code) if column == Some(0) => {
+                words.extend(code.split_whitespace().next().map(ToOwned::to_owned));
+            }
+            _ => {}
+        }
+    }
+    words
+}
+
+fn events(markdown: &str) -> impl Iterator<Item = Event<'_>> {
+    Parser::new_ext(markdown, Options::ENABLE_TABLES)
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
+    let mut pages: Vec<PathBuf> = Vec::new();
+    for folder in [root().to_owned(), root().join("docs"), root().join("fixtures")] {
+        let entries =
+            std::fs::read_dir(folder).expect("a folder of pages").flatten().map(|entry| entry.path());
+        pages.extend(entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
+    }
+    let texts: BTreeMap<PathBuf, String> =
+        pages.into_iter().map(|page| (page.clone(), text_of(&page))).collect();
+    let (mut links, mut faults) = (0, Vec::new());
+    for (page, text) in &texts {
+        for event in events(text) {
+            let (Event::Start(Tag::Link { dest_url, .. }) | Event::Start(Tag::Image { dest_url, .. })) =
+                event
+            else {
+                continue;
+            };
+            if dest_url.contains("://") {
+                continue;
+            }
+            links += 1;
+            let (file, anchor) = dest_url.split_once('#').unwrap_or((&dest_url, ""));
+            let target = match file {
+                "" => page.clone(),
+                file => lexical(&page.with_file_name(file)),
+            };
+            let fault = if !target.exists() {
+                "no such file"
+            } else if anchor.is_empty()
+                || texts.get(&target).is_some_and(|text| anchors(text).contains(anchor))
+            {
+                continue;
+            } else {
+                "no such heading"
+            };
+            faults.push(format!("{}: {dest_url}: {fault}", page.display()));
+        }
+    }
+    assert!(links > 50, "only {links} links");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// `path` without its `..`, so that pages are found by one name.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The anchors that GitHub makes of the headings of a page: lower case, without punctuation, hyphens for spaces, and a number
+/// behind one that is there already.
+fn anchors(markdown: &str) -> BTreeSet<String> {
+    let (mut found, mut title) = (BTreeSet::new(), None::<String>);
+    for event in events(markdown) {
+        match (event, &mut title) {
+            (Event::Start(Tag::Heading { .. }), _) => title = Some(String::new()),
+            (Event::Text(part) | Event::Code(part), Some(text)) => text.push_str(&part),
+            (Event::End(TagEnd::Heading(_)), Some(text)) => {
+                let kept = text.to_lowercase().replace(' ', "-");
+                let kept: String =
+                    kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect();
+                let free =
+                    (0..).map(|number| if number == 0 { kept.clone() } else { format!("{kept}-{number}") });
+                found.extend(free.into_iter().find(|anchor| !found.contains(anchor)));
+                title = None;
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 fn table(catalogue: &Catalogue) -> String {
@@ -71,15 +224,14 @@ fn code(text: &str) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
 
-/// Folders and files of the package that the table of the user's documents may name.
+/// Folders and files of the package that the tables of requirements may name.
 const NAMED: [&str; 7] = ["src/", "tests/", "bench/", "docs/", "examples/", "fixtures/", "servers.toml"];
 
 #[test]
-fn the_table_of_the_users_documents_names_what_is_there() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(root.join("docs/seeds.md")).expect("the table");
+fn the_tables_of_requirements_name_what_is_there() {
+    let text = text_of("docs/seeds.md");
     let (mut rows, mut faults) = (0, Vec::new());
-    for line in text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| asked |")) {
+    for line in text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| requirement |")) {
         rows += 1;
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         let [_, lives, held, _] = cells.as_slice() else {
@@ -96,7 +248,7 @@ fn the_table_of_the_users_documents_names_what_is_there() {
                 None => (*named, None),
             };
             let is_ours = NAMED.iter().any(|front| file.starts_with(front));
-            match std::fs::read_to_string(root.join(file)) {
+            match std::fs::read_to_string(root().join(file)) {
                 Ok(code) if is_ours => {
                     if test.is_some_and(|test| !has_test(&code, test)) {
                         faults.push(format!("no such test: {named}"));
