@@ -71,6 +71,14 @@ tokens *ARGS:
 edits *ARGS:
     cargo test --test edit_path --test edit_tools --test patch_corpus -- {{ARGS}}
 
+# the real Copilot command line and language server, signed out; installs both the first time
+hosts *ARGS:
+    cargo test --test copilot_host --test copilot_server -- --ignored real:: {{ARGS}}
+
+# the daemon, its servers and its clients killed at random for ten minutes
+chaos:
+    CHAOS_SECONDS=600 cargo test --test daemon chaos
+
 # read the documentation
 docs:
     cargo doc --no-deps --open
@@ -97,5 +105,5 @@ install:
 
 # remake the transcripts of docs/copilot.md on the real Copilot command line
 transcripts:
-    TRANSCRIPTS=docs cargo test --test copilot_host real::
+    TRANSCRIPTS=docs cargo test --test copilot_host -- --ignored real::
     python3 docs/transcripts.py

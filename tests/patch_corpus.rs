@@ -3,6 +3,9 @@
 //! The releases come through `cargo vendor` into `target/test-corpus`, once. Without a network the tests say that they were
 //! skipped; where they run, they use at least 500 different diffs.
 
+#[path = "support/skipped.rs"]
+mod skipped;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -204,9 +207,9 @@ impl Tally {
     }
 }
 
-fn corpus_or_skip(test: &str) -> Option<Vec<Pair>> {
+fn corpus_or_skip() -> Option<Vec<Pair>> {
     let Some(folders) = corpus() else {
-        println!("SKIPPED {test}: the registry cannot be reached, and the releases were not fetched before");
+        skipped::skipped("the registry cannot be reached, and the releases were not fetched before");
         return None;
     };
     let pairs = pairs(&folders);
@@ -232,7 +235,7 @@ fn disturbed(old: &str, how: usize) -> (&'static str, String) {
 
 #[test]
 fn every_diff_gives_what_git_gives() {
-    let Some(pairs) = corpus_or_skip("every_diff_gives_what_git_gives") else { return };
+    let Some(pairs) = corpus_or_skip() else { return };
     let tally = Tally::default();
     on_all(&pairs, |room, number, pair| {
         let context = [3, 0, 10][number % 3];
@@ -305,7 +308,7 @@ fn compare(
 
 #[test]
 fn line_ends_of_the_file_win() {
-    let Some(pairs) = corpus_or_skip("line_ends_of_the_file_win") else { return };
+    let Some(pairs) = corpus_or_skip() else { return };
     let plain: Vec<Pair> =
         pairs.into_iter().filter(|pair| !pair.old.contains('\r') && !pair.new.contains('\r')).collect();
     let crlf = |text: &str| text.replace('\n', "\r\n");
@@ -335,7 +338,7 @@ fn envelope(diff: &str) -> String {
 
 #[test]
 fn the_envelope_gives_the_same_or_says_that_it_is_not_told_enough() {
-    let Some(pairs) = corpus_or_skip("the_envelope_gives_the_same_or_says_that_it_is_not_told_enough") else {
+    let Some(pairs) = corpus_or_skip() else {
         return;
     };
     let tally = Tally::default();
@@ -366,9 +369,8 @@ fn the_envelope_gives_the_same_or_says_that_it_is_not_told_enough() {
 
 #[test]
 fn whole_releases_with_renames_copies_and_modes() {
-    let test = "whole_releases_with_renames_copies_and_modes";
     let Some([old, new]) = corpus() else {
-        println!("SKIPPED {test}: the registry cannot be reached, and the releases were not fetched before");
+        skipped::skipped("the registry cannot be reached, and the releases were not fetched before");
         return;
     };
     let room = tempfile::tempdir().expect("a temporary folder");

@@ -81,7 +81,7 @@ fn has_ripgrep() -> bool {
     let found = which::which("rg").is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "rg is missing; install the package ripgrep");
     if !found {
-        eprintln!("skipped: rg is not installed (package ripgrep)");
+        support::skipped("rg is not installed (package ripgrep)");
     }
     found
 }

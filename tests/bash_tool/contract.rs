@@ -100,7 +100,7 @@ async fn wrong_arguments_are_named() {
         (json!({"command": "a\0b"}), "`command` contains a zero byte, which no command line can"),
         (
             json!({"command": "#".repeat(131_072)}),
-            "`command` is longer than the 131071 bytes that the system takes",
+            "`command` is longer than the 130996 bytes that the system takes",
         ),
     ] {
         let answer = scene.call("bash", arguments).await.value;
@@ -111,7 +111,7 @@ async fn wrong_arguments_are_named() {
         );
     }
     assert!(scene.call("bash", json!({"command": ""})).await.value["code"] == "invalid_args");
-    let long = "#".repeat(131_071);
+    let long = "#".repeat(130996);
     assert_eq!(scene.bash(&long).await["exit_code"], 0);
 }
 
@@ -151,6 +151,25 @@ async fn language_servers_are_told_of_what_a_command_changed() {
     scene.bash("echo foo >> a.scr").await;
     log.wait_for("the change", SOON, |log| (log.count("textDocument/didChange") > 0).then_some(()));
     in_time(scene.runtime.shutdown()).await;
+}
+
+/// An activated environment stands first in the caller's `PATH`, and many login profiles set `PATH` anew.
+#[test]
+fn programs_of_the_callers_path_come_first_whatever_the_profile_says() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::new([
+        ("home/.profile", "PATH=/usr/bin:/bin; FROM_PROFILE=read; export PATH FROM_PROFILE\n"),
+        ("active/bin/python", "#!/bin/sh\necho the active one\n"),
+    ]);
+    std::fs::set_permissions(project.path("active/bin/python"), std::fs::Permissions::from_mode(0o755))
+        .unwrap();
+    let path = format!("{}:{}", project.path("active/bin").display(), std::env::var("PATH").unwrap());
+    let mut command = project.command(None);
+    command.env("PATH", path).env("HOME", project.path("home"));
+    let arguments = json!({"command": "python; echo $FROM_PROFILE; env | grep -c CALLER_PATH"}).to_string();
+    let output = command.args(["tools", "call", "bash", &arguments, "--format", "json"]).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["stdout"], "the active one\nread\n0\n", "{answer}");
 }
 
 /// What people have commands for.

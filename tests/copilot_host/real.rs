@@ -40,7 +40,7 @@ fn install() -> Option<(PathBuf, PathBuf)> {
         command.env("PATH", std::env::join_paths(without).expect("a path"));
         let ran = run(command);
         if !program.is_file() {
-            eprintln!("skipped: @github/copilot is not to be had: {}", ran.err);
+            crate::support::skipped(&format!("npm does not bring @github/copilot: {}", ran.err));
             return None;
         }
     }
@@ -95,6 +95,7 @@ fn assert_seen(model: &Model, project: &Project) {
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn a_model_breaks_a_file_sees_what_it_broke_and_repairs_it() {
     if real().is_none() {
         return;
@@ -143,6 +144,7 @@ fn keep(wanted: bool, name: &str, text: &str) {
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn the_command_line_reads_what_init_writes_and_the_same_loop_runs_through_mcp() {
     let Some((prefix, program)) = real() else { return };
     let project = project();
@@ -213,6 +215,7 @@ fn as_the_model_saw_it(model: &Model) -> String {
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn our_mcp_server_serves_a_session_of_ours_as_well() {
     if real().is_none() {
         return;
@@ -237,6 +240,7 @@ fn our_mcp_server_serves_a_session_of_ours_as_well() {
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn rules_agents_and_hooks_hold_on_the_real_command_line() {
     if real().is_none() {
         return;
@@ -292,6 +296,7 @@ fn rules_agents_and_hooks_hold_on_the_real_command_line() {
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn a_session_goes_on_with_the_tools_of_now() {
     if real().is_none() {
         return;
@@ -314,6 +319,7 @@ fn a_session_goes_on_with_the_tools_of_now() {
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn without_an_account_it_is_said_how_to_sign_in() {
     let Some((prefix, program)) = real() else { return };
     let project = project();

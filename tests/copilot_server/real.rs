@@ -22,7 +22,7 @@ fn prefix() -> Option<PathBuf> {
         Some(crate::support::real_servers(&["copilot"]))
     });
     if found.is_none() {
-        println!("SKIPPED: the Copilot language server cannot be had from npm here");
+        crate::support::skipped("npm does not bring the Copilot language server");
     }
     found.clone()
 }
@@ -41,6 +41,7 @@ fn copilot(project: &Project, prefix: &std::path::Path, words: &[&str]) -> (i32,
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn it_is_greeted_and_says_that_nobody_is_signed_in() {
     let Some(prefix) = prefix() else { return };
     let project = Project::new([]);
@@ -58,6 +59,7 @@ fn it_is_greeted_and_says_that_nobody_is_signed_in() {
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn it_takes_every_profile_whole() {
     let Some(prefix) = prefix() else { return };
     let project = Project::new([]);
@@ -161,6 +163,7 @@ impl Drop for Raw {
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn its_refusals_point_at_the_tool_as_our_client_expects_and_unregistering_goes_by_full_id() {
     let Some(prefix) = prefix() else { return };
     let project = Project::new([]);
@@ -194,6 +197,7 @@ fn its_refusals_point_at_the_tool_as_our_client_expects_and_unregistering_goes_b
 }
 
 #[test]
+#[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
 fn its_gateway_starts_our_mcp_server_and_lists_its_tools() {
     let Some(prefix) = prefix() else { return };
     let project = Project::new([("a.txt", "one\n")]);

@@ -1,7 +1,7 @@
 //! Daemon, servers and commands killed at random while others work: every command that was not killed itself ends in its time
 //! with an answer or a clear error, and in the end nothing is left.
 //!
-//! For 30 seconds; `CHAOS_SECONDS` says for how long instead.
+//! For 10 seconds; `CHAOS_SECONDS` says for how long instead.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -86,7 +86,7 @@ fn work(house: &House, number: usize, over: &AtomicBool, answered: &AtomicUsize,
 
 #[test]
 fn whatever_is_killed_the_rest_goes_on_and_nothing_is_left() {
-    let seconds = std::env::var("CHAOS_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(30);
+    let seconds = std::env::var("CHAOS_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
     let house =
         House::playing(&json!({"hover_version": false, "answers": {"textDocument/hover": {"delay_ms": 20}}}));
     let over = AtomicBool::new(false);

@@ -22,7 +22,7 @@ impl Tiny {
                 .status()
                 .is_ok_and(|status| status.success());
         if !mounted {
-            eprintln!("skipped: mounting a small file system needs root and mount(8)");
+            crate::skipped::skipped("mounting a small file system needs root and mount(8)");
         }
         mounted.then(|| Self(at.to_owned()))
     }

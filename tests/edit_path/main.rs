@@ -8,4 +8,6 @@ mod kept;
 mod kill;
 mod race;
 mod refused;
+#[path = "../support/skipped.rs"]
+mod skipped;
 mod swap;

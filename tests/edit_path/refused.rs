@@ -271,7 +271,7 @@ fn conflicts_tell_what_is_there_and_change_nothing() {
 #[test]
 fn a_folder_that_may_not_be_written_to() {
     if crate::bench::is_root() {
-        eprintln!("skipped: root may write to any folder; run it as another user");
+        crate::skipped::skipped("root may write to any folder; run it as another user");
         return;
     }
     use std::os::unix::fs::PermissionsExt;

@@ -113,9 +113,7 @@ fn is_there(program: &str, argument: &str) -> bool {
 #[ignore = "it drives a terminal by keys, which needs a machine that does little else: cargo test --test editor -- --ignored helix"]
 fn helix_hovers_renames_sees_unsaved_mistakes_and_quits() {
     if !is_there("hx", "--version") || !is_there("tmux", "-V") {
-        eprintln!(
-            "\n*** SKIPPED: there is no hx, or no tmux, on PATH; install Debian's `hx` and `tmux` to prove Helix ***\n"
-        );
+        crate::support::skipped("there is no hx, or no tmux, on PATH; install Debian's `hx` and `tmux`");
         return;
     }
     let servers = real_servers(&["pyright"]);

@@ -14,9 +14,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 #[test]
 fn neovim_hovers_defines_renames_and_sees_unsaved_mistakes() {
     if Command::new("nvim").arg("--version").output().is_err() {
-        eprintln!(
-            "\n*** SKIPPED: there is no nvim on PATH; install Debian's `neovim` to prove the editor door ***\n"
-        );
+        crate::support::skipped("there is no nvim on PATH; install Debian's `neovim`");
         return;
     }
     let servers = real_servers(&["pyright"]);

@@ -109,8 +109,11 @@ async fn in_conflict() {
     git(&root, &["checkout", "-q", "main"]);
     house.project.write("a", "main\n");
     commit(&root);
-    let merge = Command::new("git").args(["merge", "-q", "side"]).current_dir(&root).output().expect("git");
-    assert!(!merge.status.success());
+    let identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"];
+    let mut merge = Command::new("git");
+    let merge = merge.args(identity).args(["merge", "side"]).current_dir(&root).output().expect("git");
+    let told = String::from_utf8_lossy(&merge.stdout);
+    assert!(told.contains("CONFLICT"), "{told}{}", String::from_utf8_lossy(&merge.stderr));
     assert_eq!(changed(&house, json!({})).await["unstaged"], json!([change("a", "conflicted")]));
 }
 

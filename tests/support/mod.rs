@@ -21,6 +21,7 @@ mod processes;
 mod project;
 pub mod scenarios;
 mod servers;
+mod skipped;
 
 #[path = "../../bench/support/raw_client.rs"]
 pub mod raw_client;
@@ -30,3 +31,4 @@ pub use log::ServerLog;
 pub use processes::{Marker, count_processes, processes, signal_processes, wait_until};
 pub use project::{Project, SCRIPTED, copy_folder};
 pub use servers::{real_servers, scripted_copilot, scripted_server, server_program};
+pub use skipped::skipped;

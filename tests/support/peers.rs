@@ -38,8 +38,10 @@ pub fn real_mcp() -> &'static Path {
                 "npm install --no-fund --no-audit --prefix . @modelcontextprotocol/server-everything@2026.8.31 \
                  @modelcontextprotocol/server-filesystem@2026.8.31",
             ),
-            ("venv/bin/python", "python3 -m venv venv"),
-            ("venv/has-mcp", "venv/bin/pip -q install mcp==2.3.0 && touch venv/has-mcp"),
+            (
+                "venv/has-mcp",
+                "rm -rf venv && python3 -m venv venv && venv/bin/pip -q install mcp==2.3.0 && touch venv/has-mcp",
+            ),
         ]);
         folder()
     })

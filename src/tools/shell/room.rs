@@ -1,5 +1,6 @@
 //! Where a command runs, with which variables, and what it may touch.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -11,8 +12,14 @@ use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 
 const SHELL: &str = "/bin/sh";
-/// Linux takes no longer word in a command line, the zero byte at its end included.
-const LONGEST: usize = 128 * 1024;
+/// Names the caller's `PATH` to the shell.
+const CALLER_PATH: &str = "LSP_TOOLS_CALLER_PATH";
+/// A login shell reads profiles, and many of them set `PATH` anew. What the caller had in it, such as the programs of an
+/// activated environment, comes first again.
+const CALLER_PATH_FIRST: &str =
+    "PATH=\"$LSP_TOOLS_CALLER_PATH${PATH:+:$PATH}\"; unset LSP_TOOLS_CALLER_PATH; ";
+/// The longest command in bytes: Linux takes no word of 128 KiB in a command line, the zero byte at its end included.
+const LONGEST: usize = 128 * 1024 - CALLER_PATH_FIRST.len() - 1;
 
 /// Folders for temporary files.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -80,7 +87,15 @@ impl Room {
         let settings = &context.config.settings.bash;
         let spawner = context.manager.spawner();
         let enforced = enforced(settings, spawner)?;
-        let line = [SHELL, "-lc", command].map(OsStr::new);
+        let mut env = variables(&settings.env, std::env::vars_os());
+        let command = match std::env::var_os("PATH") {
+            Some(path) => {
+                env.insert(CALLER_PATH.into(), path);
+                Cow::Owned(format!("{CALLER_PATH_FIRST}{command}"))
+            }
+            None => Cow::Borrowed(command),
+        };
+        let line = [SHELL, "-lc", &command].map(OsStr::new);
         let (program, args) = match spawner.supervisor() {
             Some(binary) => {
                 let confinement = (enforced == Enforced::Landlock).then(|| confinement(context));
@@ -88,13 +103,8 @@ impl Room {
             }
             None => (PathBuf::from(SHELL), line[1..].iter().map(Into::into).collect()),
         };
-        let spawn = Spawn {
-            name: "bash".to_owned(),
-            program,
-            args,
-            env: variables(&settings.env, std::env::vars_os()),
-            cwd: context.workspace.root().to_owned(),
-        };
+        let spawn =
+            Spawn { name: "bash".to_owned(), program, args, env, cwd: context.workspace.root().to_owned() };
         Ok(Self { spawn, enforced })
     }
 }
@@ -102,9 +112,9 @@ impl Room {
 fn check(command: &str) -> Result<(), ToolError> {
     let (what, hint) = if command.contains('\0') {
         ("`command` contains a zero byte, which no command line can", "write it as \\0 in a printf")
-    } else if command.len() >= LONGEST {
+    } else if command.len() > LONGEST {
         (
-            "`command` is longer than the 131071 bytes that the system takes",
+            &*format!("`command` is longer than the {LONGEST} bytes that the system takes"),
             "write it into a file and run that",
         )
     } else {
