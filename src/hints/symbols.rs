@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use super::by_name::{is_secondary, parse_all};
+use super::by_name::{self, is_secondary, parse_all};
 use super::candidates::HintError;
 use super::docs;
 use super::grammar::Grammar;
@@ -105,6 +105,32 @@ pub struct FoundSymbols {
     pub timed_out: bool,
 }
 
+/// The definitions in the workspace whose name is exactly `name`, best first. Files that do not have the word are not parsed.
+///
+/// # Errors
+/// [`HintError`] where the workspace cannot be searched.
+pub fn definitions_named(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    name: &str,
+    deadline: Instant,
+) -> Result<FoundSymbols, HintError> {
+    named_in(&Project::new(workspace, catalogue, deadline), name.trim())
+}
+
+fn named_in(project: &Project<'_>, name: &str) -> Result<FoundSymbols, HintError> {
+    if name.is_empty() {
+        return Ok(FoundSymbols::default());
+    }
+    let asked = by_name::Asked { name, spot: None, source: None, path: None, container: None };
+    let found = by_name::find(project, None, &asked)?;
+    let listed = found.named.iter().filter_map(|named| {
+        let definition = &named.source.definitions[named.index];
+        is_listed(&named.source, definition).then(|| workspace_symbol(&named.source, definition))
+    });
+    Ok(FoundSymbols { symbols: listed.collect(), truncated: found.truncated, timed_out: found.timed_out })
+}
+
 /// Definitions whose name is or contains `query` (case counts only in the order), at most `limit`.
 ///
 /// # Errors
@@ -117,9 +143,23 @@ pub fn workspace_symbols(
     deadline: Instant,
 ) -> Result<FoundSymbols, HintError> {
     let query = query.trim();
-    if query.is_empty() {
-        return Ok(FoundSymbols::default());
+    let project = Project::new(workspace, catalogue, deadline);
+    // The name itself first: where it is frequent as a part of others, they must not push it out.
+    let mut all = named_in(&project, query)?;
+    if !query.is_empty() && !all.timed_out && all.symbols.len() < limit {
+        let mut others = containing(&project, query)?;
+        all.truncated |= others.truncated;
+        all.timed_out |= others.timed_out;
+        others.symbols.retain(|other| all.symbols.iter().all(|known| known.location != other.location));
+        all.symbols.append(&mut others.symbols);
     }
+    all.truncated |= all.symbols.len() > limit;
+    all.symbols.truncate(limit);
+    Ok(all)
+}
+
+/// The definitions whose name contains `query` in any case, best first.
+fn containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols, HintError> {
     let search = SearchQuery {
         pattern: query.to_owned(),
         literal: true,
@@ -128,10 +168,9 @@ pub fn workspace_symbols(
         under: WorkspacePath::root(),
         extensions: None,
         max_hits: MOST_HITS,
-        deadline,
+        deadline: project.deadline,
     };
-    let project = Project::new(workspace, catalogue, deadline);
-    let result = workspace.search(&search)?;
+    let result = project.workspace.search(&search)?;
     let mut seen = HashSet::new();
     let mut paths: Vec<&WorkspacePath> =
         result.hits.iter().map(|hit| &hit.path).filter(|path| seen.insert((*path).clone())).collect();
@@ -140,7 +179,7 @@ pub fn workspace_symbols(
     paths.truncate(MOST_PARSED);
     let wanted = query.to_lowercase();
     let mut found: Vec<((u8, bool, usize), WorkspaceSymbol)> = Vec::new();
-    for source in parse_all(&project, &paths) {
+    for source in parse_all(project, &paths) {
         for definition in source.definitions.iter().filter(|definition| is_listed(&source, definition)) {
             let Some(fit) = fit(&definition.name, query, &wanted) else { continue };
             if definition.role == Role::Extension {
@@ -151,10 +190,12 @@ pub fn workspace_symbols(
         }
     }
     found.sort_by_key(|(rank, _)| *rank);
-    let truncated = result.truncated || cut || found.len() > limit;
-    found.truncate(limit);
     let symbols = found.into_iter().map(|(_, symbol)| symbol).collect();
-    Ok(FoundSymbols { symbols, truncated, timed_out: result.timed_out || project.is_late() })
+    Ok(FoundSymbols {
+        symbols,
+        truncated: result.truncated || cut,
+        timed_out: result.timed_out || project.is_late(),
+    })
 }
 
 /// 0 for the name itself, more the less it fits; `None` where it does not.

@@ -349,6 +349,26 @@ fn outlines_are_trees_without_locals() {
     assert_eq!(found.symbols.iter().map(|found| found.name.as_str()).collect::<Vec<_>>(), ["LIMIT"]);
 }
 
+/// Names that only contain the word asked for are looked at last: a tree may be full of them.
+#[test]
+fn the_name_itself_comes_before_all_that_contain_it() {
+    let many: Vec<(String, String)> = (0..400)
+        .map(|n| (format!("a/many{n:03}.py"), format!("def queryset_{n}():\n    return get_queryset()\n")))
+        .collect();
+    let mut files: Vec<(&str, &str)> =
+        many.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    files.push(("z/query.py", "class QuerySet:\n    pass\n"));
+    files.push(("tests/test_query.py", "class QuerySet:\n    pass\n"));
+    let fixture = fixture(&files);
+    let exact = definitions_named(&fixture.workspace, Catalogue::built_in(), "QuerySet", soon()).unwrap();
+    let places: Vec<String> = exact.symbols.iter().map(|one| format!("{:?}", one.location.file)).collect();
+    assert_eq!(places.len(), 2, "{places:?}");
+    assert!(places[0].contains("z/query.py") && !exact.truncated && !exact.timed_out, "{places:?}");
+    let all = workspace_symbols(&fixture.workspace, Catalogue::built_in(), "QuerySet", 10, soon()).unwrap();
+    assert_eq!(all.symbols[..2], exact.symbols[..]);
+    assert!(all.symbols[2].name.starts_with("queryset_") && all.truncated, "{:?}", all.symbols[2]);
+}
+
 #[test]
 fn a_name_alone_is_found_with_its_container() {
     let fixture = fixture(&[

@@ -282,13 +282,15 @@ impl Registrations {
             let (Some(id), Some(method)) = (entry["id"].as_str(), entry["method"].as_str()) else { continue };
             let options = entry["registerOptions"].clone();
             let watchers = options["watchers"].as_array().into_iter().flatten().filter_map(watcher).collect();
-            self.entries.retain(|known| known.id != id || known.method != method);
-            self.entries.push(Registration {
-                id: id.to_owned(),
-                method: method.to_owned(),
-                options,
-                watchers,
-            });
+            // Ids should be unique (LSP 3.17, Register Capability), and pyrefly uses one for several sets of watchers: it wants
+            // all of them, until it unregisters the id.
+            let entry = Registration { id: id.to_owned(), method: method.to_owned(), options, watchers };
+            let is_known = |known: &Registration| {
+                known.id == entry.id && known.method == entry.method && known.options == entry.options
+            };
+            if !self.entries.iter().any(is_known) {
+                self.entries.push(entry);
+            }
         }
     }
 
@@ -402,6 +404,23 @@ mod tests {
         assert!(registrations.watches(Path::new("/w/sub/x.toml"), 2));
         assert!(!registrations.watches(Path::new("/w/x.toml"), 2));
         assert!(!registrations.watches(Path::new("/w/sub/deep/x.toml"), 2));
+    }
+
+    #[test]
+    fn an_id_that_is_used_twice_names_both_registrations() {
+        let watching = |pattern: &str| json!({ "watchers": [{ "globPattern": pattern }] });
+        let method = "workspace/didChangeWatchedFiles";
+        let mut registrations = registered(watching("**/*.py"), method);
+        for pattern in ["**/*.so", "**/*.so"] {
+            registrations.register(
+                &json!({ "registrations": [{ "id": "1", "method": method, "registerOptions": watching(pattern) }] }),
+            );
+        }
+        assert!(registrations.watches(Path::new("/w/a.py"), 2));
+        assert!(registrations.watches(Path::new("/w/a.so"), 2));
+        assert_eq!(registrations.entries.len(), 2);
+        registrations.unregister(&json!({ "unregisterations": [{ "id": "1", "method": method }] }));
+        assert!(!registrations.has(method));
     }
 
     #[test]
