@@ -29,6 +29,7 @@ use crate::config::Folders;
 use crate::hints::Speech;
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::patience::Patience;
 
 /// Servers that do not end within this time are left to their supervisor.
 const SHUTDOWN: Duration = Duration::from_secs(10);
@@ -177,6 +178,7 @@ async fn ask(
         supervisor: None,
         timeout: cli.global.timeout,
         install_missing: cli.global.install,
+        patience: Patience::LoneCommand,
         trace: cli.global.trace.clone(),
         progress: shown.then_some(sender),
     };

@@ -1,6 +1,7 @@
 //! Asking a session: about documents that are in step with the disk, when the server is ready for the question, again when
 //! the text moved meanwhile, and never beyond a deadline.
 
+use std::pin::Pin;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -9,14 +10,18 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::connection::RequestError;
-use super::documents::Snapshot;
-use super::readiness::Ready;
+use super::documents::{Snapshot, Synced};
+use super::readiness::Busy;
 use super::session::Session;
 use crate::text::Encoding;
 use crate::workspace::{ReadError, WorkspacePath};
 
 /// How often a query is repeated because its file changed meanwhile.
 const MOVING_FILE_TRIES: usize = 4;
+/// The pause before a server that had nothing to say yet is asked again while it is waited for; it doubles.
+const EARLY: Duration = Duration::from_millis(250);
+/// The longest such pause.
+const MOST_EARLY: Duration = Duration::from_secs(2);
 
 /// Why a question to a session has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -59,30 +64,33 @@ pub struct Asked<T> {
     /// The text it is about.
     pub snapshot: Snapshot,
     /// Work that was going on when it was given: it may be incomplete.
-    pub working: Option<String>,
+    pub working: Option<Busy>,
     /// How many parts of it could not be understood and were left out.
     pub odd: usize,
+}
+
+/// When a question is put.
+enum Moment {
+    /// Now, with the document as it has just been brought in step.
+    At((Synced, Snapshot)),
+    /// After the server was waited for, and what it is still at.
+    After(Option<Busy>),
 }
 
 impl Session {
     /// Whether an answer of `scope` given now is worth less than one given later.
     fn is_unsettled(&self, scope: Scope) -> bool {
-        match self.readiness() {
-            Ready::Yes => false,
-            Ready::Working(_) => scope == Scope::Project,
-            Ready::No(_) => true,
-        }
+        self.busy().is_some_and(|busy| scope == Scope::Project || !busy.files_are_right)
     }
 
     /// Waits until answers of `scope` are whole, at most until `deadline`; returns what is still going on.
-    pub async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<String> {
+    pub async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<Busy> {
         let mut bell = self.state.listen();
         loop {
-            let work = match (self.readiness(), scope) {
-                (Ready::Yes, _) => return None,
-                (Ready::Working(work), Scope::File) => return Some(work),
-                (Ready::Working(work) | Ready::No(work), _) => work,
-            };
+            let work = self.busy()?;
+            if scope == Scope::File && work.files_are_right {
+                return Some(work);
+            }
             let rule = &self.state.spec.readiness;
             let change = self.state.readiness(|readiness| readiness.next_change(rule)).map(Instant::from_std);
             let until =
@@ -107,12 +115,114 @@ impl Session {
     ) -> Result<Asked<T>, AskError> {
         let _in_use = self.use_now();
         // The first document makes servers load the project, so it is opened before readiness is looked at.
-        let mut opened = Some(self.sync(path).await?);
-        let mut working = None;
-        if self.readiness() != Ready::Yes {
-            opened = None;
-            working = self.wait_ready(scope, before(deadline)).await;
+        let opened = self.sync(path).await?;
+        if self.busy().is_none() {
+            return self.put(path, method, scope, deadline, &params, Moment::At(opened)).await;
         }
+        drop(opened);
+        let working = self.wait_ready(scope, before(deadline)).await;
+        self.put(path, method, scope, deadline, &params, Moment::After(working)).await
+    }
+
+    /// As [`ask`](Self::ask), and while the server is waited for it is asked already: what it answers early, if that is
+    /// anything, is the answer where it has no better one when the time is up.
+    pub(super) async fn ask_early(
+        &self,
+        path: &WorkspacePath,
+        method: &str,
+        scope: Scope,
+        deadline: Instant,
+        params: &(impl Fn(&Snapshot, Encoding) -> Value + Sync),
+    ) -> Result<Asked<Value>, AskError> {
+        let _in_use = self.use_now();
+        let opened = self.sync(path).await?;
+        if self.busy().is_none() {
+            return self.put(path, method, scope, deadline, params, Moment::At(opened)).await;
+        }
+        drop(opened);
+        let mut meanwhile = std::pin::pin!(self.ask_meanwhile(path, method, deadline, params));
+        let (working, early) = self.wait_hearing(scope, before(deadline), meanwhile.as_mut()).await;
+        let late = |working| self.put(path, method, scope, deadline, params, Moment::After(working));
+        match (working, early) {
+            (None, _) => late(None).await,
+            (Some(working), Some(early)) => {
+                let late = late(Some(working)).await;
+                let is_current = self.is_current(&early.snapshot);
+                Ok(if is_current && is_worse(&late) { self.still_at(early) } else { late? })
+            }
+            // The early question goes on beside the late one, since it may be the one that is answered in time.
+            (Some(working), None) => tokio::select! {
+                late = late(Some(working)) => late,
+                early = meanwhile => Ok(self.still_at(early)),
+            },
+        }
+    }
+
+    /// An early answer, with what the server is at by now.
+    fn still_at(&self, early: Asked<Value>) -> Asked<Value> {
+        let working = self.busy().or(early.working);
+        Asked { working, ..early }
+    }
+
+    /// Waits as [`wait_ready`](Self::wait_ready); the answer of `meanwhile` is returned beside it, if it came before.
+    async fn wait_hearing<T>(
+        &self,
+        scope: Scope,
+        deadline: Instant,
+        mut meanwhile: Pin<&mut impl Future<Output = T>>,
+    ) -> (Option<Busy>, Option<T>) {
+        let mut waiting = std::pin::pin!(self.wait_ready(scope, deadline));
+        tokio::select! {
+            biased;
+            working = waiting.as_mut() => (working, None),
+            early = meanwhile.as_mut() => (waiting.await, Some(early)),
+        }
+    }
+
+    /// Asks until there is an answer that says something about the present text.
+    async fn ask_meanwhile(
+        &self,
+        path: &WorkspacePath,
+        method: &str,
+        deadline: Instant,
+        params: &(impl Fn(&Snapshot, Encoding) -> Value + Sync),
+    ) -> Asked<Value> {
+        let mut pause = EARLY;
+        loop {
+            let working = self.busy();
+            let asked = async {
+                let (synced, snapshot) = self.sync(path).await?;
+                let pending =
+                    self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
+                drop(synced);
+                let value = pending.answer::<Value>(deadline).await?;
+                Ok::<_, AskError>(Asked { value, snapshot, working, odd: 0 })
+            };
+            match asked.await {
+                Ok(asked) if !is_empty(&asked.value) && self.is_current(&asked.snapshot) => return asked,
+                Ok(_) => {}
+                Err(error) => tracing::debug!(server = self.server(), method, "asked too early: {error}"),
+            }
+            // It gives no sign of the moment from which on it has something to say.
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(MOST_EARLY);
+        }
+    }
+
+    /// Puts the question, and again where its answer is not about the present text or was given amid work that has ended.
+    async fn put<T: DeserializeOwned>(
+        &self,
+        path: &WorkspacePath,
+        method: &str,
+        scope: Scope,
+        deadline: Instant,
+        params: &impl Fn(&Snapshot, Encoding) -> Value,
+        moment: Moment,
+    ) -> Result<Asked<T>, AskError> {
+        let (mut opened, mut working) = match moment {
+            Moment::At(opened) => (Some(opened), None),
+            Moment::After(working) => (None, working),
+        };
         let mut pause = Duration::from_millis(5);
         let mut tries = 0;
         let mut asked_at_rest = false;
@@ -153,7 +263,7 @@ impl Session {
         method: &str,
         params: &Value,
         deadline: Instant,
-    ) -> Result<(T, Option<String>), AskError> {
+    ) -> Result<(T, Option<Busy>), AskError> {
         let _in_use = self.use_now();
         let mut working = self.wait_ready(Scope::Project, before(deadline)).await;
         let started = Instant::now();
@@ -186,13 +296,13 @@ impl Session {
         &self,
         scope: Scope,
         deadline: Instant,
-        working: &mut Option<String>,
+        working: &mut Option<Busy>,
         asked_at_rest: &mut bool,
     ) -> bool {
         if working.is_some() {
             return false;
         }
-        *working = self.working();
+        *working = self.busy();
         if *asked_at_rest || !self.is_unsettled(scope) {
             return false;
         }
@@ -214,6 +324,24 @@ impl Session {
                 "it was ended because it stopped {missing} bytes before the end of a message"
             ));
         }
+    }
+}
+
+/// Whether an early answer is worth more than this one.
+fn is_worse(late: &Result<Asked<Value>, AskError>) -> bool {
+    match late {
+        Ok(late) => is_empty(&late.value) && late.working.is_some(),
+        Err(AskError::Request(error)) => !matches!(error, RequestError::Closed { .. }),
+        Err(_) => false,
+    }
+}
+
+/// Whether an answer says nothing.
+pub(super) fn is_empty(answer: &Value) -> bool {
+    match answer {
+        Value::Null => true,
+        Value::Array(found) => found.is_empty(),
+        _ => false,
     }
 }
 

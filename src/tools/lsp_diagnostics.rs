@@ -178,6 +178,7 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     let mut answer = answer(context, request, reports);
     unread.sort();
     answer.notes.extend(unread);
+    answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
     Ok(answer)
 }
 
@@ -341,6 +342,11 @@ async fn ask(
                     Known::Complete => None,
                     Known::Partial(why) | Known::NoData(why) => Some(why.clone()),
                 };
+                if fresh.known != Known::Complete
+                    && let Some(busy) = session.busy()
+                {
+                    context.note_busy(&mut status, &busy, true);
+                }
                 fresh.notes.extend(session.restart_note(met_crash));
                 return Ok((status, fresh));
             }
@@ -418,6 +424,7 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
         state: ServerState::Missing,
         detail: Some("there are no files of a language with a server".to_owned()),
         install: None,
+        hint: None,
         waited_ms: 0,
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
