@@ -124,8 +124,8 @@ impl Session {
         self.put(path, method, scope, deadline, &params, Moment::After(working)).await
     }
 
-    /// As [`ask`](Self::ask), and while the server is waited for it is asked already: what it answers early, if that is
-    /// anything, is the answer where it has no better one when the time is up.
+    /// As [`ask`](Self::ask), and when half of the time in which the server is waited for is over it is asked already: what it
+    /// answers early, if that is anything, is the answer where it has no better one when the time is up.
     pub(super) async fn ask_early(
         &self,
         path: &WorkspacePath,
@@ -140,8 +140,11 @@ impl Session {
             return self.put(path, method, scope, deadline, params, Moment::At(opened)).await;
         }
         drop(opened);
-        let mut meanwhile = std::pin::pin!(self.ask_meanwhile(path, method, deadline, params));
-        let (working, early) = self.wait_hearing(scope, before(deadline), meanwhile.as_mut()).await;
+        let until = before(deadline);
+        // A question keeps some servers from reading on, so they have half of the time to themselves.
+        let from = Instant::now() + until.saturating_duration_since(Instant::now()) / 2;
+        let mut meanwhile = std::pin::pin!(self.ask_meanwhile(path, method, from, deadline, params));
+        let (working, early) = self.wait_hearing(scope, until, meanwhile.as_mut()).await;
         let late = |working| self.put(path, method, scope, deadline, params, Moment::After(working));
         match (working, early) {
             (None, _) => late(None).await,
@@ -179,14 +182,16 @@ impl Session {
         }
     }
 
-    /// Asks until there is an answer that says something about the present text.
+    /// Asks, beginning at `from`, until there is an answer that says something about the present text.
     async fn ask_meanwhile(
         &self,
         path: &WorkspacePath,
         method: &str,
+        from: Instant,
         deadline: Instant,
         params: &(impl Fn(&Snapshot, Encoding) -> Value + Sync),
     ) -> Asked<Value> {
+        tokio::time::sleep_until(from).await;
         let mut pause = EARLY;
         loop {
             let working = self.busy();

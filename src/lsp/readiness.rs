@@ -28,6 +28,8 @@ pub struct Readiness {
     first_open: Option<Instant>,
     /// The health message of `experimental/serverStatus`, when it is not "ok".
     pub health: Option<String>,
+    /// That health is "error": it could not read the project.
+    pub broken: bool,
 }
 
 impl Default for Readiness {
@@ -41,6 +43,7 @@ impl Default for Readiness {
             signalled: false,
             first_open: None,
             health: None,
+            broken: false,
         }
     }
 }
@@ -189,6 +192,7 @@ impl Readiness {
         self.hear(rule);
         self.quiescent = params["quiescent"].as_bool().or(self.quiescent);
         let healthy = params["health"].as_str().is_none_or(|health| health == "ok");
+        self.broken = params["health"] == "error";
         self.health = if healthy { None } else { params["message"].as_str().map(str::to_owned) };
     }
 
@@ -211,13 +215,12 @@ impl Readiness {
             return not_yet(rule, work.clone());
         }
         if rule.server_status && self.quiescent != Some(true) {
-            let whole_files = |work: &&Work| names(&rule.files_during, &work.title);
-            return match self.active.values().find(|work| !whole_files(work)) {
-                Some(work) => Ready::No(work.clone()),
-                None => match self.active.values().next() {
-                    Some(work) => Ready::Working(work.clone()),
-                    None => Ready::No("loading the project".into()),
-                },
+            let only_fills = |work: &&Work| names(&rule.files_during, &work.title);
+            let loads = |work: &&Work| !only_fills(work) && !names(&rule.not_indexing, &work.title);
+            return match (self.active.values().find(loads), self.active.values().find(only_fills)) {
+                (Some(work), _) => Ready::No(work.clone()),
+                (None, Some(work)) => Ready::Working(work.clone()),
+                (None, None) => Ready::No("loading the project".into()),
             };
         }
         if rule.notification.is_some() && !self.signalled {
@@ -325,10 +328,12 @@ mod tests {
         let rule = ReadinessRule {
             server_status: true,
             files_during: vec!["Indexing".to_owned()],
+            not_indexing: vec!["cargo check".to_owned()],
             ..Default::default()
         };
         let mut readiness = Readiness::default();
-        assert!(matches!(readiness.state(&rule), Ready::No(_)));
+        begin(&mut readiness, &rule, 0, "cargo check");
+        assert_eq!(readiness.state(&rule), Ready::No("loading the project".into()));
         begin(&mut readiness, &rule, 1, "Indexing");
         assert_eq!(readiness.state(&rule), Ready::Working("Indexing".into()));
         begin(&mut readiness, &rule, 2, "Fetching");

@@ -233,6 +233,13 @@ impl Session {
         self.state.readiness(|readiness| readiness.health.clone())
     }
 
+    /// That it could not read the project, in a sentence: its answers are not to be relied on.
+    pub fn broken(&self) -> Option<String> {
+        let said = self.state.readiness(|readiness| readiness.broken.then(|| readiness.health.clone()));
+        let said = said?.unwrap_or_else(|| "no reason given".to_owned());
+        Some(format!("{} could not read the project: {said}", self.server()))
+    }
+
     /// Whether the conversation is over.
     pub fn is_closed(&self) -> bool {
         self.connection.closed().is_some()

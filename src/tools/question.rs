@@ -129,8 +129,11 @@ impl Context {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
                 Ok(Ok((place, asked))) => {
-                    let (status, mut verdict) =
+                    let (mut status, mut verdict) =
                         self.judge(&session, subject, question, asked.working.as_ref(), started);
+                    if let Some(broken) = session.broken().filter(|_| verdict == Verdict::Complete) {
+                        (verdict, status.detail) = (Verdict::Partial, Some(broken));
+                    }
                     let mut notes = Vec::from_iter(session.restart_note(met_crash));
                     notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
                     if asked.odd > 0 {

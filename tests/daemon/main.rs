@@ -27,3 +27,4 @@ mod settings;
 mod sharing;
 mod start;
 mod together;
+mod waiting;

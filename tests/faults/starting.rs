@@ -90,13 +90,17 @@ async fn what_is_answered_while_the_server_is_waited_for_is_better_than_text_sea
     play.end().await;
 }
 
-/// An early answer is not taken for the answer: where the index comes to rest in time, the server is asked again.
+/// A question keeps some servers from reading on, so none is put while there is time.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_answered_early_gives_way_to_what_is_answered_at_rest() {
+async fn what_is_answered_at_rest_needs_no_early_question() {
     let play = Play::with(&json!({"index": {"ms": 1_500, "server_status": true}}), QUIESCENT, FILES);
     let answer = in_time(play.references("a.scr")).await.expect("references");
     assert_eq!((answer.verdict, answer.output.count), (Verdict::Complete, ALL), "{answer:?}");
-    assert!(play.log().count("textDocument/references") > 1, "it was asked meanwhile");
+    assert_eq!(
+        play.log().count("textDocument/references"),
+        1,
+        "a server is not disturbed while there is time"
+    );
     play.end().await;
 }
 
@@ -130,5 +134,17 @@ async fn a_question_that_a_server_at_work_never_answers_says_how_far_it_is() {
     let refused = in_time(play.runtime.signature(at("a.scr", 1, 0))).await.expect_err("no answer");
     assert!(refused.error.starts_with("scripted is indexing: "), "{refused:?}");
     assert!(refused.hint.is_some_and(|hint| hint.contains("ask again")), "nothing to do");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_could_not_read_the_project_gives_no_complete_answers() {
+    let status = json!({"health": "error", "quiescent": true, "message": "no such toolchain"});
+    let rules = json!([{"at": "initialized", "do": {"notify": {"method": "experimental/serverStatus", "params": status}}}]);
+    let play = Play::with(&json!({ "rules": rules }), QUIESCENT, FILES);
+    let hover = in_time(play.hover("a.scr")).await.expect("a hover");
+    assert_eq!(hover.verdict, Verdict::Partial, "{hover:?}");
+    let detail = hover.server_status.detail.unwrap_or_default();
+    assert_eq!(detail, "scripted could not read the project: no such toolchain");
     play.end().await;
 }
