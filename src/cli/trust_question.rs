@@ -51,7 +51,7 @@ fn is_automated(variable: Option<&std::ffi::OsStr>) -> bool {
 /// Asks at the terminal. True where the project is trusted now; what goes wrong is told in the log, since the reply stands
 /// without it.
 pub async fn settled(runtime: &Runtime) -> bool {
-    match ask(runtime, |question| put(question)).await {
+    match ask(runtime, put).await {
         Ok(trusted) => trusted,
         Err(error) => {
             tracing::warn!("trust was not asked for: {}", error.error);

@@ -1,7 +1,6 @@
 //! Asking a session: about documents that are in step with the disk, when the server is ready for the question, again when
 //! the text moved meanwhile, and never beyond a deadline.
 
-use std::pin::Pin;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -140,45 +139,48 @@ impl Session {
             return self.put(path, method, scope, deadline, params, Moment::At(opened)).await;
         }
         drop(opened);
-        let until = before(deadline);
-        // A question keeps some servers from reading on, so they have half of the time to themselves.
-        let from = Instant::now() + until.saturating_duration_since(Instant::now()) / 2;
-        let mut meanwhile = std::pin::pin!(self.ask_meanwhile(path, method, from, deadline, params));
-        let (working, early) = self.wait_hearing(scope, until, meanwhile.as_mut()).await;
+        let (until, from) = times(deadline);
+        let early = async {
+            let early = self.ask_meanwhile(path, method, from, deadline, params).await;
+            let working = self.busy().or(early.working.clone());
+            Asked { working, ..early }
+        };
         let late = |working| self.put(path, method, scope, deadline, params, Moment::After(working));
-        match (working, early) {
+        let is_better = |early: &Asked<Value>, late: &Result<Asked<Value>, AskError>| {
+            self.is_current(&early.snapshot)
+                && says_less(late, |late| is_empty(&late.value) && late.working.is_some())
+        };
+        self.early_or_late(scope, until, early, late, is_better).await
+    }
+
+    /// Waits until answers of `scope` are whole, at most until `until`, and then asks `late`. Where the time was up, the answer of
+    /// `early` is taken if it `is_better`, or comes first.
+    async fn early_or_late<T, L: Future<Output = Result<T, AskError>>>(
+        &self,
+        scope: Scope,
+        until: Instant,
+        early: impl Future<Output = T>,
+        late: impl FnOnce(Option<Busy>) -> L,
+        is_better: impl Fn(&T, &Result<T, AskError>) -> bool,
+    ) -> Result<T, AskError> {
+        let mut early = std::pin::pin!(early);
+        let mut waiting = std::pin::pin!(self.wait_ready(scope, until));
+        let (working, known) = tokio::select! {
+            biased;
+            working = waiting.as_mut() => (working, None),
+            known = early.as_mut() => (waiting.await, Some(known)),
+        };
+        match (working, known) {
             (None, _) => late(None).await,
-            (Some(working), Some(early)) => {
+            (Some(working), Some(known)) => {
                 let late = late(Some(working)).await;
-                let is_current = self.is_current(&early.snapshot);
-                Ok(if is_current && is_worse(&late) { self.still_at(early) } else { late? })
+                if is_better(&known, &late) { Ok(known) } else { late }
             }
             // The early question goes on beside the late one, since it may be the one that is answered in time.
             (Some(working), None) => tokio::select! {
                 late = late(Some(working)) => late,
-                early = meanwhile => Ok(self.still_at(early)),
+                known = early => Ok(known),
             },
-        }
-    }
-
-    /// An early answer, with what the server is at by now.
-    fn still_at(&self, early: Asked<Value>) -> Asked<Value> {
-        let working = self.busy().or(early.working);
-        Asked { working, ..early }
-    }
-
-    /// Waits as [`wait_ready`](Self::wait_ready); the answer of `meanwhile` is returned beside it, if it came before.
-    async fn wait_hearing<T>(
-        &self,
-        scope: Scope,
-        deadline: Instant,
-        mut meanwhile: Pin<&mut impl Future<Output = T>>,
-    ) -> (Option<Busy>, Option<T>) {
-        let mut waiting = std::pin::pin!(self.wait_ready(scope, deadline));
-        tokio::select! {
-            biased;
-            working = waiting.as_mut() => (working, None),
-            early = meanwhile.as_mut() => (waiting.await, Some(early)),
         }
     }
 
@@ -270,7 +272,48 @@ impl Session {
         deadline: Instant,
     ) -> Result<(T, Option<Busy>), AskError> {
         let _in_use = self.use_now();
-        let mut working = self.wait_ready(Scope::Project, before(deadline)).await;
+        let working = self.wait_ready(Scope::Project, before(deadline)).await;
+        self.put_to_workspace(method, params, deadline, working).await
+    }
+
+    /// As [`ask_workspace`](Self::ask_workspace), asked early as [`ask_early`](Self::ask_early) does: only for what changes nothing.
+    pub(super) async fn ask_workspace_early(
+        &self,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+    ) -> Result<(Value, Option<Busy>), AskError> {
+        let _in_use = self.use_now();
+        let (until, from) = times(deadline);
+        let early = async {
+            tokio::time::sleep_until(from).await;
+            let mut pause = EARLY;
+            loop {
+                let busy = self.busy();
+                match self.connection.request::<Value>(method, params, deadline).await {
+                    Ok(value) if !is_empty(&value) => return (value, self.busy().or(busy)),
+                    Ok(_) => {}
+                    Err(error) => tracing::debug!(server = self.server(), method, "asked too early: {error}"),
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(MOST_EARLY);
+            }
+        };
+        let late = |working| self.put_to_workspace(method, params, deadline, working);
+        let is_better = |_: &_, late: &_| {
+            says_less(late, |(value, working): &(Value, Option<Busy>)| is_empty(value) && working.is_some())
+        };
+        self.early_or_late(Scope::Project, until, early, late, is_better).await
+    }
+
+    /// Puts a question that concerns no document to a server that is still at `working`.
+    async fn put_to_workspace<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+        mut working: Option<Busy>,
+    ) -> Result<(T, Option<Busy>), AskError> {
         let started = Instant::now();
         let mut pause = Duration::from_millis(5);
         let mut asked_at_rest = false;
@@ -332,10 +375,10 @@ impl Session {
     }
 }
 
-/// Whether an early answer is worth more than this one.
-fn is_worse(late: &Result<Asked<Value>, AskError>) -> bool {
+/// Whether an early answer that says something is worth more than `late`: an error of the question, or what `is_less`.
+fn says_less<T>(late: &Result<T, AskError>, is_less: impl Fn(&T) -> bool) -> bool {
     match late {
-        Ok(late) => is_empty(&late.value) && late.working.is_some(),
+        Ok(late) => is_less(late),
         Err(AskError::Request(error)) => !matches!(error, RequestError::Closed { .. }),
         Err(_) => false,
     }
@@ -348,6 +391,13 @@ pub(super) fn is_empty(answer: &Value) -> bool {
         Value::Array(found) => found.is_empty(),
         _ => false,
     }
+}
+
+/// Until when a server is waited for, and from when on it is asked meanwhile: a question keeps some servers from reading on, so
+/// they have half of the time to themselves.
+fn times(deadline: Instant) -> (Instant, Instant) {
+    let (now, until) = (Instant::now(), before(deadline));
+    (until, now + until.saturating_duration_since(now) / 2)
 }
 
 /// Leaves time for the request itself within `deadline` when readiness is waited for.

@@ -141,8 +141,8 @@ impl Session {
         query: &str,
         deadline: Instant,
     ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>), AskError> {
-        let (found, working): (Value, _) =
-            self.ask_workspace("workspace/symbol", &json!({ "query": query }), deadline).await?;
+        let (found, working) =
+            self.ask_workspace_early("workspace/symbol", &json!({ "query": query }), deadline).await?;
         let mut texts = Texts::of_workspace(self);
         let symbol = |element: &Value| {
             Some(WorkspaceSymbol {

@@ -340,7 +340,7 @@ impl Context {
     }
 
     /// What whoever asked can do about an answer that came before its server was ready.
-    fn patience_advice(&self, status: &ServerStatus, takes_timeout: bool) -> String {
+    pub fn patience_advice(&self, status: &ServerStatus, takes_timeout: bool) -> String {
         self.patience.advice(Duration::from_millis(status.waited_ms), takes_timeout)
     }
 

@@ -325,7 +325,8 @@ async fn ask(
     let started = Instant::now();
     let mut met_crash = false;
     loop {
-        let session = context.session(server, subject, deadline).await.map_err(Silent::Server)?;
+        let session = context.session(server, subject, deadline).await;
+        let session = session.map_err(|status| Silent::Server(with_timeout(context, status)))?;
         let found = match session.enter(&look.view, deadline).await {
             Ok(_viewing) => session.diagnostics(&subject.path, deadline).await,
             Err(error) => Err(error),
@@ -353,10 +354,19 @@ async fn ask(
             Err(AskError::Read(error)) => return Err(Silent::Us(from_read_error(error))),
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => {
-                return Err(Silent::Server(context.failed(&session, subject, &error, started).await));
+                let status = context.failed(&session, subject, &error, started).await;
+                return Err(Silent::Server(with_timeout(context, status)));
             }
         }
     }
+}
+
+/// The same status, with the advice to wait longer by the argument that this tool has.
+fn with_timeout(context: &Context, mut status: ServerStatus) -> ServerStatus {
+    if status.hint.is_some() {
+        status.hint = Some(context.patience_advice(&status, true));
+    }
+    status
 }
 
 async fn without_server(

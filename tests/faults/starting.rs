@@ -5,6 +5,7 @@ use std::time::Duration;
 use lsp_tools::runtime::{Client, Runtime};
 use lsp_tools::tools::answer::{Answer, ServerState, Verdict};
 use lsp_tools::tools::patience::Patience;
+use lsp_tools::tools::target::Target;
 use serde_json::json;
 
 use crate::play::{Play, SOON, TEXT, at, failure, in_time, timed};
@@ -76,7 +77,11 @@ async fn an_index_that_outlives_its_question_is_joined_by_the_next() {
 async fn what_is_answered_while_the_server_is_waited_for_is_better_than_text_search() {
     let scenario = json!({
         "index": {"ms": 500, "never_ends": true, "server_status": true},
-        "answers": {"textDocument/hover": {"delay_ms": 1_200}, "textDocument/references": {"delay_ms": 1_200}},
+        "answers": {
+            "textDocument/hover": {"delay_ms": 1_200},
+            "textDocument/references": {"delay_ms": 1_200},
+            "workspace/symbol": {"delay_ms": 1_200},
+        },
     });
     let play = Play::with(&scenario, QUIESCENT, FILES);
     // The server is there, so that its start takes nothing of the time below.
@@ -87,6 +92,9 @@ async fn what_is_answered_while_the_server_is_waited_for_is_better_than_text_sea
     assert_eq!((hover.verdict, hover.server_status.state), (Verdict::Partial, ServerState::Indexing));
     let references = in_time(hasty.references(at("a.scr", 0, 4), 100)).await.expect("references");
     assert_eq!((references.verdict, references.output.count), (Verdict::Partial, ALL / 2), "{references:?}");
+    let symbols = in_time(hasty.symbols(Target::Name("foo".into()), 10)).await.expect("symbols");
+    assert_eq!((symbols.verdict, symbols.server_status.state), (Verdict::Partial, ServerState::Indexing));
+    assert_eq!(symbols.output.count, 1, "{symbols:?}");
     play.end().await;
 }
 
