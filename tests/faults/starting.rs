@@ -49,6 +49,29 @@ async fn a_start_that_outlives_its_question_is_joined_by_the_next() {
     play.end().await;
 }
 
+/// What is too slow for the limit of a start is not ended and begun anew for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_was_too_slow_has_longer_the_next_time() {
+    let slow = json!({"answers": {"initialize": {"delay_ms": 2_000}}});
+    let project = crate::support::Project::scripted(&slow, "", [("a.scr", TEXT)]);
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), "[deadlines]\nstart = 1_000\n")
+        .expect("settings");
+    let play = Play::open(project, None);
+    let asked = async {
+        loop {
+            let answer = play.hover("a.scr").await.expect("an answer");
+            if answer.verdict == Verdict::Complete {
+                return;
+            }
+            assert_eq!(answer.server_status.state, ServerState::Crashed, "{answer:?}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    in_time(asked).await;
+    assert!(play.log().starts() <= 3, "{} starts", play.log().starts());
+    in_time(play.runtime.shutdown()).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_index_that_outlives_its_question_is_joined_by_the_next() {
     let index = json!({"index": {"ms": 6_000, "steps": 11, "server_status": true}});

@@ -14,6 +14,8 @@ use crate::workspace::WorkspacePath;
 const WINDOW: Duration = Duration::from_secs(180);
 /// After so many crashes within the window the server stays down until the window has passed.
 const MOST_CRASHES: usize = 5;
+/// After each start that failed the next one has twice as long, so many times.
+const MOST_DOUBLINGS: u32 = 3;
 
 type Started = Option<Result<Arc<Session>, Unavailable>>;
 
@@ -34,6 +36,8 @@ struct SlotState {
     /// How the last session crashed, until there is one in its place.
     obituary: Option<String>,
     starts: u32,
+    /// How many starts in a row have failed.
+    failed_starts: u32,
 }
 
 #[derive(Debug, Default)]
@@ -152,15 +156,18 @@ impl Slot {
         reopen: Vec<WorkspacePath>,
         sender: watch::Sender<Started>,
     ) {
-        let result = launch::launch(&shared.setup, &self.key.server, &self.key.root, &shared.stopping)
-            .await
-            .map(Arc::new);
+        // One that was too slow would be too slow again, and never come up.
+        let times = 1 << self.state().failed_starts.min(MOST_DOUBLINGS);
+        let Key { server, root, .. } = &self.key;
+        let launched = launch::launch(&shared.setup, server, root, times, &shared.stopping);
+        let result = launched.await.map(Arc::new);
         let mut abandoned = None;
         {
             let mut state = self.state();
             // What is missing or not allowed was not started.
             if matches!(result, Ok(_) | Err(Unavailable::Failed { .. })) {
                 state.starts += 1;
+                state.failed_starts = if result.is_ok() { 0 } else { state.failed_starts + 1 };
             }
             match &result {
                 Ok(session) if matches!(state.phase, Phase::Starting { .. }) => {
