@@ -67,7 +67,8 @@ impl Approver for TerminalApprover {
     }
 }
 
-fn put(question: &str) -> io::Result<String> {
+/// Shows `question` at the terminal and gives the line that is typed.
+pub(super) fn put(question: &str) -> io::Result<String> {
     let mut terminal = OpenOptions::new().read(true).write(true).open(TERMINAL)?;
     terminal.write_all(question.as_bytes())?;
     terminal.flush()?;

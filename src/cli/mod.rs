@@ -26,5 +26,6 @@ pub mod reply;
 mod run;
 mod signals;
 pub mod span;
+mod trust_question;
 
 pub use run::main;

@@ -23,12 +23,14 @@ use super::remote;
 use super::remote::client::Outcome;
 use super::render::{escape, verdict};
 use super::signals::Signals;
+use super::trust_question::{is_due, settled};
 use crate::bridges;
 use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
 use crate::hints::Speech;
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::patience::Patience;
 
 /// Servers that do not end within this time are left to their supervisor.
 const SHUTDOWN: Duration = Duration::from_secs(10);
@@ -98,6 +100,13 @@ fn with_runtime(parsed: Parsed, console: &Console) -> Result<Reply, ToolError> {
     let cwd =
         std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
     let input = match remote::client::ask(&parsed, &cwd, console) {
+        Outcome::Went(Ok(reply)) if is_due(&parsed.cli, console, &reply) && trusts(&parsed.cli, &cwd) => {
+            // The daemon follows what was agreed to just now.
+            return match remote::client::ask(&parsed, &cwd, console) {
+                Outcome::Went(again) => again,
+                Outcome::Here { .. } => Ok(reply),
+            };
+        }
         Outcome::Went(reply) => return reply,
         Outcome::Here { input, warning } => {
             console.tell(warning.map(|warning| escape::words(&warning)).as_slice());
@@ -126,6 +135,24 @@ fn with_runtime(parsed: Parsed, console: &Console) -> Result<Reply, ToolError> {
     });
     threads.shutdown_timeout(THREADS);
     reply
+}
+
+/// Whether whoever sits at the terminal trusts the project now that the daemon's answer lacked something without it. That is
+/// asked and granted in the process that was typed.
+fn trusts(cli: &Cli, cwd: &Path) -> bool {
+    let thread = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let Ok(thread) = thread else { return false };
+    let options =
+        RuntimeOptions { workspace: cli.global.workspace.clone(), cwd: cwd.to_owned(), ..Default::default() };
+    thread.block_on(async {
+        match Runtime::open(options) {
+            Ok(runtime) => settled(&runtime).await,
+            Err(error) => {
+                tracing::warn!("trust was not asked for: {}", error.error);
+                false
+            }
+        }
+    })
 }
 
 /// Passes stdin and stdout on to the daemon. One thread does it: handing a message from one to another would cost more than
@@ -177,10 +204,11 @@ async fn ask(
         supervisor: None,
         timeout: cli.global.timeout,
         install_missing: cli.global.install,
+        patience: Patience::LoneCommand,
         trace: cli.global.trace.clone(),
         progress: shown.then_some(sender),
     };
-    let runtime = bridges::open(options)?;
+    let mut runtime = bridges::open(options)?;
     if let Some(log) = log {
         log.set_level(runtime.log_level());
     }
@@ -190,20 +218,39 @@ async fn ask(
         "the workspace is open"
     );
     let speech = Speech::from_environment();
-    let asked =
-        Asked { command: cli.command, global: &cli.global, cwd: &cwd, console, speech, input: &input };
-    let reply = tokio::select! {
+    let asked = || Asked {
+        command: cli.command.clone(),
+        global: &cli.global,
+        cwd: &cwd,
+        console,
+        speech,
+        input: &input,
+    };
+    let mut replied = tokio::select! {
         biased;
         () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted },
-        reply = reply(&runtime, asked) => reply,
+        reply = reply(&runtime, asked()) => reply,
     };
     if let Some(progress) = progress {
         progress.finish().await;
     }
+    let mut former = None;
+    if is_due(&cli, console, &replied)
+        && settled(&runtime).await
+        && let Some(trusted) = runtime.reopened()?
+    {
+        former = Some(std::mem::replace(&mut runtime, trusted));
+        replied = tokio::select! {
+            biased;
+            () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted },
+            reply = reply(&runtime, asked()) => reply,
+        };
+    }
     // Whoever asked need not wait for servers to take their leave.
-    let status = print(reply, console);
+    let status = print(replied, console);
+    let ends = futures::future::join_all(former.iter().chain([&runtime]).map(Runtime::shutdown));
     tokio::select! {
-        () = runtime.shutdown() => {}
+        _ = ends => {}
         () = signals.next() => {}
         () = tokio::time::sleep(SHUTDOWN) => tracing::warn!("servers did not end in time"),
     }

@@ -239,7 +239,7 @@ pub struct ServerSettings {
     /// Seconds without a question after which a server is stopped (600).
     pub idle_stop_s: u64,
     /// Resident memory of all servers and their children together, in MiB, above which the one that was asked least
-    /// recently is stopped (4096).
+    /// recently is stopped (4096). One that is the only one, or was asked within the last minute, is not.
     pub memory_budget_mb: u64,
     /// Documents that one server has open at a time (64).
     pub max_open_documents: usize,

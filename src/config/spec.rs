@@ -254,6 +254,9 @@ pub struct ReadinessRule {
     pub files_first: bool,
     /// It reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
     pub server_status: bool,
+    /// Starts of the titles of work-done progress during which what it says of single files is right already, though it is
+    /// not quiescent: it only fills its caches.
+    pub files_during: Vec<String>,
     /// A notification that says "ready" once.
     pub notification: Option<ReadySign>,
     /// Milliseconds after its first document was opened in which "nothing" is not believed and asked again: it answers

@@ -119,6 +119,18 @@ impl TrustError {
 struct Store {
     version: u32,
     projects: BTreeMap<String, Record>,
+    /// Projects whose owner was asked and said no.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    declined: BTreeMap<String, Declined>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Declined {
+    device: u64,
+    inode: u64,
+    /// The hash of what was shown; none where the owner never wants to be asked about this project.
+    shown: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -245,8 +257,32 @@ impl Trust {
         let LaunchFields { fields, programs, texts, tools, .. } = fields.clone();
         let record = Record { device, inode, fields, programs, texts, tools };
         self.change(|store| {
+            store.declined.remove(&key);
             store.projects.insert(key, record);
         })
+    }
+
+    /// Notes that the owner of `project` was asked and said no: to what was `shown` (a hash of it), or, without one, to ever
+    /// being asked about this project. The project can be trusted all the same.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written; it is then as it was.
+    pub fn decline(&self, project: &Path, shown: Option<String>) -> Result<(), TrustError> {
+        let (key, device, inode) = identity(project)?;
+        self.change(|store| {
+            store.declined.insert(key, Declined { device, inode, shown });
+        })
+    }
+
+    /// Whether the owner of `project` said no to what is `shown`, and is not to be asked again.
+    ///
+    /// # Errors
+    /// When the store or the project's folder cannot be read.
+    pub fn is_declined(&self, project: &Path, shown: &str) -> Result<bool, TrustError> {
+        let (key, device, inode) = identity(project)?;
+        let declined = self.read()?.declined.remove(&key);
+        let declined = declined.filter(|declined| (declined.device, declined.inode) == (device, inode));
+        Ok(declined.is_some_and(|declined| declined.shown.is_none_or(|then| then == shown)))
     }
 
     /// Takes trust back; tells whether there was any. `project` need not exist any more.
@@ -277,7 +313,7 @@ impl Trust {
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Store { version: VERSION, projects: BTreeMap::new() });
+                return Ok(Store { version: VERSION, ..Store::default() });
             }
             Err(error) => return Err(TrustError::io("read", &path, &error)),
         };

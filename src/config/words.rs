@@ -90,6 +90,7 @@ pub(super) const READINESS: &[Field] = &[
     plain("grace-ms", Number(1, HOUR_MS)),
     plain("files-first", Flag),
     plain("server-status", Flag),
+    plain("files-during", Texts),
     plain("not-indexing", Texts),
     plain("knows-open-files", Flag),
     plain("distrust-empty-ms", Number(0, 60_000)),

@@ -9,14 +9,18 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::connection::RequestError;
-use super::documents::Snapshot;
-use super::readiness::Ready;
+use super::documents::{Snapshot, Synced};
+use super::readiness::Busy;
 use super::session::Session;
 use crate::text::Encoding;
 use crate::workspace::{ReadError, WorkspacePath};
 
 /// How often a query is repeated because its file changed meanwhile.
 const MOVING_FILE_TRIES: usize = 4;
+/// The pause before a server that had nothing to say yet is asked again while it is waited for; it doubles.
+const EARLY: Duration = Duration::from_millis(250);
+/// The longest such pause.
+const MOST_EARLY: Duration = Duration::from_secs(2);
 
 /// Why a question to a session has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -59,30 +63,33 @@ pub struct Asked<T> {
     /// The text it is about.
     pub snapshot: Snapshot,
     /// Work that was going on when it was given: it may be incomplete.
-    pub working: Option<String>,
+    pub working: Option<Busy>,
     /// How many parts of it could not be understood and were left out.
     pub odd: usize,
+}
+
+/// When a question is put.
+enum Moment {
+    /// Now, with the document as it has just been brought in step.
+    At((Synced, Snapshot)),
+    /// After the server was waited for, and what it is still at.
+    After(Option<Busy>),
 }
 
 impl Session {
     /// Whether an answer of `scope` given now is worth less than one given later.
     fn is_unsettled(&self, scope: Scope) -> bool {
-        match self.readiness() {
-            Ready::Yes => false,
-            Ready::Working(_) => scope == Scope::Project,
-            Ready::No(_) => true,
-        }
+        self.busy().is_some_and(|busy| scope == Scope::Project || !busy.files_are_right)
     }
 
     /// Waits until answers of `scope` are whole, at most until `deadline`; returns what is still going on.
-    pub async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<String> {
+    pub async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<Busy> {
         let mut bell = self.state.listen();
         loop {
-            let work = match (self.readiness(), scope) {
-                (Ready::Yes, _) => return None,
-                (Ready::Working(work), Scope::File) => return Some(work),
-                (Ready::Working(work) | Ready::No(work), _) => work,
-            };
+            let work = self.busy()?;
+            if scope == Scope::File && work.files_are_right {
+                return Some(work);
+            }
             let rule = &self.state.spec.readiness;
             let change = self.state.readiness(|readiness| readiness.next_change(rule)).map(Instant::from_std);
             let until =
@@ -107,12 +114,122 @@ impl Session {
     ) -> Result<Asked<T>, AskError> {
         let _in_use = self.use_now();
         // The first document makes servers load the project, so it is opened before readiness is looked at.
-        let mut opened = Some(self.sync(path).await?);
-        let mut working = None;
-        if self.readiness() != Ready::Yes {
-            opened = None;
-            working = self.wait_ready(scope, before(deadline)).await;
+        let opened = self.sync(path).await?;
+        if self.busy().is_none() {
+            return self.put(path, method, scope, deadline, &params, Moment::At(opened)).await;
         }
+        drop(opened);
+        let working = self.wait_ready(scope, before(deadline)).await;
+        self.put(path, method, scope, deadline, &params, Moment::After(working)).await
+    }
+
+    /// As [`ask`](Self::ask), and when half of the time in which the server is waited for is over it is asked already: what it
+    /// answers early, if that is anything, is the answer where it has no better one when the time is up.
+    pub(super) async fn ask_early(
+        &self,
+        path: &WorkspacePath,
+        method: &str,
+        scope: Scope,
+        deadline: Instant,
+        params: &(impl Fn(&Snapshot, Encoding) -> Value + Sync),
+    ) -> Result<Asked<Value>, AskError> {
+        let _in_use = self.use_now();
+        let opened = self.sync(path).await?;
+        if self.busy().is_none() {
+            return self.put(path, method, scope, deadline, params, Moment::At(opened)).await;
+        }
+        drop(opened);
+        let (until, from) = times(deadline);
+        let early = async {
+            let early = self.ask_meanwhile(path, method, from, deadline, params).await;
+            let working = self.busy().or(early.working.clone());
+            Asked { working, ..early }
+        };
+        let late = |working| self.put(path, method, scope, deadline, params, Moment::After(working));
+        let is_better = |early: &Asked<Value>, late: &Result<Asked<Value>, AskError>| {
+            self.is_current(&early.snapshot)
+                && says_less(late, |late| is_empty(&late.value) && late.working.is_some())
+        };
+        self.early_or_late(scope, until, early, late, is_better).await
+    }
+
+    /// Waits until answers of `scope` are whole, at most until `until`, and then asks `late`. Where the time was up, the answer of
+    /// `early` is taken if it `is_better`, or comes first.
+    async fn early_or_late<T, L: Future<Output = Result<T, AskError>>>(
+        &self,
+        scope: Scope,
+        until: Instant,
+        early: impl Future<Output = T>,
+        late: impl FnOnce(Option<Busy>) -> L,
+        is_better: impl Fn(&T, &Result<T, AskError>) -> bool,
+    ) -> Result<T, AskError> {
+        let mut early = std::pin::pin!(early);
+        let mut waiting = std::pin::pin!(self.wait_ready(scope, until));
+        let (working, known) = tokio::select! {
+            biased;
+            working = waiting.as_mut() => (working, None),
+            known = early.as_mut() => (waiting.await, Some(known)),
+        };
+        match (working, known) {
+            (None, _) => late(None).await,
+            (Some(working), Some(known)) => {
+                let late = late(Some(working)).await;
+                if is_better(&known, &late) { Ok(known) } else { late }
+            }
+            // The early question goes on beside the late one, since it may be the one that is answered in time.
+            (Some(working), None) => tokio::select! {
+                late = late(Some(working)) => late,
+                known = early => Ok(known),
+            },
+        }
+    }
+
+    /// Asks, beginning at `from`, until there is an answer that says something about the present text.
+    async fn ask_meanwhile(
+        &self,
+        path: &WorkspacePath,
+        method: &str,
+        from: Instant,
+        deadline: Instant,
+        params: &(impl Fn(&Snapshot, Encoding) -> Value + Sync),
+    ) -> Asked<Value> {
+        tokio::time::sleep_until(from).await;
+        let mut pause = EARLY;
+        loop {
+            let working = self.busy();
+            let asked = async {
+                let (synced, snapshot) = self.sync(path).await?;
+                let pending =
+                    self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
+                drop(synced);
+                let value = pending.answer::<Value>(deadline).await?;
+                Ok::<_, AskError>(Asked { value, snapshot, working, odd: 0 })
+            };
+            match asked.await {
+                Ok(asked) if !is_empty(&asked.value) && self.is_current(&asked.snapshot) => return asked,
+                Ok(_) => {}
+                Err(error) => tracing::debug!(server = self.server(), method, "asked too early: {error}"),
+            }
+            // It gives no sign of the moment from which on it has something to say.
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(MOST_EARLY);
+        }
+    }
+
+    /// Puts the question, and again where its answer is not about the present text or was given amid work that has ended.
+    async fn put<T: DeserializeOwned>(
+        &self,
+        path: &WorkspacePath,
+        method: &str,
+        scope: Scope,
+        deadline: Instant,
+        params: &impl Fn(&Snapshot, Encoding) -> Value,
+        moment: Moment,
+    ) -> Result<Asked<T>, AskError> {
+        let (mut opened, mut working) = match moment {
+            Moment::At(opened) => (Some(opened), None),
+            Moment::After(working) => (None, working),
+        };
         let mut pause = Duration::from_millis(5);
         let mut tries = 0;
         let mut asked_at_rest = false;
@@ -153,9 +270,50 @@ impl Session {
         method: &str,
         params: &Value,
         deadline: Instant,
-    ) -> Result<(T, Option<String>), AskError> {
+    ) -> Result<(T, Option<Busy>), AskError> {
         let _in_use = self.use_now();
-        let mut working = self.wait_ready(Scope::Project, before(deadline)).await;
+        let working = self.wait_ready(Scope::Project, before(deadline)).await;
+        self.put_to_workspace(method, params, deadline, working).await
+    }
+
+    /// As [`ask_workspace`](Self::ask_workspace), asked early as [`ask_early`](Self::ask_early) does: only for what changes nothing.
+    pub(super) async fn ask_workspace_early(
+        &self,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+    ) -> Result<(Value, Option<Busy>), AskError> {
+        let _in_use = self.use_now();
+        let (until, from) = times(deadline);
+        let early = async {
+            tokio::time::sleep_until(from).await;
+            let mut pause = EARLY;
+            loop {
+                let busy = self.busy();
+                match self.connection.request::<Value>(method, params, deadline).await {
+                    Ok(value) if !is_empty(&value) => return (value, self.busy().or(busy)),
+                    Ok(_) => {}
+                    Err(error) => tracing::debug!(server = self.server(), method, "asked too early: {error}"),
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(MOST_EARLY);
+            }
+        };
+        let late = |working| self.put_to_workspace(method, params, deadline, working);
+        let is_better = |_: &_, late: &_| {
+            says_less(late, |(value, working): &(Value, Option<Busy>)| is_empty(value) && working.is_some())
+        };
+        self.early_or_late(Scope::Project, until, early, late, is_better).await
+    }
+
+    /// Puts a question that concerns no document to a server that is still at `working`.
+    async fn put_to_workspace<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+        mut working: Option<Busy>,
+    ) -> Result<(T, Option<Busy>), AskError> {
         let started = Instant::now();
         let mut pause = Duration::from_millis(5);
         let mut asked_at_rest = false;
@@ -186,13 +344,13 @@ impl Session {
         &self,
         scope: Scope,
         deadline: Instant,
-        working: &mut Option<String>,
+        working: &mut Option<Busy>,
         asked_at_rest: &mut bool,
     ) -> bool {
         if working.is_some() {
             return false;
         }
-        *working = self.working();
+        *working = self.busy();
         if *asked_at_rest || !self.is_unsettled(scope) {
             return false;
         }
@@ -215,6 +373,31 @@ impl Session {
             ));
         }
     }
+}
+
+/// Whether an early answer that says something is worth more than `late`: an error of the question, or what `is_less`.
+fn says_less<T>(late: &Result<T, AskError>, is_less: impl Fn(&T) -> bool) -> bool {
+    match late {
+        Ok(late) => is_less(late),
+        Err(AskError::Request(error)) => !matches!(error, RequestError::Closed { .. }),
+        Err(_) => false,
+    }
+}
+
+/// Whether an answer says nothing.
+pub(super) fn is_empty(answer: &Value) -> bool {
+    match answer {
+        Value::Null => true,
+        Value::Array(found) => found.is_empty(),
+        _ => false,
+    }
+}
+
+/// Until when a server is waited for, and from when on it is asked meanwhile: a question keeps some servers from reading on, so
+/// they have half of the time to themselves.
+fn times(deadline: Instant) -> (Instant, Instant) {
+    let (now, until) = (Instant::now(), before(deadline));
+    (until, now + until.saturating_duration_since(now) / 2)
 }
 
 /// Leaves time for the request itself within `deadline` when readiness is waited for.

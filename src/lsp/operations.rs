@@ -5,9 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::ask::is_empty;
 use super::decode::{Texts, elements, kind, markup};
 use super::documents::Snapshot;
 use super::model::{Completion, Hover, Location, Signature, Symbol, WorkspaceSymbol};
+use super::readiness::Busy;
 use super::session::{AskError, Asked, Scope, Session};
 use crate::text::{Encoding, Position};
 use crate::workspace::WorkspacePath;
@@ -65,9 +67,9 @@ impl Session {
         method: &str,
         scope: Scope,
         deadline: Instant,
-        params: impl Fn(&Snapshot, Encoding) -> Value,
+        params: impl Fn(&Snapshot, Encoding) -> Value + Sync,
     ) -> Result<Asked<Value>, AskError> {
-        let mut asked: Asked<Value> = self.ask(path, method, scope, deadline, &params).await?;
+        let mut asked = self.ask_early(path, method, scope, deadline, &params).await?;
         let mut pause = Duration::from_millis(20);
         while is_empty(&asked.value) && self.may_not_have_looked() && Instant::now() + pause < deadline {
             // It gives no sign when it has looked, so only asking again tells.
@@ -76,7 +78,7 @@ impl Session {
             asked = self.ask(path, method, scope, deadline, &params).await?;
         }
         if is_empty(&asked.value) && scope == Scope::File && asked.working.is_some() {
-            return self.ask(path, method, Scope::Project, deadline, &params).await;
+            return self.ask_early(path, method, Scope::Project, deadline, &params).await;
         }
         Ok(asked)
     }
@@ -138,9 +140,9 @@ impl Session {
         &self,
         query: &str,
         deadline: Instant,
-    ) -> Result<(Vec<WorkspaceSymbol>, Option<String>), AskError> {
-        let (found, working): (Value, _) =
-            self.ask_workspace("workspace/symbol", &json!({ "query": query }), deadline).await?;
+    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>), AskError> {
+        let (found, working) =
+            self.ask_workspace_early("workspace/symbol", &json!({ "query": query }), deadline).await?;
         let mut texts = Texts::of_workspace(self);
         let symbol = |element: &Value| {
             Some(WorkspaceSymbol {
@@ -191,14 +193,6 @@ impl Session {
         let found = items.into_iter().filter_map(completion).collect();
         let value = (found, asked.value["isIncomplete"] == true);
         Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd: 0 })
-    }
-}
-
-fn is_empty(answer: &Value) -> bool {
-    match answer {
-        Value::Null => true,
-        Value::Array(found) => found.is_empty(),
-        _ => false,
     }
 }
 

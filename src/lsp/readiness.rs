@@ -7,11 +7,16 @@ use serde_json::Value;
 
 use crate::config::spec::ReadinessRule;
 
+/// The longest description of a server's work that is shown, in characters: servers name whole paths and crates.
+const LONGEST_WORK: usize = 160;
+
 /// What a server has said of its own work: progress (LSP 3.17, *Work Done Progress*), `experimental/serverStatus` and
 /// the catalogue's signs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Readiness {
     active: HashMap<String, Work>,
+    /// When its answers were last whole; its start, where they never were.
+    since: Instant,
     /// A progress that the rule names has begun and ended.
     named_ended: bool,
     named_begun: bool,
@@ -23,6 +28,24 @@ pub struct Readiness {
     first_open: Option<Instant>,
     /// The health message of `experimental/serverStatus`, when it is not "ok".
     pub health: Option<String>,
+    /// That health is "error": it could not read the project.
+    pub broken: bool,
+}
+
+impl Default for Readiness {
+    fn default() -> Self {
+        Self {
+            active: HashMap::new(),
+            since: Instant::now(),
+            named_ended: false,
+            named_begun: false,
+            quiescent: None,
+            signalled: false,
+            first_open: None,
+            health: None,
+            broken: false,
+        }
+    }
 }
 
 /// A progress that has begun and not ended.
@@ -36,11 +59,21 @@ pub struct Work {
     pub percentage: Option<u8>,
 }
 
+impl From<&str> for Work {
+    fn from(title: &str) -> Self {
+        Self { title: title.to_owned(), message: None, percentage: None }
+    }
+}
+
 impl std::fmt::Display for Work {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.title)?;
-        if let Some(message) = &self.message {
-            write!(f, ": {message}")?;
+        let mut what = self.title.clone();
+        if let Some(message) = self.message.as_deref().filter(|message| !message.is_empty()) {
+            what = format!("{what}: {message}");
+        }
+        match what.char_indices().nth(LONGEST_WORK) {
+            Some((end, _)) => write!(f, "{}…", &what[..end])?,
+            None => f.write_str(&what)?,
         }
         match self.percentage {
             Some(percentage) => write!(f, " ({percentage} %)"),
@@ -55,12 +88,61 @@ pub enum Ready {
     /// Its answers are whole.
     Yes,
     /// Work goes on that does not keep it from answering about single files.
-    Working(String),
+    Working(Work),
     /// Even answers about single files are wrong until this ends.
-    No(String),
+    No(Work),
+}
+
+/// What a server is still at while its answers are not whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Busy {
+    /// The work.
+    pub work: Work,
+    /// For how long its answers have not been whole: since its start, or since they last were.
+    pub so_far: Duration,
+    /// What it says of single files is right all the same.
+    pub files_are_right: bool,
+}
+
+impl Busy {
+    /// "rust-analyzer is indexing: 312/845 (37 %), 12 s so far"
+    pub fn sentence(&self, server: &str) -> String {
+        let text = self.to_string();
+        let first = text.split([' ', ':']).next().unwrap_or_default();
+        match first.strip_suffix("ing") {
+            Some(stem) if stem.chars().skip(1).all(char::is_lowercase) => {
+                let (head, tail) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+                format!("{server} is {}{tail}", head.to_lowercase())
+            }
+            _ => format!("{server} is still at work: {text}"),
+        }
+    }
+}
+
+impl std::fmt::Display for Busy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {} s so far", self.work, self.so_far.as_secs())
+    }
 }
 
 impl Readiness {
+    /// What the server is still at, if its answers are not whole.
+    pub fn busy(&self, rule: &ReadinessRule) -> Option<Busy> {
+        let so_far = self.since.elapsed();
+        match self.state(rule) {
+            Ready::Yes => None,
+            Ready::Working(work) => Some(Busy { work, so_far, files_are_right: true }),
+            Ready::No(work) => Some(Busy { work, so_far, files_are_right: false }),
+        }
+    }
+
+    /// Something is about to be heard: where the answers were whole until now, the time counts from here.
+    fn hear(&mut self, rule: &ReadinessRule) {
+        if self.state(rule) == Ready::Yes {
+            self.since = Instant::now();
+        }
+    }
+
     /// A document was opened.
     pub fn opened(&mut self) {
         self.first_open.get_or_insert_with(Instant::now);
@@ -73,6 +155,7 @@ impl Readiness {
 
     /// Takes the params of `$/progress`; returns the work it speaks of.
     pub fn progress(&mut self, rule: &ReadinessRule, params: &Value) -> Option<Work> {
+        self.hear(rule);
         let token = match &params["token"] {
             Value::String(token) => token.clone(),
             token => token.to_string(),
@@ -82,7 +165,8 @@ impl Readiness {
         let percentage = value["percentage"].as_f64().map(|part| part.clamp(0.0, 100.0) as u8);
         match value["kind"].as_str() {
             Some("begin") => {
-                let title = value["title"].as_str().unwrap_or("working").to_owned();
+                let title = value["title"].as_str().filter(|title| !title.is_empty());
+                let title = title.unwrap_or("working").to_owned();
                 self.named_begun |= names(&rule.progress, &title);
                 let work = Work { title, message, percentage };
                 self.active.insert(token, work.clone());
@@ -104,9 +188,11 @@ impl Readiness {
     }
 
     /// Takes the params of `experimental/serverStatus`.
-    pub fn server_status(&mut self, params: &Value) {
+    pub fn server_status(&mut self, rule: &ReadinessRule, params: &Value) {
+        self.hear(rule);
         self.quiescent = params["quiescent"].as_bool().or(self.quiescent);
         let healthy = params["health"].as_str().is_none_or(|health| health == "ok");
+        self.broken = params["health"] == "error";
         self.health = if healthy { None } else { params["message"].as_str().map(str::to_owned) };
     }
 
@@ -126,23 +212,28 @@ impl Readiness {
     pub fn state(&self, rule: &ReadinessRule) -> Ready {
         let named = self.active.values().find(|work| names(&rule.progress, &work.title));
         if let Some(work) = named {
-            return not_yet(rule, work.to_string());
+            return not_yet(rule, work.clone());
         }
         if rule.server_status && self.quiescent != Some(true) {
-            let work = self.active.values().next().map_or("loading the project".to_owned(), Work::to_string);
-            return Ready::No(work);
+            let only_fills = |work: &&Work| names(&rule.files_during, &work.title);
+            let loads = |work: &&Work| !only_fills(work) && !names(&rule.not_indexing, &work.title);
+            return match (self.active.values().find(loads), self.active.values().find(only_fills)) {
+                (Some(work), _) => Ready::No(work.clone()),
+                (None, Some(work)) => Ready::Working(work.clone()),
+                (None, None) => Ready::No("loading the project".into()),
+            };
         }
         if rule.notification.is_some() && !self.signalled {
-            return Ready::No("starting".to_owned());
+            return Ready::No("starting".into());
         }
         if !rule.progress.is_empty() && !self.named_ended && !self.named_begun {
             let waited = self.first_open.map(|opened| opened.elapsed());
             if waited.is_none_or(|waited| waited < rule.grace()) {
-                return not_yet(rule, "loading the project".to_owned());
+                return not_yet(rule, "loading the project".into());
             }
         }
         let other = self.active.values().find(|work| !names(&rule.not_indexing, &work.title));
-        other.map_or(Ready::Yes, |work| Ready::Working(work.to_string()))
+        other.map_or(Ready::Yes, |work| Ready::Working(work.clone()))
     }
 
     /// When the state may change without any word of the server: the end of the grace period.
@@ -155,7 +246,7 @@ impl Readiness {
 }
 
 /// What the progress that a rule names keeps the server from.
-fn not_yet(rule: &ReadinessRule, work: String) -> Ready {
+fn not_yet(rule: &ReadinessRule, work: Work) -> Ready {
     if rule.files_first { Ready::Working(work) } else { Ready::No(work) }
 }
 
@@ -212,7 +303,10 @@ mod tests {
             &rule,
             &json!({ "token": "t", "value": { "kind": "report", "percentage": 40, "message": "2/5" } }),
         );
-        assert_eq!(readiness.state(&rule), Ready::Working("Indexing: 2/5 (40 %)".into()));
+        assert!(matches!(
+            readiness.state(&rule),
+            Ready::Working(work) if work.to_string() == "Indexing: 2/5 (40 %)"
+        ));
     }
 
     #[test]
@@ -220,7 +314,65 @@ mod tests {
         let rule = ReadinessRule { server_status: true, ..Default::default() };
         let mut readiness = Readiness::default();
         assert!(matches!(readiness.state(&rule), Ready::No(_)));
-        readiness.server_status(&json!({ "health": "ok", "quiescent": true }));
+        readiness.server_status(&rule, &json!({ "health": "ok", "quiescent": true }));
         assert_eq!(readiness.state(&rule), Ready::Yes);
+    }
+
+    fn begin(readiness: &mut Readiness, rule: &ReadinessRule, token: u8, title: &str) {
+        let value = json!({ "kind": "begin", "title": title });
+        readiness.progress(rule, &json!({ "token": token, "value": value }));
+    }
+
+    #[test]
+    fn while_caches_are_filled_single_files_are_answered_rightly_where_the_rule_says_so() {
+        let rule = ReadinessRule {
+            server_status: true,
+            files_during: vec!["Indexing".to_owned()],
+            not_indexing: vec!["cargo check".to_owned()],
+            ..Default::default()
+        };
+        let mut readiness = Readiness::default();
+        begin(&mut readiness, &rule, 0, "cargo check");
+        assert_eq!(readiness.state(&rule), Ready::No("loading the project".into()));
+        begin(&mut readiness, &rule, 1, "Indexing");
+        assert_eq!(readiness.state(&rule), Ready::Working("Indexing".into()));
+        begin(&mut readiness, &rule, 2, "Fetching");
+        assert_eq!(readiness.state(&rule), Ready::No("Fetching".into()));
+    }
+
+    #[test]
+    fn time_counts_from_the_start_and_later_from_when_answers_were_last_whole() {
+        let rule = ReadinessRule { server_status: true, ..Default::default() };
+        let mut readiness = Readiness::default();
+        let long_ago = Instant::now().checked_sub(Duration::from_secs(40)).unwrap();
+        readiness.since = long_ago;
+        begin(&mut readiness, &rule, 1, "Fetching");
+        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
+        begin(&mut readiness, &rule, 2, "Indexing");
+        assert!(readiness.busy(&rule).unwrap().so_far >= Duration::from_secs(40));
+        readiness.progress(&rule, &json!({ "token": 2, "value": { "kind": "end" } }));
+        readiness.server_status(&rule, &json!({ "health": "ok", "quiescent": true }));
+        assert_eq!(readiness.busy(&rule), None);
+        readiness.server_status(&rule, &json!({ "health": "ok", "quiescent": false }));
+        assert!(readiness.busy(&rule).unwrap().so_far < Duration::from_secs(40));
+    }
+
+    #[test]
+    fn what_it_is_at_is_a_sentence() {
+        let busy = |title: &str, message: Option<&str>, percentage| Busy {
+            work: Work { title: title.into(), message: message.map(str::to_owned), percentage },
+            so_far: Duration::from_millis(12_400),
+            files_are_right: false,
+        };
+        for (busy, expected) in [
+            (busy("Indexing", Some("312/845"), Some(37)), "x is indexing: 312/845 (37 %), 12 s so far"),
+            (busy("Loading workspace", None, None), "x is loading workspace, 12 s so far"),
+            (busy("Roots Scanned", Some("3/4"), None), "x is still at work: Roots Scanned: 3/4, 12 s so far"),
+            (busy("JSIndexing", None, None), "x is still at work: JSIndexing, 12 s so far"),
+        ] {
+            assert_eq!(busy.sentence("x"), expected);
+        }
+        let long = busy(&"é".repeat(1_000), None, None).to_string();
+        assert_eq!(long.chars().filter(|one| *one == 'é').count(), LONGEST_WORK);
     }
 }

@@ -12,7 +12,7 @@ use super::capabilities::{self, ServerCapabilities};
 use super::connection::{Connection, OUTPUT_CLOSED, RequestError};
 use super::documents::Documents;
 use super::process::{Exit, ServerProcess};
-use super::readiness::Ready;
+use super::readiness::Busy;
 use super::relay::Strangers;
 use super::state::{Ears, State, folder_value};
 use super::uri;
@@ -224,16 +224,20 @@ impl Session {
     }
 
     /// What it is busy with, if it is.
-    pub fn working(&self) -> Option<String> {
-        match self.readiness() {
-            Ready::Yes => None,
-            Ready::Working(work) | Ready::No(work) => Some(work),
-        }
+    pub fn busy(&self) -> Option<Busy> {
+        self.state.readiness(|readiness| readiness.busy(&self.state.spec.readiness))
     }
 
     /// Its own word on its health, when that is not "ok".
     pub fn health(&self) -> Option<String> {
         self.state.readiness(|readiness| readiness.health.clone())
+    }
+
+    /// That it could not read the project, in a sentence: its answers are not to be relied on.
+    pub fn broken(&self) -> Option<String> {
+        let said = self.state.readiness(|readiness| readiness.broken.then(|| readiness.health.clone()));
+        let said = said?.unwrap_or_else(|| "no reason given".to_owned());
+        Some(format!("{} could not read the project: {said}", self.server()))
     }
 
     /// Whether the conversation is over.
@@ -331,10 +335,6 @@ impl Session {
     /// Whether "nothing" may mean that the server has not looked yet.
     pub(super) fn may_not_have_looked(&self) -> bool {
         self.state.readiness(|readiness| readiness.may_not_have_looked(&self.state.spec.readiness))
-    }
-
-    pub(super) fn readiness(&self) -> Ready {
-        self.state.readiness(|readiness| readiness.state(&self.state.spec.readiness))
     }
 
     /// What the server counts columns in.

@@ -224,7 +224,7 @@ impl State {
         let idle = self.spec.diagnostics.idle.as_ref().filter(|sign| sign.method == method);
         let mut inner = self.inner();
         match method {
-            "experimental/serverStatus" => inner.readiness.server_status(params),
+            "experimental/serverStatus" => inner.readiness.server_status(rule, params),
             "window/showMessage" | "window/logMessage" => {
                 self.note_message(&mut inner, method, params);
                 drop(inner);

@@ -52,6 +52,7 @@ use crate::tools::doctor::DoctorOutput;
 use crate::tools::drop_in::DropIns;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::install::InstallOutput;
+use crate::tools::patience::Patience;
 use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
 use crate::tools::source::ToolSource;
@@ -78,6 +79,8 @@ pub struct RuntimeOptions {
     pub timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
+    /// How whoever asks can wait longer.
+    pub patience: Patience,
     /// A file that takes every message to and from servers.
     pub trace: Option<PathBuf>,
     /// Who is told of slow work.
@@ -140,6 +143,8 @@ pub struct Client {
     pub timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
+    /// How it can wait longer.
+    pub patience: Patience,
     /// Who is told of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
     /// What it sees when it asks about code: the disk, and its own unsaved texts over it ([`overlays`] keeps them).
@@ -206,6 +211,7 @@ impl Runtime {
             folders,
             timeout: options.timeout,
             install_missing: options.install_missing,
+            patience: options.patience,
             progress: options.progress,
             view: View::disk(),
         };
@@ -233,7 +239,7 @@ impl Runtime {
 
     /// The same workspace and servers, as one of several clients sees them.
     pub fn for_client(&self, client: Client) -> Self {
-        let Client { cwd, timeout, install_missing, progress, view } = client;
+        let Client { cwd, timeout, install_missing, patience, progress, view } = client;
         let mut own = self.clone();
         own._watching = progress.clone().map(|progress| self.watchers.watch(progress));
         let context = &mut own.context;
@@ -241,7 +247,7 @@ impl Runtime {
             context.cwd = cwd;
         }
         (context.timeout, context.install_missing) = (timeout, install_missing);
-        (context.progress, context.view) = (progress, view);
+        (context.patience, context.progress, context.view) = (patience, progress, view);
         own
     }
 

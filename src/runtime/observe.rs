@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::Runtime;
 use super::approve::denied;
+use crate::lsp::manager::Run;
 use crate::lsp::people::Word;
 use crate::policy::request::Verdict;
 use crate::tools::context::from_read_error;
@@ -94,11 +95,16 @@ impl Runtime {
         let status = self.context.manager.status();
         let log = status.into_iter().map(|slot| {
             let mut lines = Vec::new();
-            if let Some(session) = &slot.session {
+            let (session, failure) = match slot.run {
+                Run::Running(session) => (Some(session), None),
+                Run::Failed { why, last } => (last, Some(why)),
+                Run::Resting | Run::Disabled { .. } | Run::Starting { .. } => (None, None),
+            };
+            if let Some(session) = session {
                 lines.extend(session.messages());
                 lines.extend(session.stderr_tail());
             }
-            lines.extend(slot.failure);
+            lines.extend(failure);
             let root = if slot.root.is_root() { String::new() } else { slot.root.display() };
             ServerLog { server: slot.server, root, lines }
         });

@@ -128,6 +128,7 @@ impl Runtime {
             supervisor: self.spawner.supervisor().map(Path::to_owned),
             timeout: self.context.timeout,
             install_missing: self.context.install_missing,
+            patience: self.context.patience,
             trace: None,
             progress: self.context.progress.clone(),
         };

@@ -56,6 +56,9 @@ pub struct ServerStatus {
     /// The command that installs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
+    /// How to get a better answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
     /// How long this answer waited for it, in milliseconds.
     pub waited_ms: u64,
 }

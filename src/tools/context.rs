@@ -11,6 +11,7 @@ use super::answer::{ServerState, ServerStatus};
 use super::error::{ErrorCode, ToolError};
 use super::install::{self, InstallState};
 use super::overlays::HeldOverlays;
+use super::patience::Patience;
 use super::question::path_of;
 use super::shell::Shells;
 use super::target::Target;
@@ -18,6 +19,7 @@ use crate::config::{Catalogue, Config, Folders, PresentLanguage, Trust, present_
 use crate::hints;
 use crate::lsp::manager::{Manager, Unavailable};
 use crate::lsp::progress::ProgressEvent;
+use crate::lsp::readiness::Busy;
 use crate::lsp::session::Session;
 use crate::lsp::view::View;
 use crate::policy::limits::Limits;
@@ -55,6 +57,8 @@ pub struct Context {
     pub timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
+    /// How the caller can wait longer.
+    pub patience: Patience,
     /// Who is told of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
     /// What the caller sees of the files when it asks about code: the disk, and over it its own unsaved texts. Tools for
@@ -331,7 +335,20 @@ impl Context {
             _ => why.to_string(),
         });
         status.install = install;
+        status.hint = (state == ServerState::Starting).then(|| self.patience_advice(&status, false));
         status
+    }
+
+    /// What whoever asked can do about an answer that came before its server was ready.
+    pub fn patience_advice(&self, status: &ServerStatus, takes_timeout: bool) -> String {
+        self.patience.advice(Duration::from_millis(status.waited_ms), takes_timeout)
+    }
+
+    /// Notes in `status` that its server was `busy` when it answered, or when the time was up.
+    pub fn note_busy(&self, status: &mut ServerStatus, busy: &Busy, takes_timeout: bool) {
+        status.state = ServerState::Indexing;
+        status.detail = Some(busy.sentence(&status.server));
+        status.hint = Some(self.patience_advice(status, takes_timeout));
     }
 
     /// The command that installs `server`.
@@ -367,6 +384,7 @@ impl Context {
             state,
             detail: None,
             install: None,
+            hint: None,
             waited_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }

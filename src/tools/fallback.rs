@@ -134,15 +134,16 @@ pub fn refusal(status: &ServerStatus) -> ToolError {
     let code = match status.state {
         ServerState::Missing => ErrorCode::ServerMissing,
         ServerState::Disabled => ErrorCode::Denied,
-        ServerState::Timeout | ServerState::Starting => ErrorCode::Timeout,
+        ServerState::Timeout | ServerState::Starting | ServerState::Indexing => ErrorCode::Timeout,
         ServerState::Unsupported => ErrorCode::Unsupported,
-        ServerState::Crashed | ServerState::Ready | ServerState::Indexing => ErrorCode::ServerFailed,
+        ServerState::Crashed | ServerState::Ready => ErrorCode::ServerFailed,
     };
     let detail = status.detail.clone().unwrap_or_else(|| format!("{} did not answer", status.server));
     let error = ToolError::new(code, detail);
-    match &status.install {
-        Some(install) => error.with_hint(format!("install it with: {install}")),
-        None => error,
+    match (&status.install, &status.hint) {
+        (Some(install), _) => error.with_hint(format!("install it with: {install}")),
+        (None, Some(hint)) => error.with_hint(hint.clone()),
+        (None, None) => error,
     }
 }
 

@@ -14,6 +14,7 @@ use super::fallback;
 use super::proposals;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::edits::{Action, CODE_ACTION, EditError};
+use crate::lsp::readiness::Busy;
 use crate::lsp::session::Session;
 use crate::policy::request::{Effect, Subjects};
 use crate::text::{Position, Range};
@@ -180,9 +181,9 @@ async fn offers(
             }
             Ok(Some((actions, working))) => {
                 answered = true;
-                offers.notes.extend(
-                    working.map(|work| format!("{server} is still busy ({work}); ask again for more")),
-                );
+                offers
+                    .notes
+                    .extend(working.map(|busy| format!("{}; ask again for more", busy.sentence(server))));
                 let found = actions.into_iter().map(|action| Offer { session: session.clone(), action });
                 offers.found.extend(found);
             }
@@ -203,7 +204,7 @@ async fn offers(
     }
 }
 
-type Found = Option<(Vec<Action>, Option<String>)>;
+type Found = Option<(Vec<Action>, Option<Busy>)>;
 
 async fn actions(
     context: &Context,

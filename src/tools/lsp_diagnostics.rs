@@ -178,6 +178,7 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     let mut answer = answer(context, request, reports);
     unread.sort();
     answer.notes.extend(unread);
+    answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
     Ok(answer)
 }
 
@@ -324,7 +325,8 @@ async fn ask(
     let started = Instant::now();
     let mut met_crash = false;
     loop {
-        let session = context.session(server, subject, deadline).await.map_err(Silent::Server)?;
+        let session = context.session(server, subject, deadline).await;
+        let session = session.map_err(|status| Silent::Server(with_timeout(context, status)))?;
         let found = match session.enter(&look.view, deadline).await {
             Ok(_viewing) => session.diagnostics(&subject.path, deadline).await,
             Err(error) => Err(error),
@@ -341,16 +343,30 @@ async fn ask(
                     Known::Complete => None,
                     Known::Partial(why) | Known::NoData(why) => Some(why.clone()),
                 };
+                if fresh.known != Known::Complete
+                    && let Some(busy) = session.busy()
+                {
+                    context.note_busy(&mut status, &busy, true);
+                }
                 fresh.notes.extend(session.restart_note(met_crash));
                 return Ok((status, fresh));
             }
             Err(AskError::Read(error)) => return Err(Silent::Us(from_read_error(error))),
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => {
-                return Err(Silent::Server(context.failed(&session, subject, &error, started).await));
+                let status = context.failed(&session, subject, &error, started).await;
+                return Err(Silent::Server(with_timeout(context, status)));
             }
         }
     }
+}
+
+/// The same status, with the advice to wait longer by the argument that this tool has.
+fn with_timeout(context: &Context, mut status: ServerStatus) -> ServerStatus {
+    if status.hint.is_some() {
+        status.hint = Some(context.patience_advice(&status, true));
+    }
+    status
 }
 
 async fn without_server(
@@ -418,6 +434,7 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
         state: ServerState::Missing,
         detail: Some("there are no files of a language with a server".to_owned()),
         install: None,
+        hint: None,
         waited_ms: 0,
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };

@@ -300,7 +300,9 @@ impl Context {
                             let verdict =
                                 if working.is_some() { Verdict::Partial } else { Verdict::Complete };
                             let mut status = self.status(server, subject, state, started);
-                            status.detail = working;
+                            if let Some(busy) = &working {
+                                self.note_busy(&mut status, busy, false);
+                            }
                             return Ok((symbols, status, verdict, Some(session.clone())));
                         }
                         // A crash is often one question's fault and not the next one's.

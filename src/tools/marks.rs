@@ -134,7 +134,7 @@ fn sessions(context: &Context, matches: &[MarkedMatch]) -> HashMap<WorkspacePath
         let running = servers.iter().find_map(|(server, _)| context.manager.running(server, &one.path));
         let method = Navigation::References.method();
         if let Some(session) =
-            running.filter(|session| session.working().is_none() && session.offers_anywhere(method))
+            running.filter(|session| session.busy().is_none() && session.offers_anywhere(method))
         {
             sessions.insert(one.path.clone(), session);
         }

@@ -63,6 +63,7 @@ pub mod move_file;
 pub mod notebook;
 pub mod overlays;
 pub mod patch;
+pub mod patience;
 pub mod place;
 pub mod proposals;
 pub mod question;

@@ -14,6 +14,7 @@ use super::place::{self, Place};
 use super::target::Target;
 use crate::lsp::connection::RequestError;
 use crate::lsp::model::FileRef;
+use crate::lsp::readiness::Busy;
 use crate::lsp::session::{AskError, Asked, Session};
 use crate::text::{Buffer, Position, identifier_near};
 use crate::workspace::WorkspacePath;
@@ -128,9 +129,13 @@ impl Context {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
                 Ok(Ok((place, asked))) => {
-                    let (status, mut verdict) =
-                        self.judge(&session, subject, question, asked.working.as_deref(), started);
+                    let (mut status, mut verdict) =
+                        self.judge(&session, subject, question, asked.working.as_ref(), started);
+                    if let Some(broken) = session.broken().filter(|_| verdict == Verdict::Complete) {
+                        (verdict, status.detail) = (Verdict::Partial, Some(broken));
+                    }
                     let mut notes = Vec::from_iter(session.restart_note(met_crash));
+                    notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
                     if asked.odd > 0 {
                         verdict = Verdict::Partial;
                         notes.push(format!("{server} sent {} parts that cannot be understood", asked.odd));
@@ -295,15 +300,18 @@ impl Context {
         session: &Session,
         subject: &Subject,
         question: Question,
-        working: Option<&str>,
+        working: Option<&Busy>,
         started: Instant,
     ) -> (ServerStatus, Verdict) {
         let mut status = self.status(session.server(), subject, ServerState::Ready, started);
-        let Some(work) = working else { return (status, Verdict::Complete) };
-        status.state = ServerState::Indexing;
-        status.detail = Some(work.to_owned());
-        let verdict = if question.of_file { Verdict::Complete } else { Verdict::Partial };
-        (status, verdict)
+        let Some(busy) = working else { return (status, Verdict::Complete) };
+        self.note_busy(&mut status, busy, false);
+        let whole = question.of_file && busy.files_are_right;
+        if whole {
+            // Nothing better would come of asking again.
+            status.hint = None;
+        }
+        (status, if whole { Verdict::Complete } else { Verdict::Partial })
     }
 
     /// The status of a session that did not answer.
@@ -326,6 +334,11 @@ impl Context {
         };
         let mut status = self.status(session.server(), subject, state, started);
         status.detail = Some(detail);
+        if state == ServerState::Timeout
+            && let Some(busy) = session.busy()
+        {
+            self.note_busy(&mut status, &busy, false);
+        }
         status
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::context::{Context, PresentServer, Subject};
 use crate::config::PresentLanguage;
 use crate::hints::{self, Speech};
-use crate::lsp::manager::{SlotStatus, Unavailable};
+use crate::lsp::manager::{Run, SlotStatus, Unavailable};
 
 /// What a server is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +78,9 @@ pub struct ServersOutput {
     /// Each server once for each root: those of the language with the most files first, the one that navigates in it
     /// before others.
     pub servers: Vec<ServerRow>,
+    /// What concerns all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Answers every language of the workspace and the servers that speak it.
@@ -89,9 +92,15 @@ pub async fn run(context: &Context) -> ServersOutput {
         if own.is_empty() {
             servers.push(resting(context, &server));
         }
-        servers.extend(own.into_iter().map(|status| row(context, &server, status)));
+        for row in own.into_iter().map(|status| row(context, &server, status)) {
+            // Where it runs for no root, all roots have the same to say.
+            if !servers.contains(&row) {
+                servers.push(row);
+            }
+        }
     }
-    ServersOutput { ok: true, servers }
+    let notes = context.manager.over_budget().map(|over| over.to_string());
+    ServersOutput { ok: true, servers, notes: notes.into_iter().collect() }
 }
 
 fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {
@@ -131,18 +140,24 @@ fn resting(context: &Context, server: &PresentServer<'_>) -> ServerRow {
 }
 
 fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> ServerRow {
-    let state = match (&status.session, &status.failure, status.starting) {
-        (_, Some(_), _) => RunState::Crashed,
-        (Some(session), _, _) if session.working().is_some() => RunState::Indexing,
-        (Some(_), _, _) => RunState::Ready,
-        (None, None, true) => RunState::Starting,
-        (None, None, false) => return resting(context, server),
+    let (state, detail) = match &status.run {
+        Run::Resting => return resting(context, server),
+        Run::Disabled { reason } => (RunState::Disabled, Some(reason.clone())),
+        Run::Failed { why, .. } => (RunState::Crashed, Some(why.clone())),
+        Run::Starting { so_far } => (RunState::Starting, Some(format!("{} s so far", so_far.as_secs()))),
+        Run::Running(session) => match session.busy() {
+            Some(busy) => (RunState::Indexing, Some(busy.to_string())),
+            None => (RunState::Ready, session.health()),
+        },
     };
     let mut row = blank(server, state);
+    row.detail = detail;
+    if state == RunState::Disabled {
+        return row;
+    }
     row.root = Some(status.root.display());
-    row.detail = status.failure.clone();
-    row.restarts = Some(status.starts.saturating_sub(1));
-    if let Some(session) = &status.session {
+    row.restarts = Some(status.restarts);
+    if let Run::Running(session) = &status.run {
         row.pid = session.pid();
         row.memory_bytes = session.resident_bytes();
         let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
@@ -150,7 +165,6 @@ fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> Se
         row.latency_ms = latency.map(|(median, _)| milliseconds(median));
         row.latency_p99_ms = latency.map(|(_, p99)| milliseconds(p99));
         row.open_documents = Some(session.open_documents());
-        row.detail = row.detail.or_else(|| session.working()).or_else(|| session.health());
     }
     row
 }

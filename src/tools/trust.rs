@@ -29,6 +29,11 @@ pub enum TrustRequest {
     },
     /// Trust nothing of it any more.
     Revoke,
+    /// Do not ask again whether to trust it.
+    Decline {
+        /// As for [`Grant`](Self::Grant): what else is there later is asked about. Without it the project never is.
+        fingerprint: Option<String>,
+    },
 }
 
 /// One thing that a project's settings would run.
@@ -54,6 +59,9 @@ pub struct TrustOutput {
     /// What differs from what was trusted before, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// Whether its owner was asked at a terminal, said no to exactly this, and is not asked again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub declined: bool,
     /// A hash of all items: what [`TrustRequest::Grant`] must name.
     pub fingerprint: String,
 }
@@ -78,6 +86,9 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
         TrustRequest::Revoke => {
             context.trust.revoke(root).map_err(|error| refused(&error))?;
         }
+        TrustRequest::Decline { fingerprint } => {
+            context.trust.decline(root, fingerprint).map_err(|error| refused(&error))?;
+        }
     }
     let state = context.trust.is_trusted(root, &fields).map_err(|error| refused(&error))?;
     let mut changed = match &state {
@@ -96,7 +107,9 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
             }
         }
     }
-    Ok(TrustOutput { ok: true, workspace: root.display().to_string(), items, trusted, changed, fingerprint })
+    let declined = context.trust.is_declined(root, &fingerprint).map_err(|error| refused(&error))?;
+    let workspace = root.display().to_string();
+    Ok(TrustOutput { ok: true, workspace, items, trusted, changed, declined, fingerprint })
 }
 
 /// All that needs trust here: what the project's files say, its own programs that would run, its skills and hooks, and

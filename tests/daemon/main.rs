@@ -27,3 +27,5 @@ mod settings;
 mod sharing;
 mod start;
 mod together;
+mod trusting;
+mod waiting;

@@ -14,4 +14,5 @@ mod freshness;
 mod play;
 mod readiness;
 mod sessions;
+mod starting;
 mod wire;

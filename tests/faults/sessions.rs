@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
-use lsp_tools::tools::answer::Verdict;
+use lsp_tools::tools::answer::{ServerState, Verdict};
+use lsp_tools::tools::servers::RunState;
 use lsp_tools::tools::trust::TrustRequest;
 use serde_json::{Value, json};
 
@@ -127,11 +129,11 @@ async fn an_idle_server_is_stopped_and_started_again_when_asked() {
     play.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn servers_beyond_the_memory_budget_are_stopped() {
-    let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
-    settings(&project, "[servers]\nmemory-budget-mb = 64\n");
-    // What a server's children hold counts as well: `tail` keeps all of a line that never ends.
+/// A project on a budget of 64 MiB, each server of which has a child that holds 100 MB: what a server's children hold counts
+/// as well. `tail` keeps all of a line that never ends.
+fn large_servers<'a>(table: &str, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Project {
+    let project = Project::scripted(&json!({}), table, files);
+    settings(&project, "[servers]\nmemory-budget-mb = 64\nidle-stop-s = 20\n");
     let wrapper = project.beside("logs").join("wrapper");
     let script =
         "#!/bin/sh\n{ head -c 100000000 /dev/zero; sleep 60; } | tail > /dev/null 2>&1 &\nexec \"$@\"\n";
@@ -141,10 +143,90 @@ async fn servers_beyond_the_memory_budget_are_stopped() {
     let text = fs::read_to_string(&catalogue).expect("servers.toml");
     let text = text.replace("command = [", &format!("command = [{}, ", json!(wrapper)));
     fs::write(&catalogue, text).expect("servers.toml");
-    let play = Play::open(project, None);
-    play.seen("a.scr").await;
-    play.log().wait_for("the end of the large server", SOON, |log| log.events("exit").first().cloned());
+    project
+}
+
+/// Asks until an answer tells of the memory that servers use; it is told once.
+async fn told_of_memory(play: &Play, path: &str) -> String {
+    let asked = async {
+        loop {
+            let notes = play.hover(path).await.expect("a hover").notes;
+            if let Some(note) = notes.into_iter().find(|note| note.contains("MiB")) {
+                return note;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    in_time(asked).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_only_server_is_not_stopped_for_the_memory_but_it_is_said() {
+    let play = Play::open(large_servers("", [("a.scr", TEXT)]), None);
+    let note = told_of_memory(&play, "a.scr").await;
+    assert!(note.contains("budget of 64 MiB") && note.contains("servers.memory-budget-mb = 1024"), "{note}");
+    // Not in use, and lately used no more; the next look at the memory comes within 5 s.
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    let servers = play.runtime.servers().await;
+    assert_eq!((servers.servers[0].state, servers.servers[0].restarts), (RunState::Ready, Some(0)));
+    assert!(servers.notes[0].contains("budget of 64 MiB"), "{servers:?}");
+    assert_eq!(in_time(play.hover("a.scr")).await.expect("a hover").notes, [""; 0], "it is told once");
+    assert_eq!(play.log().starts(), 1);
+    in_time(play.runtime.shutdown()).await;
     crate::support::wait_until("all of it is gone", SOON, || count_processes(&play.project.marker()) == 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_several_servers_beyond_the_memory_budget_the_least_recently_used_is_stopped() {
+    let play = Play::open(large_servers(MARKER, TWO), None);
+    play.seen("one/src/a.scr").await;
+    let stopped = async {
+        while play.log().events("exit").is_empty() {
+            play.seen("two/src/a.scr").await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    in_time(stopped).await;
+    let rows = play.runtime.servers().await.servers;
+    let running: Vec<_> = rows.iter().filter(|row| row.state == RunState::Ready).collect();
+    assert_eq!(running.len(), 1, "{rows:?}");
+    assert_eq!((running[0].root.as_deref(), running[0].restarts), (Some("two"), Some(0)));
+    assert_eq!(play.log().starts(), 2);
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_server_stays_missing_and_is_found_once_it_is_installed() {
+    let project = Project::scripted(&json!({}), "install = { advice = \"get it\" }", [("a.scr", TEXT)]);
+    let program = project.beside("data").join("later");
+    let catalogue = project.beside("config").join("servers.toml");
+    let text = fs::read_to_string(&catalogue).expect("servers.toml");
+    let [real, _] = project.server_command();
+    fs::write(&catalogue, text.replace(&real, &program.to_string_lossy())).expect("servers.toml");
+    let play = Play::open(project, None);
+    for _ in 0..3 {
+        let answer = in_time(play.hover("a.scr")).await.expect("an answer from the text");
+        assert_eq!(answer.server_status.state, ServerState::Missing, "{answer:?}");
+        let rows = play.runtime.servers().await.servers;
+        assert_eq!((rows.len(), rows[0].state, rows[0].restarts), (1, RunState::Missing, None), "{rows:?}");
+        assert_eq!(rows[0].install.as_deref(), Some("get it"));
+    }
+    std::os::unix::fs::symlink(&real, &program).expect("an install");
+    assert_eq!(play.runtime.servers().await.servers[0].state, RunState::Installed);
+    assert_eq!(in_time(play.hover("a.scr")).await.expect("a hover").verdict, Verdict::Complete);
+    let rows = play.runtime.servers().await.servers;
+    assert_eq!((rows[0].state, rows[0].restarts), (RunState::Ready, Some(0)), "{rows:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_not_allowed_is_disabled_and_did_not_crash() {
+    let play = Play::with(&json!({}), "runs-project-code = true", [("a.scr", TEXT)]);
+    let answer = in_time(play.hover("a.scr")).await.expect("an answer from the text");
+    assert_eq!(answer.server_status.state, ServerState::Disabled, "{answer:?}");
+    let rows = play.runtime.servers().await.servers;
+    assert_eq!((rows[0].state, rows[0].restarts), (RunState::Disabled, None), "{rows:?}");
+    assert!(rows[0].detail.as_deref().is_some_and(|detail| detail.contains("lsp-tools trust")), "{rows:?}");
     play.end().await;
 }
 

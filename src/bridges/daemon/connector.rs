@@ -14,7 +14,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::ancestry;
-use super::folder::{Folder, FolderError, Held};
+use super::folder::{Folder, FolderError, Held, START_LOCK};
 use super::identity::{self, Identity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
@@ -267,7 +267,7 @@ impl Connector {
 
     /// The lock that starters take turns with.
     async fn starters_lock(&self) -> Result<Held, ConnectError> {
-        let name = format!("{}.start", self.identity.key());
+        let name = format!("{}{START_LOCK}", self.identity.key());
         if let Some(held) = self.folder.try_lock(&name)? {
             return Ok(held);
         }

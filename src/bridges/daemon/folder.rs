@@ -17,6 +17,10 @@ use crate::config::Folders;
 const NAME: &str = "lsp-tools";
 const BELOW_STATE: &str = "run";
 const SOCKET: &str = ".sock";
+/// The lock of a daemon, held for as long as it takes connections.
+pub const LIFE_LOCK: &str = ".lock";
+/// The lock of whoever starts a daemon.
+pub const START_LOCK: &str = ".start";
 /// What `sun_path` holds, its zero byte counted (unix(7)).
 #[cfg(not(target_os = "linux"))]
 const LONGEST_ADDRESS: usize = 104;
@@ -62,7 +66,11 @@ pub struct Folder {
 
 /// A lock on a name in the folder, held until it is dropped.
 #[derive(Debug)]
-pub struct Held(#[allow(dead_code)] /* dropped, not read */ File);
+pub struct Held {
+    #[allow(dead_code)] // dropped, not read
+    file: File,
+    name: String,
+}
 
 /// What a file in the folder is, so that ours is told from one put in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,33 +179,82 @@ impl Folder {
 
     /// The keys of all daemons that have a socket here, dead or alive.
     pub fn keys(&self) -> io::Result<Vec<String>> {
+        self.keys_of(&[SOCKET])
+    }
+
+    /// The keys of all files that end with one of `endings`.
+    fn keys_of(&self, endings: &[&str]) -> io::Result<Vec<String>> {
         let names = rustix::fs::Dir::read_from(&self.open)?.flatten();
         let names = names.filter_map(|entry| entry.file_name().to_str().ok().map(ToOwned::to_owned));
-        let mut keys: Vec<String> =
-            names.filter_map(|name| name.strip_suffix(SOCKET).map(ToOwned::to_owned)).collect();
+        let key =
+            |name: String| endings.iter().find_map(|ending| name.strip_suffix(ending).map(str::to_owned));
+        let mut keys: Vec<String> = names.filter_map(key).collect();
         keys.sort();
+        keys.dedup();
         Ok(keys)
     }
 
     /// The lock called `name`; `None` where another process holds it.
     pub fn try_lock(&self, name: &str) -> io::Result<Option<Held>> {
-        let file = self.lock_file(name)?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Held(file))),
-            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-            Err(errno) => Err(errno.into()),
+        loop {
+            let file = self.lock_file(name)?;
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) if self.is_named(&file, name)? => {
+                    return Ok(Some(Held { file, name: name.to_owned() }));
+                }
+                // Whoever held it has removed it: the lock is on another file by now.
+                Ok(()) => {}
+                Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+                Err(errno) => return Err(errno.into()),
+            }
         }
     }
 
     /// The lock called `name`, waited for as long as it takes: for a thread of its own.
     pub fn lock(&self, name: &str) -> io::Result<Held> {
-        let file = self.lock_file(name)?;
         loop {
+            let file = self.lock_file(name)?;
             match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
-                Ok(()) => return Ok(Held(file)),
-                Err(rustix::io::Errno::INTR) => {}
+                Ok(()) if self.is_named(&file, name)? => return Ok(Held { file, name: name.to_owned() }),
+                Ok(()) | Err(rustix::io::Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }
+        }
+    }
+
+    /// Gives a lock back and removes its file. Nobody else can take a lock on a file that is removed: who waits for it looks
+    /// whether the file is still there.
+    pub fn remove_lock(&self, held: Held) -> io::Result<()> {
+        match rustix::fs::unlinkat(&self.open, &held.name, AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Removes what daemons that were killed have left: of every key but `own` that no daemon has and nobody starts one for.
+    pub fn sweep(&self, own: &str) -> io::Result<()> {
+        for key in self.keys_of(&[SOCKET, LIFE_LOCK, START_LOCK])? {
+            if key == own {
+                continue;
+            }
+            // In the order in which a start takes them.
+            let Some(starting) = self.try_lock(&format!("{key}{START_LOCK}"))? else { continue };
+            if let Some(lock) = self.try_lock(&format!("{key}{LIFE_LOCK}"))? {
+                self.remove_socket(&key)?;
+                self.remove_lock(lock)?;
+            }
+            self.remove_lock(starting)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the file called `name` is `file`.
+    fn is_named(&self, file: &File, name: &str) -> io::Result<bool> {
+        let open = file.metadata()?;
+        match rustix::fs::statat(&self.open, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok((stat.st_dev, stat.st_ino) == (open.dev(), open.ino())),
+            Err(rustix::io::Errno::NOENT) => Ok(false),
+            Err(errno) => Err(errno.into()),
         }
     }
 
@@ -273,5 +330,39 @@ mod tests {
         assert!(folder.try_lock("ab.lock").unwrap().is_none());
         drop(held);
         folder.lock("ab.lock").unwrap();
+    }
+
+    #[test]
+    fn a_lock_that_is_removed_is_nobodys() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = Folder::open(base.path().join("run")).unwrap();
+        let held = folder.try_lock("ab.lock").unwrap().unwrap();
+        let waiting = folder.try_clone().unwrap();
+        let waiter = std::thread::spawn(move || waiting.lock("ab.lock").unwrap());
+        folder.remove_lock(held).unwrap();
+        let theirs = waiter.join().unwrap();
+        assert!(folder.try_lock("ab.lock").unwrap().is_none(), "the lock of the file that is there is held");
+        drop(theirs);
+        assert!(folder.try_lock("ab.lock").unwrap().is_some());
+    }
+
+    #[test]
+    fn what_dead_daemons_left_is_swept_and_nothing_else() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = Folder::open(base.path().join("run")).unwrap();
+        for name in
+            ["dead.sock", "dead.lock", "dead.start", "own.lock", "old.start", "else", "up.sock", "up.start"]
+        {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let _lives = folder.try_lock("up.lock").unwrap().unwrap();
+        let _starts = folder.try_lock("starting.start").unwrap().unwrap();
+        folder.sweep("own").unwrap();
+        let mut left: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["else", "own.lock", "starting.start", "up.lock", "up.sock"]);
     }
 }

@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use super::ancestry;
 use super::clients::{Client, Clients};
 use super::current::Current;
-use super::folder::{FileId, Folder, FolderError, Held};
+use super::folder::{FileId, Folder, FolderError, Held, LIFE_LOCK, START_LOCK};
 use super::identity::Identity;
 use super::life::{Reason, Watch};
 use super::preamble::{
@@ -135,7 +135,10 @@ impl Place {
     /// # Errors
     /// Where another daemon has it.
     pub fn take(folder: Folder, identity: Identity) -> Result<Self, DaemonError> {
-        let lock = folder.try_lock(&format!("{}.lock", identity.key()))?.ok_or(DaemonError::Running)?;
+        let lock = folder.try_lock(&format!("{}{LIFE_LOCK}", identity.key()))?.ok_or(DaemonError::Running)?;
+        if let Err(error) = folder.sweep(identity.key()) {
+            tracing::warn!("what dead daemons left cannot be removed: {error}");
+        }
         Ok(Self { folder, identity, lock })
     }
 }
@@ -197,7 +200,9 @@ impl Daemon {
             tracing::warn!("the socket cannot be removed: {error}");
         }
         drop(listener);
-        drop(lock);
+        if let Err(error) = shared.folder.remove_lock(lock).and_then(|()| shared.remove_starters_lock()) {
+            tracing::warn!("the locks cannot be removed: {error}");
+        }
         shared.drain(&connections).await;
         if tokio::time::timeout(SHUTDOWN, shared.current.shutdown()).await.is_err() {
             tracing::warn!("servers did not end in time");
@@ -224,6 +229,14 @@ async fn accept(shared: &Arc<Shared>, listener: &UnixListener, connections: &Tas
 }
 
 impl Shared {
+    /// Removes the lock of starters, unless somebody starts the next daemon already.
+    fn remove_starters_lock(&self) -> io::Result<()> {
+        match self.folder.try_lock(&format!("{}{START_LOCK}", self.identity.key()))? {
+            Some(starting) => self.folder.remove_lock(starting),
+            None => Ok(()),
+        }
+    }
+
     async fn serve(self: Arc<Self>, stream: UnixStream) {
         let pid = match stream.peer_cred() {
             Ok(peer) if peer.uid() == rustix::process::geteuid().as_raw() => peer.pid(),

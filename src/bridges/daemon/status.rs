@@ -9,7 +9,7 @@ use super::clients::{ClientStatus, Clients};
 use crate::lsp::process;
 use crate::runtime::Runtime;
 use crate::runtime::tally::CallStatistics;
-use crate::tools::servers::{RunState, ServerRow};
+use crate::tools::servers::{RunState, ServerRow, ServersOutput};
 
 /// What is told of a daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +38,9 @@ pub struct DaemonStatus {
     pub calls: Vec<CallStatistics>,
     /// The servers that run, or ran and failed.
     pub servers: Vec<ServerRow>,
+    /// What concerns all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// What the daemon knows of itself.
@@ -50,7 +53,7 @@ pub(super) struct About<'a> {
 
 /// Everything, as it is now.
 pub(super) async fn gather(about: About<'_>, clients: &Clients, runtime: &Runtime) -> DaemonStatus {
-    let mut servers = runtime.servers().await.servers;
+    let ServersOutput { mut servers, notes, .. } = runtime.servers().await;
     servers.retain(|row| {
         matches!(row.state, RunState::Ready | RunState::Indexing | RunState::Starting | RunState::Crashed)
     });
@@ -67,5 +70,6 @@ pub(super) async fn gather(about: About<'_>, clients: &Clients, runtime: &Runtim
         clients: clients.status(),
         calls: runtime.tally().statistics(),
         servers,
+        notes,
     }
 }

@@ -93,8 +93,8 @@ impl Room {
             cwd: self.options.cwd.clone(),
             timeout: self.options.timeout,
             install_missing: self.options.install_missing,
-            progress: None,
             view,
+            ..Client::default()
         })
     }
 

@@ -14,6 +14,7 @@ use crate::cli::signals::Signals;
 use crate::runtime::RuntimeOptions;
 use crate::runtime::live::Live;
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::patience::Patience;
 
 /// What the daemon is told of an editor.
 pub fn preamble() -> Preamble {
@@ -30,6 +31,7 @@ pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
         supervisor: None,
         timeout: global.timeout,
         install_missing: global.install,
+        patience: Patience::Tool,
         trace: global.trace,
         progress: None,
     })?;

@@ -23,6 +23,7 @@ use crate::policy::caller::CallerAccess;
 use crate::runtime::live::Live;
 use crate::runtime::{Client, RuntimeOptions};
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::patience::Patience;
 use crate::tools::tool::Caller;
 
 /// Servers that have not ended so long after the client has gone are left to their supervisors, which end them.
@@ -43,6 +44,7 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
         supervisor: None,
         timeout: start.global.timeout,
         install_missing: start.global.install,
+        patience: Patience::Tool,
         trace: start.global.trace.clone(),
         progress: None,
     })?;

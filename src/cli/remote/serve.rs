@@ -26,6 +26,7 @@ use crate::cli::run::{self, Asked};
 use crate::lsp::progress::ProgressEvent;
 use crate::runtime::{Client, Runtime};
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::patience::Patience;
 
 /// The longest head, in bytes.
 const LONGEST_HEAD: usize = 128;
@@ -131,6 +132,7 @@ async fn carry_out(
         cwd: Some(cwd.clone()),
         timeout: cli.global.timeout,
         install_missing: cli.global.install,
+        patience: Patience::Command,
         progress: progress.then_some(sender),
         ..Client::default()
     });

@@ -32,7 +32,8 @@ pub fn status(status: &DaemonStatus, look: &Look) -> String {
     }
     if !status.servers.is_empty() {
         out.push('\n');
-        out.push_str(&servers::render(&ServersOutput { ok: true, servers: status.servers.clone() }, look));
+        let (servers, notes) = (status.servers.clone(), status.notes.clone());
+        out.push_str(&servers::render(&ServersOutput { ok: true, servers, notes }, look));
     }
     out
 }
@@ -120,6 +121,7 @@ mod tests {
             }],
             calls: vec![CallStatistics { name: "read".into(), calls: 3, median_ms: 0.84, p99_ms: 12.0 }],
             servers: Vec::new(),
+            notes: Vec::new(),
         };
         let expected = "\
 daemon pid 42, version 0.1.0, up 5 min, 21.0 MB, 1 running

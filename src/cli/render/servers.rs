@@ -1,6 +1,7 @@
 //! The servers of a workspace, as a table.
 
 use anstyle::Style;
+use unicode_width::UnicodeWidthStr;
 
 use crate::tools::servers::{RunState, ServerRow, ServersOutput};
 
@@ -8,27 +9,17 @@ use super::look::{BAD, BOLD, DIM, GOOD, WARN};
 use super::table::{Cell, table};
 use super::{Look, escape};
 
-/// One line per server; below, how to install what is missing.
+/// One line per server, on a narrow terminal with the rest below it; then how to install what is missing.
 pub fn render(output: &ServersOutput, look: &Look) -> String {
     if output.servers.is_empty() {
         return "no file of a known language in this workspace\n".to_owned();
     }
-    let rows: Vec<Vec<Cell>> = output.servers.iter().map(row).collect();
-    let header = [
-        "LANGUAGES",
-        "FILES",
-        "SERVER",
-        "STATE",
-        "PID",
-        "MEMORY",
-        "MEDIAN",
-        "P99",
-        "OPEN",
-        "RESTARTS",
-        "ROOT",
-        "DETAIL",
-    ];
-    let mut out = table(&header, &rows, look);
+    let rows: Vec<Vec<Cell>> = output.servers.iter().map(|row| [short(row), more(row)].concat()).collect();
+    let mut out = table(&[SHORT, MORE].concat(), &rows, look);
+    // What is made for other programs stays one line per server.
+    if look.terminal && out.lines().any(|line| strip(line).width() > look.width) {
+        out = narrow(output, look);
+    }
     let advice: Vec<Vec<Cell>> = output
         .servers
         .iter()
@@ -41,12 +32,21 @@ pub fn render(output: &ServersOutput, look: &Look) -> String {
         out.push_str("\nto install what is missing:\n");
         out.push_str(&table(&[], &advice, look));
     }
+    for note in &output.notes {
+        out.push_str(&format!("\n{} {}\n", look.paint(WARN, "note:"), escape::words(note)));
+    }
     out
 }
 
-fn row(row: &ServerRow) -> Vec<Cell> {
+/// What fits beside each other on any terminal.
+const SHORT: &[&str] = &["LANGUAGES", "FILES", "SERVER", "STATE", "PID", "MEMORY"];
+/// What stands below it on a narrow one.
+const MORE: &[&str] = &["MEDIAN", "P99", "OPEN", "RESTARTS", "ROOT", "DETAIL"];
+/// How far that is moved in.
+const INDENT: usize = 4;
+
+fn short(row: &ServerRow) -> Vec<Cell> {
     let (state, style) = state(row.state);
-    let root = row.root.as_deref().map(|root| if root.is_empty() { ".".into() } else { escape::words(root) });
     vec![
         Cell::plain(escape::words(&row.languages.join(", "))),
         Cell::plain(row.files.to_string()),
@@ -54,13 +54,71 @@ fn row(row: &ServerRow) -> Vec<Cell> {
         Cell::new(state, style),
         Cell::plain(row.pid.map(|pid| pid.to_string()).unwrap_or_default()),
         Cell::plain(row.memory_bytes.map(memory).unwrap_or_default()),
+    ]
+}
+
+fn more(row: &ServerRow) -> Vec<Cell> {
+    vec![
         Cell::plain(row.latency_ms.map(milliseconds).unwrap_or_default()),
         Cell::plain(row.latency_p99_ms.map(milliseconds).unwrap_or_default()),
         Cell::plain(row.open_documents.map(|open| open.to_string()).unwrap_or_default()),
         Cell::plain(row.restarts.map(|restarts| restarts.to_string()).unwrap_or_default()),
-        Cell::plain(root.unwrap_or_default()),
+        Cell::plain(root(row).unwrap_or_default()),
         Cell::new(row.detail.as_deref().map(escape::words).unwrap_or_default(), DIM),
     ]
+}
+
+fn root(row: &ServerRow) -> Option<String> {
+    row.root.as_deref().map(|root| if root.is_empty() { ".".into() } else { escape::words(root) })
+}
+
+/// Each server with its short columns, and the others below it in words, broken between words.
+fn narrow(output: &ServersOutput, look: &Look) -> String {
+    let rows: Vec<Vec<Cell>> = output.servers.iter().map(short).collect();
+    let columns = table(SHORT, &rows, look);
+    let mut lines = columns.lines();
+    let mut out: String = lines.next().map(|header| format!("{header}\n")).unwrap_or_default();
+    for (line, row) in lines.zip(&output.servers) {
+        out.push_str(&format!("{line}\n"));
+        for below in broken(&in_words(row), look.width.saturating_sub(INDENT)) {
+            out.push_str(&format!("{:INDENT$}{}\n", "", look.paint(DIM, &below)));
+        }
+    }
+    out
+}
+
+fn in_words(row: &ServerRow) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(root(row).filter(|root| root != ".").map(|root| format!("in {root}")));
+    if let (Some(median), Some(p99)) = (row.latency_ms, row.latency_p99_ms) {
+        parts.push(format!("answers in {} (p99 {})", milliseconds(median), milliseconds(p99)));
+    }
+    parts.extend(row.open_documents.map(|open| format!("{open} open")));
+    parts.extend(
+        row.restarts.filter(|restarts| *restarts > 0).map(|restarts| format!("restarts: {restarts}")),
+    );
+    parts.extend(row.detail.as_deref().map(escape::words));
+    parts.join("; ")
+}
+
+/// `text` in lines of at most `width` columns, broken between words; a longer word has a line of its own.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut().filter(|line| line.width() + 1 + word.width() <= width) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// A line without its colours.
+fn strip(line: &str) -> String {
+    anstream::adapter::strip_str(line).to_string()
 }
 
 fn state(state: RunState) -> (&'static str, Style) {
@@ -122,7 +180,7 @@ mod tests {
             detail: Some("not on PATH\x1b[2J".into()),
             install: Some("npm install -g bash-language-server".into()),
         };
-        let output = ServersOutput { ok: true, servers: vec![running, missing] };
+        let output = ServersOutput { ok: true, servers: vec![running, missing], notes: Vec::new() };
         let expected = "\
 LANGUAGES  FILES  SERVER                STATE    PID   MEMORY   MEDIAN  P99     OPEN  RESTARTS  ROOT  DETAIL
 python     12     pylsp                 ready    4242  61.4 MB  3.2 ms  8.1 ms  2     0         .
@@ -132,5 +190,26 @@ to install what is missing:
 bash-language-server  npm install -g bash-language-server
 ";
         assert_eq!(render(&output, &Look::PLAIN), expected);
+        let terminal = Look { terminal: true, color: false, width: 60 };
+        let notes = vec!["too much".to_owned()];
+        let expected = "\
+LANGUAGES  FILES  SERVER                STATE    PID   MEMORY
+python     12     pylsp                 ready    4242  61.4 MB
+    answers in 3.2 ms (p99 8.1 ms); 2 open
+bash, zsh  1      bash-language-server  missing
+    not on PATH\\u{1b}[2J
+
+to install what is missing:
+bash-language-server  npm install -g bash-language-server
+
+note: too much
+";
+        assert_eq!(render(&ServersOutput { notes, ..output }, &terminal), expected);
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(broken("one two three", 8), ["one two", "three"]);
+        assert_eq!(broken("/a/very/long/path is long", 8), ["/a/very/long/path", "is long"]);
     }
 }

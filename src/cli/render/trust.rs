@@ -47,6 +47,7 @@ mod tests {
             }],
             trusted: false,
             changed: vec!["`server.pylsp.command` of `servers.toml` was added".into()],
+            declined: false,
             fingerprint: "f".into(),
         };
         let expected = "/w wants to say what runs on this machine:\n\n  `server.pylsp.command` of `servers.toml`\n    \

@@ -53,7 +53,12 @@ fn reliance<T>(answer: &Answer<T>, look: &Look) -> Vec<String> {
         blamed = main.to_vec();
     }
     let warning = look.paint(WARN, "warning:");
-    blamed.into_iter().map(|status| format!("{warning} {}; {so}{}", why(status), advice(status))).collect()
+    let mut lines: Vec<String> =
+        blamed.iter().map(|status| format!("{warning} {}; {so}{}", why(status), advice(status))).collect();
+    let mut hints: Vec<&String> = blamed.iter().filter_map(|status| status.hint.as_ref()).collect();
+    hints.dedup();
+    lines.extend(hints.iter().map(|hint| format!("{} {}", look.paint(DIM, " hint:"), escape::words(hint))));
+    lines
 }
 
 fn advice(status: &ServerStatus) -> String {
@@ -108,6 +113,7 @@ mod tests {
             state,
             detail: None,
             install: None,
+            hint: None,
             waited_ms: 10_000,
         }
     }
@@ -156,6 +162,16 @@ mod tests {
         let expected = "warning: pylsp is not installed; what follows is text search. Install it with: \
                         pip install python-lsp-server";
         assert_eq!(shown(&answer(Verdict::Hints, missing)), [expected]);
+    }
+
+    #[test]
+    fn a_server_that_is_not_ready_yet_comes_with_what_to_do() {
+        let mut busy = status("pylsp", ServerState::Indexing);
+        busy.detail = Some("pylsp is indexing: 3/4 (75 %), 12 s so far".into());
+        busy.hint = Some("ask again".into());
+        let expected =
+            ["warning: pylsp is indexing: 3/4 (75 %), 12 s so far; there may be more", " hint: ask again"];
+        assert_eq!(shown(&answer(Verdict::Partial, busy)), expected);
     }
 
     #[test]

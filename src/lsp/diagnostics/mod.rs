@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use super::decode::Texts;
 use super::documents::Snapshot;
 use super::model::Diagnostic;
+use super::readiness::Busy;
 use super::session::{AskError, Scope, Session};
 use crate::config::spec::DiagnosticsSource;
 use crate::text::Buffer;
@@ -158,7 +159,7 @@ impl Session {
     }
 
     /// Waits for the index to come to rest; says what is still going on at the deadline.
-    async fn rest(&self, deadline: Instant) -> Option<String> {
+    async fn rest(&self, deadline: Instant) -> Option<Busy> {
         self.wait_ready(Scope::Project, deadline).await
     }
 }

@@ -32,7 +32,7 @@ impl Session {
         }
         let known = match asked.working {
             None => Known::Complete,
-            Some(work) => Known::Partial(format!("{} is still busy: {work}", self.server())),
+            Some(work) => Known::Partial(work.sentence(self.server())),
         };
         let items = self.with_pushed(path, &asked.snapshot, asked.value);
         Ok(Raw { items: Arc::new(items), snapshot: asked.snapshot, known, notes: Vec::new() })

@@ -239,9 +239,14 @@ impl Session {
     }
 
     fn nothing_heard(&self, snapshot: Snapshot, waited: Duration) -> Raw {
-        let waited = waited.as_millis();
-        let known =
-            Known::NoData(format!("{} said nothing about this text within {waited} ms", self.server()));
+        let known = Known::NoData(match self.busy() {
+            Some(busy) => {
+                format!("{}; it has said nothing about this text yet", busy.sentence(self.server()))
+            }
+            None => {
+                format!("{} said nothing about this text within {} ms", self.server(), waited.as_millis())
+            }
+        });
         Raw { items: Default::default(), snapshot, known, notes: Vec::new() }
     }
 
@@ -271,7 +276,7 @@ impl Session {
         let mut items = pushes.items;
         if self.rest(Instant::now()).await.is_some() {
             if let Some(work) = self.rest(deadline).await {
-                known = Known::Partial(format!("{} is still busy: {work}", self.server()));
+                known = Known::Partial(work.sentence(self.server()));
             }
             let later = self.state.pushes(&snapshot.path);
             if later.version.is_none_or(|version| version == snapshot.version) {

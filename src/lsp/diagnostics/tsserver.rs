@@ -46,7 +46,7 @@ impl Session {
                 working = working.or(asked.working);
             }
             let known = match working {
-                Some(work) => Known::Partial(format!("{} is still busy: {work}", self.server())),
+                Some(work) => Known::Partial(work.sentence(self.server())),
                 None => Known::Complete,
             };
             let text = text.map(|(_, text)| text).unwrap_or_default();

@@ -6,6 +6,7 @@ use tokio::time::Instant;
 use super::{EditError, Proposal};
 use crate::lsp::decode::elements;
 use crate::lsp::documents::Snapshot;
+use crate::lsp::readiness::Busy;
 use crate::lsp::session::{AskError, Scope, Session};
 use crate::text::{EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
@@ -35,7 +36,7 @@ pub struct Actions {
     /// In the server's order.
     pub list: Vec<Action>,
     /// What the server was still doing.
-    pub working: Option<String>,
+    pub working: Option<Busy>,
 }
 
 impl Session {

@@ -16,6 +16,7 @@ pub use proposal::{Proposal, ProposedFile};
 pub use rename::RENAME;
 
 use super::connection::RequestError;
+use super::readiness;
 use super::session::AskError;
 use crate::workspace::ReadError;
 
@@ -34,12 +35,12 @@ pub enum EditError {
         message: String,
     },
     /// The server was still reading the project: it would have missed places.
-    #[error("{server} is still busy ({work}): an edit now would miss places; ask again when it is done")]
+    #[error("{}: an edit now would miss places; ask again when it is done", work.sentence(server))]
     Busy {
         /// The server's key.
         server: String,
         /// What it does.
-        work: String,
+        work: readiness::Busy,
     },
     /// The edit was computed for another text than the one that is there.
     #[error("{path} changed while {server} computed the edit; nothing was changed, ask again")]

@@ -45,23 +45,36 @@ async fn stop_idle(shared: &Shared) {
     }
 }
 
-/// Stops servers, least recently used first, until the resident memory of all of them is within the budget. One that
-/// is in use is never stopped.
+/// For so long after its last question a server is not stopped for the memory's sake, unless `servers.idle-stop-s` is so
+/// short that a tenth of it is less.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// One running server.
+struct Size {
+    slot: Arc<Slot>,
+    /// Without a question; zero while it works on one.
+    idle: Duration,
+    /// With its children.
+    bytes: u64,
+}
+
+/// Stops servers, least recently used first, until the resident memory of all of them is within the budget. The one that was
+/// used last is never stopped, nor any that was used lately: it would only be started again, and read the project anew.
 async fn keep_budget(shared: &Shared) {
-    let budget = shared.setup.settings.servers.memory_budget();
-    let mut sizes: Vec<(Duration, u64, Arc<Slot>)> = Vec::new();
-    for slot in slots(shared) {
-        if let Some(session) = slot.running() {
-            sizes.push((session.idle_for(), session.resident_bytes().unwrap_or(0), slot));
-        }
-    }
-    let mut total: u64 = sizes.iter().map(|(_, bytes, _)| bytes).sum();
-    sizes.sort_by_key(|(idle, _, _)| std::cmp::Reverse(*idle));
-    for (_, bytes, slot) in sizes {
+    let settings = &shared.setup.settings.servers;
+    let (budget, kept) = (settings.memory_budget(), KEPT.min(settings.idle_stop() / 10));
+    let size = |slot: Arc<Slot>| {
+        let session = slot.running()?;
+        Some(Size { idle: session.idle_for(), bytes: session.resident_bytes().unwrap_or(0), slot })
+    };
+    let mut sizes: Vec<Size> = slots(shared).into_iter().filter_map(size).collect();
+    sizes.sort_by_key(|size| std::cmp::Reverse(size.idle));
+    let mut total: u64 = sizes.iter().map(|size| size.bytes).sum();
+    for size in sizes.iter().take(sizes.len().saturating_sub(1)) {
         if total <= budget {
-            return;
+            break;
         }
-        if let Some(session) = slot.take_idle(Duration::from_millis(1)) {
+        if let Some(session) = size.slot.take_idle(kept) {
             tracing::info!(
                 server = session.server(),
                 "stopped: servers use {} MB, the budget is {} MB",
@@ -69,7 +82,8 @@ async fn keep_budget(shared: &Shared) {
                 budget >> 20
             );
             session.stop().await;
-            total = total.saturating_sub(bytes);
+            total = total.saturating_sub(size.bytes);
         }
     }
+    shared.overdraft.measured(total, budget);
 }

@@ -20,11 +20,13 @@ use crate::lsp::session::{Session, SessionLimits, SessionSetup};
 use crate::lsp::state::State;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// Finds, starts and initializes `server` for `root`; ends it again when `stopping` is cancelled meanwhile.
+/// Finds, starts and initializes `server` for `root`, which may take `times` as long as usual; ends it again when `stopping` is
+/// cancelled meanwhile.
 pub async fn launch(
     setup: &ManagerSetup,
     server: &str,
     root: &WorkspacePath,
+    times: u32,
     stopping: &CancellationToken,
 ) -> Result<Session, Unavailable> {
     let spec = setup.catalogue.servers.get(server);
@@ -66,7 +68,7 @@ pub async fn launch(
         limits: SessionLimits { max_file_bytes: setup.settings.limits.max_file_bytes },
         trace: setup.trace.clone(),
     };
-    let longest = spec.start_timeout.map_or(setup.settings.deadlines.start, Duration::from_secs);
+    let longest = spec.start_timeout.map_or(setup.settings.deadlines.start, Duration::from_secs) * times;
     let started = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping).await;
     let session = started.map_err(|failure| failed(failure.to_string()))?;
     tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });

@@ -4,6 +4,7 @@
 mod alone;
 mod housekeeping;
 mod launch;
+mod overdraft;
 mod private;
 mod roots;
 mod slot;
@@ -28,6 +29,8 @@ use super::wire::Trace;
 use crate::config::{Catalogue, Settings, Trust, spec};
 use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
 
+pub use overdraft::OverBudget;
+use overdraft::Overdraft;
 use roots::Roots;
 use slot::Slot;
 pub use witness::Witness;
@@ -57,12 +60,12 @@ pub enum Unavailable {
         reason: String,
     },
     /// It is still starting when the caller's time is up.
-    #[error("{server} is still starting after {} ms", waited.as_millis())]
+    #[error("{server} is still starting, {} s so far", so_far.as_secs())]
     Starting {
         /// The server's key.
         server: String,
-        /// How long the caller waited.
-        waited: Duration,
+        /// How long ago its start began.
+        so_far: Duration,
     },
     /// It could not be started, or ended and may not be started again yet.
     #[error("{server} failed: {detail}")]
@@ -117,6 +120,8 @@ struct Shared {
     refreshing: Mutex<()>,
     /// Who remembers what changed.
     witnesses: Witnesses,
+    /// Memory beyond the budget.
+    overdraft: Overdraft,
     /// Cancelled when nothing may be started any more; starts in progress end.
     stopping: CancellationToken,
 }
@@ -137,14 +142,36 @@ pub struct SlotStatus {
     pub server: String,
     /// The root.
     pub root: WorkspacePath,
-    /// The session, while there is one.
-    pub session: Option<Arc<Session>>,
-    /// Why there is none, where that is a failure.
-    pub failure: Option<String>,
+    /// What it is doing.
+    pub run: Run,
+    /// How often it was started again.
+    pub restarts: u32,
+}
+
+/// What becomes of one (server, root).
+#[derive(Debug, Clone)]
+pub enum Run {
+    /// There is no server, and none is coming: none was needed yet or it was stopped, or there is none to be started.
+    Resting,
+    /// It may not be started.
+    Disabled {
+        /// Why, and how to allow it.
+        reason: String,
+    },
     /// It is being started.
-    pub starting: bool,
-    /// How often it was started.
-    pub starts: u32,
+    Starting {
+        /// How long ago that began.
+        so_far: Duration,
+    },
+    /// It runs.
+    Running(Arc<Session>),
+    /// It ended, or did not come up.
+    Failed {
+        /// How.
+        why: String,
+        /// The session that ended, as long as there is none in its place.
+        last: Option<Arc<Session>>,
+    },
 }
 
 impl Manager {
@@ -162,6 +189,7 @@ impl Manager {
             feed: OnceLock::new(),
             refreshing: Mutex::new(()),
             witnesses: Witnesses::default(),
+            overdraft: Overdraft::default(),
             stopping: CancellationToken::new(),
         });
         let housekeeper = tokio::spawn(housekeeping::run(Arc::downgrade(&shared)));
@@ -271,6 +299,16 @@ impl Manager {
     /// Receivers that wake at every word of the servers that run now.
     pub fn bells(&self) -> Vec<watch::Receiver<u64>> {
         self.shared.running().iter().map(|session| session.state.listen()).collect()
+    }
+
+    /// By how much servers exceed the memory budget, where none of them may be stopped for it.
+    pub fn over_budget(&self) -> Option<OverBudget> {
+        self.shared.overdraft.state(self.shared.setup.settings.servers.memory_budget())
+    }
+
+    /// The same for the first answer after it came to that, and for no other.
+    pub fn over_budget_news(&self) -> Option<OverBudget> {
+        self.shared.overdraft.news(self.shared.setup.settings.servers.memory_budget())
     }
 
     /// What is known of each server that was asked for.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{Key, Shared, SlotStatus, Unavailable, launch};
+use super::{Key, Run, Shared, SlotStatus, Unavailable, launch};
 use crate::lsp::session::Session;
 use crate::workspace::WorkspacePath;
 
@@ -14,6 +14,8 @@ use crate::workspace::WorkspacePath;
 const WINDOW: Duration = Duration::from_secs(180);
 /// After so many crashes within the window the server stays down until the window has passed.
 const MOST_CRASHES: usize = 5;
+/// After each start that failed the next one has twice as long, so many times.
+const MOST_DOUBLINGS: u32 = 3;
 
 type Started = Option<Result<Arc<Session>, Unavailable>>;
 
@@ -34,13 +36,19 @@ struct SlotState {
     /// How the last session crashed, until there is one in its place.
     obituary: Option<String>,
     starts: u32,
+    /// How many starts in a row have failed.
+    failed_starts: u32,
 }
 
 #[derive(Debug, Default)]
 enum Phase {
     #[default]
     Idle,
-    Starting(watch::Receiver<Started>),
+    Starting {
+        outcome: watch::Receiver<Started>,
+        /// When the start began, whoever waits for it now.
+        since: Instant,
+    },
     Running(Arc<Session>),
     Down {
         until: Instant,
@@ -51,7 +59,7 @@ enum Phase {
 /// What a caller does next, decided under the lock.
 enum Next {
     Have(Arc<Session>),
-    Wait(watch::Receiver<Started>),
+    Wait { outcome: watch::Receiver<Started>, since: Instant },
     Refused(Unavailable),
     Bury(Arc<Session>),
 }
@@ -79,7 +87,7 @@ impl Slot {
         match &self.state().phase {
             Phase::Idle | Phase::Down { .. } => true,
             Phase::Running(session) => session.is_closed(),
-            Phase::Starting(_) => false,
+            Phase::Starting { .. } => false,
         }
     }
 
@@ -94,20 +102,18 @@ impl Slot {
         shared: &Arc<Shared>,
         deadline: Instant,
     ) -> Result<Arc<Session>, Unavailable> {
-        let began = Instant::now();
         loop {
             match self.next(shared) {
                 Next::Have(session) => return Ok(session),
                 Next::Refused(why) => return Err(why),
                 Next::Bury(session) => self.bury(&session).await,
-                Next::Wait(mut started) => {
-                    let outcome = tokio::time::timeout_at(deadline, started.wait_for(Option::is_some)).await;
-                    return match outcome {
+                Next::Wait { mut outcome, since } => {
+                    return match tokio::time::timeout_at(deadline, outcome.wait_for(Option::is_some)).await {
                         Ok(Ok(result)) => result.clone().unwrap_or(Err(Unavailable::Stopping)),
                         Ok(Err(_)) => Err(Unavailable::Stopping),
                         Err(_) => Err(Unavailable::Starting {
                             server: self.key.server.clone(),
-                            waited: began.elapsed(),
+                            so_far: since.elapsed(),
                         }),
                     };
                 }
@@ -127,19 +133,19 @@ impl Slot {
         match &state.phase {
             Phase::Running(session) if session.is_closed() => Next::Bury(session.clone()),
             Phase::Running(session) => Next::Have(session.clone()),
-            Phase::Starting(started) => Next::Wait(started.clone()),
+            Phase::Starting { outcome, since } => Next::Wait { outcome: outcome.clone(), since: *since },
             Phase::Down { until, why } if Instant::now() < *until => Next::Refused(why.clone()),
             Phase::Idle | Phase::Down { .. } if shared.stopping.is_cancelled() => {
                 Next::Refused(Unavailable::Stopping)
             }
             Phase::Idle | Phase::Down { .. } => {
-                let (sender, receiver) = watch::channel(None);
-                state.phase = Phase::Starting(receiver.clone());
-                state.starts += 1;
+                let (sender, outcome) = watch::channel(None);
+                let since = Instant::now();
+                state.phase = Phase::Starting { outcome: outcome.clone(), since };
                 let reopen = std::mem::take(&mut state.reopen);
                 // The start goes on when its first caller goes away: others may wait for it.
                 tokio::spawn(self.clone().start(shared.clone(), reopen, sender));
-                Next::Wait(receiver)
+                Next::Wait { outcome, since }
             }
         }
     }
@@ -150,14 +156,21 @@ impl Slot {
         reopen: Vec<WorkspacePath>,
         sender: watch::Sender<Started>,
     ) {
-        let result = launch::launch(&shared.setup, &self.key.server, &self.key.root, &shared.stopping)
-            .await
-            .map(Arc::new);
+        // One that was too slow would be too slow again, and never come up.
+        let times = 1 << self.state().failed_starts.min(MOST_DOUBLINGS);
+        let Key { server, root, .. } = &self.key;
+        let launched = launch::launch(&shared.setup, server, root, times, &shared.stopping);
+        let result = launched.await.map(Arc::new);
         let mut abandoned = None;
         {
             let mut state = self.state();
+            // What is missing or not allowed was not started.
+            if matches!(result, Ok(_) | Err(Unavailable::Failed { .. })) {
+                state.starts += 1;
+                state.failed_starts = if result.is_ok() { 0 } else { state.failed_starts + 1 };
+            }
             match &result {
-                Ok(session) if matches!(state.phase, Phase::Starting(_)) => {
+                Ok(session) if matches!(state.phase, Phase::Starting { .. }) => {
                     if let Some(obituary) = state.obituary.take() {
                         session.replaces(obituary);
                     }
@@ -200,14 +213,28 @@ impl Slot {
 
     pub fn status(&self) -> SlotStatus {
         let state = self.state();
-        let (session, failure, starting) = match &state.phase {
-            Phase::Idle => (None, None, false),
-            Phase::Starting(_) => (None, None, true),
-            Phase::Running(session) => (Some(session.clone()), session.closed_reason(), false),
-            Phase::Down { why, .. } => (None, Some(why.to_string()), false),
+        let run = match &state.phase {
+            Phase::Idle => Run::Resting,
+            Phase::Starting { since, .. } => Run::Starting { so_far: since.elapsed() },
+            Phase::Running(session) => match session.closed_reason() {
+                Some(why) => Run::Failed { why, last: Some(session.clone()) },
+                None => Run::Running(session.clone()),
+            },
+            Phase::Down { why: why @ Unavailable::Failed { .. }, .. } => {
+                Run::Failed { why: why.to_string(), last: None }
+            }
+            Phase::Down { why: Unavailable::Disabled { reason }, .. } => {
+                Run::Disabled { reason: reason.clone() }
+            }
+            // What was missing may have been installed since: whoever wants to know looks for it.
+            Phase::Down { .. } => Run::Resting,
         };
-        let (server, root) = (self.key.server.clone(), self.key.root.clone());
-        SlotStatus { server, root, session, failure, starting, starts: state.starts }
+        SlotStatus {
+            server: self.key.server.clone(),
+            root: self.key.root.clone(),
+            run,
+            restarts: state.starts.saturating_sub(1),
+        }
     }
 
     /// Takes the session out if it has been idle for `longest`; whoever asks next starts a new one.
@@ -234,9 +261,9 @@ impl Slot {
         let phase = std::mem::take(&mut self.state().phase);
         match phase {
             Phase::Running(session) => session.stop().await,
-            Phase::Starting(mut started) => {
+            Phase::Starting { mut outcome, .. } => {
                 // Not held across the wait below: it locks the channel, and whoever holds it cannot be sent to other threads.
-                let result = started.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
+                let result = outcome.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
                 if let Some(Ok(session)) = result {
                     session.stop().await;
                 }

@@ -12,6 +12,7 @@ use crate::cli::doors::Start;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::ToolError;
+use crate::tools::patience::Patience;
 use crate::tools::tool::Caller;
 
 /// What is open.
@@ -30,6 +31,7 @@ pub fn runtime(start: &Start<'_>) -> Result<Runtime, ToolError> {
         supervisor: None,
         timeout: global.timeout,
         install_missing: global.install,
+        patience: Patience::Tool,
         trace: global.trace.clone(),
         progress: None,
     })?;

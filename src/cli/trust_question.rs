@@ -1,0 +1,241 @@
+//! Asking whoever sits at the terminal, once, whether a project may run what it wants to run.
+//!
+//! The question is put where an answer was worse for want of trust, which it says by naming `lsp-tools trust`. A yes is what
+//! `lsp-tools trust --yes` does with what was shown, and the command is carried out once more. A no is remembered with a hash
+//! of what was shown, so that it is asked about again only when it is something else; "never" is remembered for the project.
+
+use std::io::{self, IsTerminal};
+
+use super::approval::put;
+use super::args::{Cli, Command, Format};
+use super::commands;
+use super::console::Console;
+use super::render::escape;
+use super::reply::Reply;
+use crate::runtime::Runtime;
+use crate::tools::error::ToolError;
+use crate::tools::trust::{TrustItem, TrustOutput, TrustRequest};
+
+/// What an answer names that lacks something for want of trust.
+const COMMAND: &str = "lsp-tools trust";
+/// More than so many things are not read in one line.
+const MOST_ITEMS: usize = 6;
+/// The longest line that is put as a question, in characters.
+const LONGEST: usize = 400;
+
+/// What was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Yes,
+    No,
+    Never,
+}
+
+/// Whether to ask for trust after `reply`: it lacks something without it, it can be had anew, and somebody is there who reads it.
+pub fn is_due(cli: &Cli, console: &Console, reply: &Reply) -> bool {
+    let changes = matches!(cli.command, Command::Edits(_));
+    commands::asks_about_code(&cli.command)
+        && !changes
+        && cli.global.format == Format::Text
+        && reply.lines.iter().any(|line| line.contains(COMMAND))
+        && console.err.terminal
+        && io::stdin().is_terminal()
+        && !is_automated(std::env::var_os("CI").as_deref())
+}
+
+/// Whether the environment says that no person is there, by the variable that CI systems set.
+fn is_automated(variable: Option<&std::ffi::OsStr>) -> bool {
+    variable.is_some_and(|value| !value.is_empty() && value != "false" && value != "0")
+}
+
+/// Asks at the terminal. True where the project is trusted now; what goes wrong is told in the log, since the reply stands
+/// without it.
+pub async fn settled(runtime: &Runtime) -> bool {
+    match ask(runtime, put).await {
+        Ok(trusted) => trusted,
+        Err(error) => {
+            tracing::warn!("trust was not asked for: {}", error.error);
+            false
+        }
+    }
+}
+
+async fn ask(
+    runtime: &Runtime,
+    put: impl FnOnce(&str) -> io::Result<String> + Send + 'static,
+) -> Result<bool, ToolError> {
+    let shown = runtime.trust(TrustRequest::Show).await?;
+    if shown.trusted || shown.items.is_empty() || shown.declined {
+        return Ok(false);
+    }
+    // What does not fit a line is not agreed to by one letter; the answer names the command that shows it.
+    let Some(question) = question(&shown) else { return Ok(false) };
+    let answer = match tokio::task::spawn_blocking(move || put(&question)).await {
+        Ok(Ok(line)) => understood(&line),
+        // Whoever pressed Ctrl-D, or is gone, has not said no.
+        Ok(Err(error)) => {
+            tracing::debug!("nobody answered: {error}");
+            return Ok(false);
+        }
+        Err(error) => {
+            tracing::warn!("the question failed: {error}");
+            return Ok(false);
+        }
+    };
+    let request = match answer {
+        Answer::Yes => TrustRequest::Grant { fingerprint: shown.fingerprint },
+        Answer::No => TrustRequest::Decline { fingerprint: Some(shown.fingerprint) },
+        Answer::Never => TrustRequest::Decline { fingerprint: None },
+    };
+    Ok(runtime.trust(request).await?.trusted)
+}
+
+/// The question, where it fits a line. Everything that would run is named, every unsafe character by its number.
+fn question(shown: &TrustOutput) -> Option<String> {
+    if shown.items.len() > MOST_ITEMS {
+        return None;
+    }
+    let items: Vec<String> = shown.items.iter().map(item).collect();
+    let changed = if shown.changed.is_empty() { "" } else { " (other than what was trusted)" };
+    let text = format!("This project wants to run{changed}: {}. Trust it? [y/N/never] ", items.join(", "));
+    (text.chars().count() <= LONGEST).then_some(text)
+}
+
+/// A program by its name, anything else with what it says.
+fn item(item: &TrustItem) -> String {
+    let is_hash = item.value.len() == 64 && item.value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let name = escape::line(&item.name);
+    if is_hash { name.into_owned() } else { format!("{name} ({})", escape::line(&item.value)) }
+}
+
+/// Anything but a clear yes is a no.
+fn understood(line: &str) -> Answer {
+    match line.trim().to_lowercase().as_str() {
+        "y" | "yes" => Answer::Yes,
+        "never" => Answer::Never,
+        _ => Answer::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::config::Folders;
+    use crate::runtime::RuntimeOptions;
+
+    /// A project that brings a server of its own, and a runtime on it.
+    fn project(folder: &Path, command: &str) -> Runtime {
+        let root = folder.join("project");
+        fs::create_dir_all(root.join(".lsp-tools")).unwrap();
+        let table = format!("[server.pylsp]\ncommand = [\"{command}\"]\n");
+        fs::write(root.join(".lsp-tools/servers.toml"), table).unwrap();
+        fs::write(root.join("a.py"), "pass\n").unwrap();
+        let place = |name: &str| folder.join(name);
+        let folders = Folders {
+            config: place("config"),
+            data: place("data"),
+            state: place("state"),
+            cache: place("cache"),
+            home: None,
+        };
+        let options = RuntimeOptions { workspace: Some(root.clone()), cwd: root, ..Default::default() };
+        Runtime::open_with(options, folders).unwrap()
+    }
+
+    /// Whether the project is trusted after that answer, and how often it was asked for.
+    async fn answered(runtime: &Runtime, line: &'static str) -> (bool, usize) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = asked.clone();
+        let trusted = ask(runtime, move |question| {
+            assert!(question.starts_with("This project wants to run"), "{question}");
+            assert!(question.contains("own-server") && !question.contains('\n'), "{question}");
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok(line.to_owned())
+        });
+        (trusted.await.unwrap(), asked.load(Ordering::Relaxed))
+    }
+
+    #[tokio::test]
+    async fn a_no_is_asked_for_once_and_again_when_it_is_about_something_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = project(folder.path(), "own-server");
+        assert_eq!(answered(&runtime, "\n").await, (false, 1));
+        assert_eq!(answered(&runtime, "y\n").await, (false, 0), "it is not asked again");
+        let other = project(folder.path(), "own-server-2");
+        assert_eq!(answered(&other, "n\n").await, (false, 1));
+        let shown = other.trust(TrustRequest::Show).await.unwrap();
+        assert!(shown.declined && !shown.trusted, "{shown:?}");
+        let granted = other.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.unwrap();
+        assert!(granted.trusted && !granted.declined, "trust can still be given: {granted:?}");
+    }
+
+    #[tokio::test]
+    async fn a_yes_is_trust_in_what_was_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = project(folder.path(), "own-server");
+        assert_eq!(answered(&runtime, "y\n").await, (true, 1));
+        assert_eq!(answered(&runtime, "y\n").await, (false, 0), "there is nothing left to ask for");
+        let other = project(folder.path(), "own-server-2");
+        assert!(!other.trust(TrustRequest::Show).await.unwrap().trusted);
+    }
+
+    #[tokio::test]
+    async fn never_holds_for_whatever_the_project_will_want() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(answered(&project(folder.path(), "own-server"), "never\n").await, (false, 1));
+        assert_eq!(answered(&project(folder.path(), "own-server-2"), "y\n").await, (false, 0));
+    }
+
+    fn output(items: &[(&str, &str)]) -> TrustOutput {
+        let items =
+            items.iter().map(|(name, value)| TrustItem { name: (*name).into(), value: (*value).into() });
+        TrustOutput {
+            ok: true,
+            workspace: "/w".into(),
+            items: items.collect(),
+            trusted: false,
+            changed: Vec::new(),
+            declined: false,
+            fingerprint: "f".into(),
+        }
+    }
+
+    #[test]
+    fn everything_that_would_run_is_named_in_one_line_or_nothing_is_asked() {
+        let hash = "0".repeat(64);
+        let shown = output(&[("the program `.venv/bin/python`", &hash), ("the server x", "runs\x1b[2Kcode")]);
+        assert_eq!(
+            question(&shown).as_deref(),
+            Some(
+                "This project wants to run: the program `.venv/bin/python`, the server x (runs\\u{1b}[2Kcode). \
+                 Trust it? [y/N/never] "
+            )
+        );
+        assert_eq!(question(&output(&[("x", "y"); 7])), None);
+        assert_eq!(question(&output(&[("x", &"y".repeat(500))])), None);
+    }
+
+    #[test]
+    fn only_a_clear_yes_is_one() {
+        for (line, expected) in [
+            ("y\n", Answer::Yes),
+            (" YES \n", Answer::Yes),
+            ("never\n", Answer::Never),
+            ("\n", Answer::No),
+            ("yep\n", Answer::No),
+            ("n\n", Answer::No),
+        ] {
+            assert_eq!(understood(line), expected, "{line:?}");
+        }
+        for (value, expected) in
+            [(None, false), (Some("true"), true), (Some("1"), true), (Some("false"), false)]
+        {
+            assert_eq!(is_automated(value.map(std::ffi::OsStr::new)), expected, "{value:?}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What servers use beyond the memory budget, where none of them may be stopped for it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What the last look at the servers' memory showed.
+#[derive(Debug, Default)]
+pub struct Overdraft {
+    /// What all servers use together, in bytes; 0 where that is within the budget.
+    used: AtomicU64,
+    /// An answer has said so.
+    told: AtomicBool,
+}
+
+/// Servers use more memory than the settings allow for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OverBudget {
+    /// What all servers use together, in bytes.
+    pub used: u64,
+    /// The budget, in bytes.
+    pub budget: u64,
+}
+
+impl Overdraft {
+    /// Notes what all servers use.
+    pub fn measured(&self, used: u64, budget: u64) {
+        let over = used > budget;
+        self.used.store(if over { used } else { 0 }, Ordering::Relaxed);
+        if !over {
+            self.told.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// By how much the budget is exceeded, if it is.
+    pub fn state(&self, budget: u64) -> Option<OverBudget> {
+        match self.used.load(Ordering::Relaxed) {
+            0 => None,
+            used => Some(OverBudget { used, budget }),
+        }
+    }
+
+    /// The same, once until it was within the budget again.
+    pub fn news(&self, budget: u64) -> Option<OverBudget> {
+        let over = self.state(budget)?;
+        (!self.told.swap(true, Ordering::Relaxed)).then_some(over)
+    }
+}
+
+impl OverBudget {
+    /// A budget that would do, in MiB: half as much again as is used, in whole GiB.
+    fn enough(&self) -> u64 {
+        ((self.used >> 20) * 3 / 2).div_ceil(1024) * 1024
+    }
+}
+
+impl std::fmt::Display for OverBudget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "language servers use {} MiB, above the budget of {} MiB; what is in use is not stopped for that. \
+             To raise the budget, write into lsp-tools.toml: servers.memory-budget-mb = {}",
+            self.used >> 20,
+            self.budget >> 20,
+            self.enough()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_told_once_until_it_is_within_the_budget_again() {
+        let (budget, overdraft) = (4 << 30, Overdraft::default());
+        assert_eq!(overdraft.state(budget), None);
+        overdraft.measured(4_260 << 20, budget);
+        let over = overdraft.news(budget).expect("over the budget");
+        assert_eq!(
+            over.to_string(),
+            "language servers use 4260 MiB, above the budget of 4096 MiB; what is in use is not stopped for that. \
+             To raise the budget, write into lsp-tools.toml: servers.memory-budget-mb = 7168"
+        );
+        assert_eq!((overdraft.news(budget), overdraft.state(budget)), (None, Some(over)));
+        overdraft.measured(budget, budget);
+        assert_eq!(overdraft.state(budget), None);
+        overdraft.measured(budget + 1, budget);
+        assert!(overdraft.news(budget).is_some());
+    }
+}

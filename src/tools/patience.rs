@@ -1,0 +1,70 @@
+//! What to do about an answer that came too early: ask again, or wait longer, in the words of the way by which it was asked.
+
+use std::time::Duration;
+
+/// How whoever asks can wait longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Patience {
+    /// By a call of a tool, some of which take `timeout_ms`.
+    #[default]
+    Tool,
+    /// By a command whose servers stay when it ends.
+    Command,
+    /// By a command whose servers end with it.
+    LoneCommand,
+}
+
+/// What `--timeout` is proposed, in seconds.
+const TIMEOUTS: [u64; 4] = [60, 120, 300, 600];
+
+impl Patience {
+    /// What to do after `waited`. `takes_timeout`: the tool that was asked has the argument `timeout_ms`.
+    pub fn advice(self, waited: Duration, takes_timeout: bool) -> String {
+        let longer = TIMEOUTS.into_iter().find(|longer| Duration::from_secs(*longer) > waited * 3 / 2);
+        let option = longer.map(|longer| format!("wait longer with --timeout {longer}"));
+        match self {
+            Self::Tool if takes_timeout => {
+                "the server goes on meanwhile: ask again, or wait longer with `timeout_ms`".to_owned()
+            }
+            Self::Tool => "the server goes on meanwhile: ask again in some seconds".to_owned(),
+            Self::Command => match option {
+                Some(option) => format!("the server goes on meanwhile: ask again, or {option}"),
+                None => "the server goes on meanwhile: ask again".to_owned(),
+            },
+            Self::LoneCommand => {
+                let ends =
+                    "without the daemon the server ends with this command, and the next one begins anew";
+                match option {
+                    Some(option) => format!("{ends}: use the daemon and ask again, or {option}"),
+                    None => format!("{ends}: use the daemon and ask again"),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_advice_is_something_that_whoever_asked_can_do() {
+        let seconds = Duration::from_secs;
+        for (patience, waited, takes_timeout, expected) in [
+            (Patience::Command, 10, false, "ask again, or wait longer with --timeout 60"),
+            (Patience::Command, 60, false, "ask again, or wait longer with --timeout 120"),
+            (Patience::Command, 500, false, "meanwhile: ask again"),
+            (
+                Patience::LoneCommand,
+                10,
+                false,
+                "use the daemon and ask again, or wait longer with --timeout 60",
+            ),
+            (Patience::Tool, 10, true, "ask again, or wait longer with `timeout_ms`"),
+            (Patience::Tool, 10, false, "ask again in some seconds"),
+        ] {
+            let advice = patience.advice(seconds(waited), takes_timeout);
+            assert!(advice.ends_with(expected), "{advice}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Commands that come before their server is ready.
+
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+#[test]
+fn a_server_that_starts_slowly_is_started_once_for_all_commands() {
+    let house = House::playing(&json!({"answers": {"initialize": {"delay_ms": 6_000}}}));
+    let said = house.run(&["--timeout", "1", "hover", "a.scr:1:5"]);
+    assert!(said.err.contains("scripted is still starting, "), "{said:?}");
+    let hint = " hint: the server goes on meanwhile: ask again, or wait longer with --timeout 60";
+    assert!(said.err.contains(hint), "{said:?}");
+    let said = house.run(&["--timeout", "60", "--format", "json", "hover", "a.scr:1:5"]);
+    let answer: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(answer["verdict"], "complete", "{said:?}");
+    assert!(answer["server_status"]["waited_ms"].as_u64().is_some_and(|waited| waited < 5_000), "{answer}");
+    assert_eq!(house.project.log().starts(), 1);
+}
+
+#[test]
+fn a_command_without_the_daemon_says_that_its_server_ends_with_it() {
+    let house = House::playing(&json!({"answers": {"initialize": {"delay_ms": 3_000}}}));
+    let said = house.run_alone(&["--timeout", "1", "hover", "a.scr:1:5"]);
+    assert_eq!(said.code, Some(4), "{said:?}");
+    assert!(said.err.contains("without the daemon the server ends with this command"), "{said:?}");
+    assert!(said.err.contains("or wait longer with --timeout 60"), "{said:?}");
+}
+
+#[test]
+fn nothing_is_left_of_daemons_that_ended_or_were_killed() {
+    let house = House::new();
+    house.run(&["hover", "a.scr:1:5"]);
+    house.kill(house.pid(), rustix::process::Signal::KILL);
+    house.wait_until_empty(crate::house::SOON);
+    assert_eq!(house.files("").len(), 3, "a socket and two locks: {:?}", house.files(""));
+    // Another program, and so another daemon, comes to the same folder.
+    let mut other = house.command(&["hover", "a.scr:1:5"]);
+    other.env("LSP_TOOLS_AGENT", "another");
+    assert!(other.output().expect("a hover").status.success());
+    let mut stop = house.command(&["daemon", "stop"]);
+    stop.env("LSP_TOOLS_AGENT", "another");
+    assert!(stop.output().expect("an end").status.success());
+    house.wait_until_empty(crate::house::SOON);
+    assert_eq!(house.files(""), Vec::<std::path::PathBuf>::new());
+}

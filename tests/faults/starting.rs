@@ -1,0 +1,181 @@
+//! Questions that come too early: what whoever asks is told, and that the next question does not begin the wait anew.
+
+use std::time::Duration;
+
+use lsp_tools::runtime::{Client, Runtime};
+use lsp_tools::tools::answer::{Answer, ServerState, Verdict};
+use lsp_tools::tools::patience::Patience;
+use lsp_tools::tools::target::Target;
+use serde_json::json;
+
+use crate::play::{Play, SOON, TEXT, at, failure, in_time, timed};
+
+const FILES: [(&str, &str); 2] = [("a.scr", TEXT), ("b.scr", "foo foo foo foo\n")];
+/// How often `foo` occurs in [`FILES`].
+const ALL: usize = 6;
+/// The server says when it has read the project; until then even hovers are not to be relied on.
+const QUIESCENT: &str = "readiness = {server-status = true}";
+
+/// The runtime for someone who waits so long.
+fn patient(play: &Play, timeout: Duration, patience: Patience) -> Runtime {
+    play.runtime.for_client(Client { timeout: Some(timeout), patience, ..Client::default() })
+}
+
+/// The number in "12 s so far".
+fn so_far(detail: &str) -> u64 {
+    let (before, _) = detail.split_once(" s so far").unwrap_or_else(|| panic!("no time in {detail:?}"));
+    let number = before.rsplit(' ').next().unwrap_or_default();
+    number.parse().unwrap_or_else(|_| panic!("no number in {detail:?}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_outlives_its_question_is_joined_by_the_next() {
+    let play = Play::new(&json!({"answers": {"initialize": {"delay_ms": 4_500}}}));
+    let hasty = patient(&play, Duration::from_millis(1_500), Patience::Command);
+    let mut times = Vec::new();
+    for _ in 0..2 {
+        let answer = in_time(hasty.hover(at("a.scr", 0, 0))).await.expect("an answer from the text");
+        assert_eq!(answer.verdict, Verdict::Hints);
+        assert_eq!(answer.server_status.state, ServerState::Starting);
+        let hint = answer.server_status.hint.clone().unwrap_or_default();
+        assert!(hint.ends_with("ask again, or wait longer with --timeout 60"), "{hint}");
+        times.push(so_far(answer.server_status.detail.as_deref().unwrap_or_default()));
+    }
+    assert!(times[0] >= 1 && times[1] >= 3, "the time counts from the start: {times:?}");
+    let answer = in_time(play.hover("a.scr")).await.expect("a hover");
+    assert_eq!(answer.verdict, Verdict::Complete);
+    assert!(answer.server_status.waited_ms < 4_000, "{:?}", answer.server_status);
+    assert_eq!(play.log().starts(), 1);
+    play.end().await;
+}
+
+/// What is too slow for the limit of a start is not ended and begun anew for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_was_too_slow_has_longer_the_next_time() {
+    let slow = json!({"answers": {"initialize": {"delay_ms": 2_000}}});
+    let project = crate::support::Project::scripted(&slow, "", [("a.scr", TEXT)]);
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), "[deadlines]\nstart = 1_000\n")
+        .expect("settings");
+    let play = Play::open(project, None);
+    let asked = async {
+        loop {
+            let answer = play.hover("a.scr").await.expect("an answer");
+            if answer.verdict == Verdict::Complete {
+                return;
+            }
+            assert_eq!(answer.server_status.state, ServerState::Crashed, "{answer:?}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    in_time(asked).await;
+    assert!(play.log().starts() <= 3, "{} starts", play.log().starts());
+    in_time(play.runtime.shutdown()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_that_outlives_its_question_is_joined_by_the_next() {
+    let index = json!({"index": {"ms": 6_000, "steps": 11, "server_status": true}});
+    let play = Play::with(&index, QUIESCENT, FILES);
+    let hasty = patient(&play, Duration::from_millis(1_500), Patience::Tool);
+    let mut times = Vec::new();
+    for _ in 0..2 {
+        let answer = in_time(hasty.references(at("a.scr", 0, 4), 100)).await.expect("references");
+        assert_eq!((answer.verdict, answer.output.count), (Verdict::Partial, ALL / 2), "{answer:?}");
+        assert_eq!(answer.server_status.state, ServerState::Indexing);
+        let detail = answer.server_status.detail.unwrap_or_default();
+        assert!(detail.starts_with("scripted is indexing: ") && detail.contains("/11 ("), "{detail}");
+        let hint = answer.server_status.hint.unwrap_or_default();
+        assert!(hint.ends_with("ask again in some seconds"), "{hint}");
+        times.push(so_far(&detail));
+    }
+    assert!(times[1] > times[0], "the time counts from the start: {times:?}");
+    let answer = in_time(play.references("a.scr")).await.expect("references");
+    assert_eq!((answer.verdict, answer.output.count), (Verdict::Complete, ALL), "{answer:?}");
+    assert_eq!(play.log().starts(), 1);
+    play.end().await;
+}
+
+/// A server that takes its time for an answer would not have it ready if it were asked only when the time is nearly up.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_answered_while_the_server_is_waited_for_is_better_than_text_search() {
+    let scenario = json!({
+        "index": {"ms": 500, "never_ends": true, "server_status": true},
+        "answers": {
+            "textDocument/hover": {"delay_ms": 1_200},
+            "textDocument/references": {"delay_ms": 1_200},
+            "workspace/symbol": {"delay_ms": 1_200},
+        },
+    });
+    let play = Play::with(&scenario, QUIESCENT, FILES);
+    // The server is there, so that its start takes nothing of the time below.
+    in_time(play.check("a.scr")).await.expect("a check");
+    let hasty = patient(&play, Duration::from_millis(2_500), Patience::Tool);
+    let hover = in_time(hasty.hover(at("a.scr", 1, 0))).await.expect("a hover");
+    assert!(hover.output.contents.starts_with("foo v1"), "{hover:?}");
+    assert_eq!((hover.verdict, hover.server_status.state), (Verdict::Partial, ServerState::Indexing));
+    let references = in_time(hasty.references(at("a.scr", 0, 4), 100)).await.expect("references");
+    assert_eq!((references.verdict, references.output.count), (Verdict::Partial, ALL / 2), "{references:?}");
+    let symbols = in_time(hasty.symbols(Target::Name("foo".into()), 10)).await.expect("symbols");
+    assert_eq!((symbols.verdict, symbols.server_status.state), (Verdict::Partial, ServerState::Indexing));
+    assert_eq!(symbols.output.count, 1, "{symbols:?}");
+    play.end().await;
+}
+
+/// A question keeps some servers from reading on, so none is put while there is time.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_answered_at_rest_needs_no_early_question() {
+    let play = Play::with(&json!({"index": {"ms": 1_500, "server_status": true}}), QUIESCENT, FILES);
+    let answer = in_time(play.references("a.scr")).await.expect("references");
+    assert_eq!((answer.verdict, answer.output.count), (Verdict::Complete, ALL), "{answer:?}");
+    assert_eq!(
+        play.log().count("textDocument/references"),
+        1,
+        "a server is not disturbed while there is time"
+    );
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_answered_about_at_once_where_the_server_only_fills_its_caches() {
+    let index = json!({"index": {"ms": 500, "never_ends": true, "server_status": true}});
+    let table = "readiness = {server-status = true, files-during = [\"Indexing\"]}";
+    let play = Play::with(&index, table, FILES);
+    let (hover, took) = timed(play.hover("a.scr")).await;
+    let hover = hover.expect("a hover");
+    assert_eq!((hover.verdict, hover.server_status.state), (Verdict::Complete, ServerState::Indexing));
+    assert_eq!(hover.server_status.hint, None, "nothing better would come of asking again");
+    assert!(took < SOON / 8, "{took:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_a_server_at_work_never_answers_says_how_far_it_is() {
+    let scenario = json!({
+        "index": {"ms": 500, "never_ends": true},
+        "answers": {"textDocument/hover": {"never": true}, "textDocument/signatureHelp": {"never": true}},
+    });
+    let play = Play::open(
+        crate::support::Project::scripted(&scenario, "", FILES),
+        Some(Duration::from_millis(1_500)),
+    );
+    let hover = in_time(play.hover("a.scr")).await.expect("an answer from the text");
+    assert_eq!((hover.verdict, hover.server_status.state), (Verdict::Hints, ServerState::Indexing));
+    let (_, detail) = failure::<_>(Ok::<Answer<_>, _>(hover));
+    assert!(detail.starts_with("scripted is indexing: 4/4 (80 %), "), "{detail}");
+    let refused = in_time(play.runtime.signature(at("a.scr", 1, 0))).await.expect_err("no answer");
+    assert!(refused.error.starts_with("scripted is indexing: "), "{refused:?}");
+    assert!(refused.hint.is_some_and(|hint| hint.contains("ask again")), "nothing to do");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_could_not_read_the_project_gives_no_complete_answers() {
+    let status = json!({"health": "error", "quiescent": true, "message": "no such toolchain"});
+    let rules = json!([{"at": "initialized", "do": {"notify": {"method": "experimental/serverStatus", "params": status}}}]);
+    let play = Play::with(&json!({ "rules": rules }), QUIESCENT, FILES);
+    let hover = in_time(play.hover("a.scr")).await.expect("a hover");
+    assert_eq!(hover.verdict, Verdict::Partial, "{hover:?}");
+    let detail = hover.server_status.detail.unwrap_or_default();
+    assert_eq!(detail, "scripted could not read the project: no such toolchain");
+    play.end().await;
+}
