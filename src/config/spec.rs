@@ -283,8 +283,9 @@ pub struct ReadySign {
     pub method: String,
     /// The member to look at.
     pub field: Option<String>,
-    /// The member's value (or the start of it) that means "ready".
-    pub value: Option<String>,
+    /// The starts of that member that mean "ready"; any value does where there is none.
+    #[serde(default)]
+    pub values: Vec<String>,
 }
 
 /// Something a server needs beside itself.

@@ -199,13 +199,11 @@ impl Readiness {
     /// Takes any other notification: it may be the rule's sign.
     pub fn notification(&mut self, rule: &ReadinessRule, method: &str, params: &Value) {
         let Some(sign) = &rule.notification else { return };
-        let fits = match (&sign.field, &sign.value) {
-            (Some(field), Some(value)) => {
-                params[field].as_str().is_some_and(|said| said.starts_with(value.as_str()))
-            }
-            _ => true,
-        };
-        self.signalled |= sign.method == method && fits;
+        if sign.method != method {
+            return;
+        }
+        let said = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
+        self.signalled |= sign.values.is_empty() || sign.values.iter().any(|start| said.starts_with(start));
     }
 
     /// How ready the server is by now.
@@ -223,8 +221,8 @@ impl Readiness {
                 (None, None) => Ready::No("loading the project".into()),
             };
         }
-        if rule.notification.is_some() && !self.signalled {
-            return Ready::No("starting".into());
+        if rule.notification.is_some() && !self.signalled && !self.is_overdue(rule.grace_ms) {
+            return not_yet(rule, "loading the project".into());
         }
         if !rule.progress.is_empty() && !self.named_ended && !self.named_begun {
             let waited = self.first_open.map(|opened| opened.elapsed());
@@ -236,12 +234,17 @@ impl Readiness {
         other.map_or(Ready::Yes, |work| Ready::Working(work.clone()))
     }
 
+    /// Whether `grace_ms` milliseconds have gone by since the first document was opened.
+    fn is_overdue(&self, grace_ms: Option<u64>) -> bool {
+        let waited = self.first_open.map(|opened| opened.elapsed());
+        waited.zip(grace_ms).is_some_and(|(waited, grace)| waited >= Duration::from_millis(grace))
+    }
+
     /// When the state may change without any word of the server: the end of the grace period.
     pub fn next_change(&self, rule: &ReadinessRule) -> Option<Instant> {
-        if rule.progress.is_empty() || self.named_begun {
-            return None;
-        }
-        Some(self.first_open? + rule.grace())
+        let waits_for_progress = !rule.progress.is_empty() && !self.named_begun;
+        let waits_for_sign = rule.notification.is_some() && !self.signalled && rule.grace_ms.is_some();
+        (waits_for_progress || waits_for_sign).then_some(self.first_open? + rule.grace())
     }
 }
 
@@ -291,6 +294,32 @@ mod tests {
         assert_eq!(readiness.state(&rule), Ready::Working("indexing".into()));
         readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
         assert_eq!(readiness.state(&rule), Ready::Yes);
+    }
+
+    #[test]
+    fn a_sign_is_waited_for_by_questions_across_files_and_no_longer_than_its_grace() {
+        let sign =
+            json!({ "method": "window/logMessage", "field": "message", "values": ["Found ", "No source"] });
+        let rule = ReadinessRule {
+            files_first: true,
+            grace_ms: Some(60_000),
+            notification: serde_json::from_value(sign).ok(),
+            ..Default::default()
+        };
+        let mut readiness = Readiness::default();
+        readiness.opened();
+        assert_eq!(readiness.state(&rule), Ready::Working("loading the project".into()));
+        assert!(readiness.next_change(&rule).is_some());
+        readiness.notification(
+            &rule,
+            "window/logMessage",
+            &json!({ "message": "Searching for source files" }),
+        );
+        assert!(matches!(readiness.state(&rule), Ready::Working(_)));
+        let impatient = ReadinessRule { grace_ms: Some(0), ..rule.clone() };
+        assert_eq!(readiness.state(&impatient), Ready::Yes);
+        readiness.notification(&rule, "window/logMessage", &json!({ "message": "Found 36 source files" }));
+        assert_eq!((readiness.state(&rule), readiness.next_change(&rule)), (Ready::Yes, None));
     }
 
     #[test]
