@@ -144,6 +144,11 @@ fn user_folders(places: &Places<'_>) -> impl Iterator<Item = PathBuf> {
     folders.into_iter().filter(|folder| places.workspace.inside(folder).is_none())
 }
 
+/// The folders in which programs of servers are looked for, those of the private prefix aside.
+pub fn folders(places: &Places<'_>) -> Vec<PathBuf> {
+    project_folders(places).into_iter().chain(user_folders(places)).collect()
+}
+
 /// The first `program` in `folders`. Relative ones do not count, since they depend on where we were started, which may be
 /// in a repository.
 pub fn search(program: &str, folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {

@@ -349,7 +349,7 @@ impl Context {
         started: Instant,
     ) -> ServerStatus {
         let mut status = self.status(server, subject, ServerState::Unsupported, started);
-        status.detail = Some(format!("{server} does not offer {method}"));
+        status.detail = Some(self.cannot(server, subject, method));
         status
     }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::context::{Context, PresentServer, Subject};
+use super::servers;
 use super::shell::room;
 use crate::config::spec::Server;
 use crate::lsp::diagnostics::Known;
@@ -88,6 +89,9 @@ pub struct DoctorOutput {
     /// What concerns no server: settings left out for want of trust, a folder that cannot be written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<DoctorFinding>,
+    /// Servers that are installed and do not run, and what those that run do not find.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What keeps the commands that tools run to the workspace, in one sentence.
     pub commands: String,
 }
@@ -101,7 +105,7 @@ impl DoctorOutput {
         commands: String,
     ) -> Self {
         let well = findings.is_empty() && servers.iter().all(DoctorServer::is_well);
-        Self { ok: true, well, workspace, servers, findings, commands }
+        Self { ok: true, well, workspace, servers, findings, notes: Vec::new(), commands }
     }
 }
 
@@ -120,7 +124,8 @@ pub async fn run(context: &Context) -> DoctorOutput {
         .iter()
         .map(|sentence| DoctorFinding { message: sentence.clone(), fix: Some("lsp-tools trust".to_owned()) });
     let workspace = context.workspace.root().display().to_string();
-    DoctorOutput::new(workspace, servers, left_out.collect(), commands(context))
+    let output = DoctorOutput::new(workspace, servers, left_out.collect(), commands(context));
+    DoctorOutput { notes: servers::notes(context), ..output }
 }
 
 fn commands(context: &Context) -> String {

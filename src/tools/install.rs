@@ -5,6 +5,7 @@ use tokio::time::Instant;
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
+use super::speakers::Use;
 use crate::config::Catalogue;
 use crate::config::spec::Language;
 use crate::lsp::install::{InstallError, Installer, Progress};
@@ -40,6 +41,9 @@ pub struct InstallItem {
     /// Why it failed, or what to do by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// Whether it runs from now on, and what changes that; what it does not find.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
 }
@@ -67,7 +71,22 @@ pub async fn run(context: &Context, names: &[String]) -> Result<InstallOutput, T
     for key in &keys {
         items.push(install_one(context, key).await);
     }
+    // Only once all are there: which of them run depends on the others.
+    for item in &mut items {
+        item.notes = notes(context, item);
+    }
     Ok(InstallOutput { ok: true, items })
+}
+
+fn notes(context: &Context, item: &InstallItem) -> Vec<String> {
+    if !matches!(item.state, InstallState::Installed | InstallState::AlreadyInstalled) {
+        return Vec::new();
+    }
+    let used = context.use_of(&item.server).map(|used| match used {
+        Use::Running(languages) => format!("used for {}", languages.join(", ")),
+        Use::Resting(why) => why,
+    });
+    used.into_iter().chain(context.advice_after(&item.server)).collect()
 }
 
 fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
@@ -116,6 +135,7 @@ pub async fn install_one(context: &Context, key: &str) -> InstallItem {
         packages,
         program,
         detail,
+        notes: Vec::new(),
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
     let Some(server) = context.catalogue().servers.get(key) else {

@@ -77,6 +77,7 @@ pub mod shell;
 pub mod skill;
 pub mod skills;
 pub mod source;
+pub mod speakers;
 pub mod target;
 pub mod task;
 pub mod todo;

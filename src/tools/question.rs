@@ -138,9 +138,7 @@ impl Context {
                     return Ok(Ok(Outcome::Answered { value: asked.value, place, status, verdict, notes }));
                 }
                 Ok(Err(Unasked::NotOffered)) => {
-                    let mut status = self.status(&server, subject, ServerState::Unsupported, started);
-                    status.detail = Some(format!("{server} does not offer {}", question.method));
-                    return Ok(Err(status));
+                    return Ok(Err(self.unsupported(&server, subject, question.method, started)));
                 }
                 Ok(Err(Unasked::Failed(AskError::Read(error)))) => return Err(from_read_error(error)),
                 Ok(Err(Unasked::Failed(error @ AskError::Moving { .. }))) => {

@@ -78,6 +78,9 @@ pub struct ServersOutput {
     /// Each server once for each root: those of the language with the most files first, the one that navigates in it
     /// before others.
     pub servers: Vec<ServerRow>,
+    /// Servers that are installed and do not run, and what those that run do not find.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Answers every language of the workspace and the servers that speak it.
@@ -91,7 +94,13 @@ pub async fn run(context: &Context) -> ServersOutput {
         }
         servers.extend(own.into_iter().map(|status| row(context, &server, status)));
     }
-    ServersOutput { ok: true, servers }
+    ServersOutput { ok: true, servers, notes: notes(context) }
+}
+
+/// What is to be known of the servers of all languages here, beside their states.
+pub fn notes(context: &Context) -> Vec<String> {
+    let subjects = context.present_languages().into_iter().map(Subject::from);
+    subjects.flat_map(|subject| context.speaker_notes(&subject)).collect()
 }
 
 fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {

@@ -32,7 +32,10 @@ pub fn status(status: &DaemonStatus, look: &Look) -> String {
     }
     if !status.servers.is_empty() {
         out.push('\n');
-        out.push_str(&servers::render(&ServersOutput { ok: true, servers: status.servers.clone() }, look));
+        out.push_str(&servers::render(
+            &ServersOutput { ok: true, servers: status.servers.clone(), notes: Vec::new() },
+            look,
+        ));
     }
     out
 }

@@ -15,7 +15,8 @@ pub fn render(output: &DoctorOutput, look: &Look) -> String {
     for finding in &output.findings {
         out.push_str(&finding_lines(finding, "", look));
     }
-    if !output.findings.is_empty() {
+    out.extend(output.notes.iter().map(|note| format!("{}\n", escape::words(note))));
+    if !output.findings.is_empty() || !output.notes.is_empty() {
         out.push('\n');
     }
     out.push_str(&format!("{}\n", look.paint(DIM, &escape::words(&output.commands))));

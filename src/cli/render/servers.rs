@@ -41,6 +41,10 @@ pub fn render(output: &ServersOutput, look: &Look) -> String {
         out.push_str("\nto install what is missing:\n");
         out.push_str(&table(&[], &advice, look));
     }
+    if !output.notes.is_empty() {
+        out.push('\n');
+    }
+    out.extend(output.notes.iter().map(|note| format!("{}\n", escape::words(note))));
     out
 }
 
@@ -122,7 +126,11 @@ mod tests {
             detail: Some("not on PATH\x1b[2J".into()),
             install: Some("npm install -g bash-language-server".into()),
         };
-        let output = ServersOutput { ok: true, servers: vec![running, missing] };
+        let output = ServersOutput {
+            ok: true,
+            servers: vec![running, missing],
+            notes: vec!["pylsp finds little".into()],
+        };
         let expected = "\
 LANGUAGES  FILES  SERVER                STATE    PID   MEMORY   MEDIAN  P99     OPEN  RESTARTS  ROOT  DETAIL
 python     12     pylsp                 ready    4242  61.4 MB  3.2 ms  8.1 ms  2     0         .
@@ -130,6 +138,8 @@ bash, zsh  1      bash-language-server  missing                                 
 
 to install what is missing:
 bash-language-server  npm install -g bash-language-server
+
+pylsp finds little
 ";
         assert_eq!(render(&output, &Look::PLAIN), expected);
     }

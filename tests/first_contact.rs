@@ -1,0 +1,177 @@
+//! What someone meets who has just installed this: which servers answer, what they find, and what is said of the others.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::servers::ServerRow;
+use serde_json::Value;
+
+use support::{Project, real_servers};
+
+const CORE: &str = "def fetch(url, retries):\n    return url * retries\n";
+const TEST: &str = "from acme.core import fetch\n\n\ndef test_fetch():\n    assert fetch(\"a\")\n";
+
+/// What a command answers as JSON.
+fn json(mut command: Command, words: &[&str]) -> Value {
+    let output = command.args(["--format", "json"]).args(words).output().expect("lsp-tools");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}\n{error}"))
+}
+
+/// The servers that run in `project` where these are installed.
+fn running(project: &Project, installed: &[&str]) -> Vec<String> {
+    let answer = json(project.command(Some(&real_servers(installed))), &["servers"]);
+    let rows = answer["servers"].as_array().expect("servers").iter();
+    rows.map(|row| row["server"].as_str().expect("a key").to_owned()).collect()
+}
+
+fn notes(answer: &Value) -> Vec<&str> {
+    answer["notes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// The codes of what `check` finds.
+fn codes(project: &Project, installed: &[&str]) -> Vec<String> {
+    let answer = json(project.command(Some(&real_servers(installed))), &["check"]);
+    let found = answer["diagnostics"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
+    found.map(|item| item["code"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn style_is_checked_where_the_project_or_the_user_wants_it() {
+    let long = format!("import os\nword = \"{}\"\n", "x".repeat(90));
+    let project = Project::new([("a.py", long.as_str()), ("setup.cfg", "[metadata]\nname = a\n")]);
+    let style = |project: &Project| codes(project, &["pylsp"]).iter().any(|code| code == "E501");
+    let answer = json(project.command(Some(&real_servers(&["pylsp"]))), &["check"]);
+    let messages: Vec<&Value> =
+        answer["diagnostics"].as_array().unwrap().iter().map(|item| &item["message"]).collect();
+    assert_eq!(messages, ["'os' imported but unused"], "what is wrong is still found");
+    project.write("setup.cfg", "[metadata]\nname = a\n[pycodestyle]\nmax-line-length = 80\n");
+    assert!(style(&project), "the project configures it");
+    project.write("setup.cfg", "[metadata]\nname = a\n[pycodestyle]\nmax-line-length = 120\n");
+    assert!(!style(&project), "by its own configuration");
+    project.write("setup.cfg", "[metadata]\nname = a\n");
+    let settings = "[server.pylsp.settings.pylsp.plugins.pycodestyle]\nenabled = true\n";
+    fs::write(project.beside("config").join("servers.toml"), settings).unwrap();
+    assert!(style(&project), "the user has switched it on");
+}
+
+#[test]
+fn an_installed_server_answers_and_the_projects_own_word_counts_first() {
+    let project = Project::new([("a.py", "x = 1\n"), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
+    assert_eq!(running(&project, &["pylsp"])[0], "pylsp");
+    let all = ["pylsp", "pyright", "basedpyright", "ty", "ruff"];
+    assert_eq!(running(&project, &all)[..2], ["pyright", "ruff"]);
+    assert_eq!(running(&project, &["pylsp", "ty"])[0], "ty");
+    project.write("pyproject.toml", "[tool.ty.rules]\n");
+    assert_eq!(running(&project, &all)[..2], ["ty", "ruff"]);
+    project.write("pyproject.toml", "[tool.basedpyright]\n");
+    assert_eq!(running(&project, &all)[..2], ["basedpyright", "ruff"]);
+    assert_eq!(running(&project, &["pylsp", "pyright"])[0], "pyright", "it is not installed");
+    let settings = project.beside("config").join("lsp-tools.toml");
+    fs::write(&settings, "prefer.python = [\"pylsp\"]\n").unwrap();
+    let preferred = running(&project, &all);
+    assert!(preferred[0] == "pylsp" && !preferred.contains(&"ruff".to_owned()), "{preferred:?}");
+    fs::remove_file(settings).unwrap();
+    let catalogue = "[language.python]\nservers = [\"pylsp\"]\n";
+    fs::write(project.beside("config").join("servers.toml"), catalogue).unwrap();
+    assert_eq!(running(&project, &all)[0], "pylsp", "the user's own catalogue names it");
+}
+
+#[test]
+fn nothing_installed_is_answered_with_the_default() {
+    let project = Project::new([("a.py", "x = 1\n")]);
+    let answer = json(project.command(None), &["servers"]);
+    assert_eq!(
+        (&answer["servers"][0]["server"], &answer["servers"][0]["state"]),
+        (&"pylsp".into(), &"missing".into())
+    );
+}
+
+#[test]
+fn what_is_installed_and_not_used_is_named_with_the_setting_that_changes_it() {
+    let project = Project::new([("a.py", "x = 1\n")]);
+    let file = project.beside("config").join("lsp-tools.toml");
+    let servers = |installed: &[&str]| json(project.command(Some(&real_servers(installed))), &["servers"]);
+    let more = "pylsp finds errors of syntax and undefined names, no type errors; for more: lsp-tools install pyright ruff";
+    assert_eq!(notes(&servers(&["pylsp"])), [more]);
+    let two = servers(&["pylsp", "pyright"]);
+    let unused = format!(
+        "installed, but not used for python: pylsp; to use one: prefer.python = [\"pylsp\"] in {}",
+        file.display()
+    );
+    assert_eq!(notes(&two), [unused]);
+    let install = |installed: &[&str], name: &str| {
+        let answer = json(project.command(Some(&real_servers(installed))), &["install", name]);
+        notes(&answer["items"][0]).into_iter().map(ToOwned::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(install(&["pylsp"], "python"), ["used for python", more]);
+    assert_eq!(install(&["pylsp", "pyright"], "pyright"), ["used for python"]);
+    let why = format!(
+        "not used: pyright answers for python; to use ty: prefer.python = [\"ty\"] in {}",
+        file.display()
+    );
+    assert_eq!(install(&["pyright", "ty"], "ty"), [why]);
+    fs::write(&file, "prefer.python = [\"pylsp\", \"ruff\"]\n").unwrap();
+    let why = format!(
+        "not used: pylsp answers for python; to use pyright: prefer.python = [\"pyright\", \"ruff\"] in {}",
+        file.display()
+    );
+    assert_eq!(install(&["pylsp", "pyright"], "pyright"), [why]);
+}
+
+#[test]
+fn a_question_that_a_server_cannot_answer_names_one_that_can() {
+    let project = Project::new([("a.py", "def f():\n    return 1\n")]);
+    let asked = |installed: &[&str], command: &str| {
+        let mut asked = project.command(Some(&real_servers(installed)));
+        let output = asked.args([command, "a.py:1:f"]).output().expect("lsp-tools");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, error) = asked(&["pylsp"], "calls");
+    assert_eq!(code, Some(4));
+    assert!(
+        error.contains("pylsp cannot list callers and callees; pyright can: lsp-tools install pyright"),
+        "{error}"
+    );
+    let (_, error) = asked(&["pyright", "ty"], "types");
+    let file = project.beside("config").join("lsp-tools.toml");
+    let can = format!(
+        "pyright cannot list supertypes and subtypes; ty can: prefer.python = [\"ty\"] in {}",
+        file.display()
+    );
+    assert!(error.contains(&can), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_installed_or_configured_later_counts_from_the_next_question_on() {
+    let all = real_servers(&["pylsp", "pyright", "ty"]);
+    let project = Project::new([("a.py", "x = 1\n"), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
+    let data = project.beside("data").join("servers");
+    fs::create_dir(&data).unwrap();
+    let install = |server: &str| symlink(all.join("servers").join(server), data.join(server)).unwrap();
+    install("pylsp");
+    let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
+    let mut runtime = Runtime::open_with(options, project.folders(None)).unwrap();
+    assert!(runtime.reopened().unwrap().is_none(), "nothing has changed");
+    let mut leads_after = async |change: &dyn Fn()| {
+        change();
+        if let Some(other) = runtime.reopened().unwrap() {
+            runtime.shutdown().await;
+            runtime = other;
+        }
+        let rows = runtime.servers().await.servers;
+        let python = |row: &&ServerRow| row.languages.iter().any(|language| language == "python");
+        rows.iter().find(python).map(|row| row.server.clone()).expect("a server")
+    };
+    assert_eq!(leads_after(&|| ()).await, "pylsp");
+    assert_eq!(leads_after(&|| install("pyright")).await, "pyright");
+    assert_eq!(leads_after(&|| install("ty")).await, "pyright");
+    assert_eq!(leads_after(&|| project.write("ty.toml", "")).await, "ty");
+    assert_eq!(leads_after(&|| project.write("pyproject.toml", "[tool.pyright]\n")).await, "pyright");
+    assert_eq!(leads_after(&|| fs::remove_file(data.join("pyright")).unwrap()).await, "ty");
+}
