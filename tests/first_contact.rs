@@ -147,6 +147,70 @@ fn a_question_that_a_server_cannot_answer_names_one_that_can() {
     assert!(error.contains(&can), "{error}");
 }
 
+#[test]
+fn a_src_layout_is_resolved_as_the_command_line_of_the_server_does_it() {
+    let project = Project::new([
+        ("pyproject.toml", "[project]\nname = \"acme\"\n"),
+        ("src/acme/__init__.py", ""),
+        ("src/acme/core.py", CORE),
+        ("tests/test_core.py", TEST),
+    ]);
+    for server in ["pyright", "basedpyright"] {
+        let prefix = real_servers(&[server]);
+        let found = json(project.command(Some(&prefix)), &["check", "--severity", "error"]);
+        let mut ours: Vec<(String, u64, String)> = found["diagnostics"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{found}"))
+            .iter()
+            .map(|item| {
+                let word = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
+                (word("path"), item["range"]["start"]["line"].as_u64().unwrap(), word("code"))
+            })
+            .collect();
+        let program = support::server_program(&prefix, server).expect("the command line");
+        let output = Command::new(program).arg("--outputjson").current_dir(project.root()).output().unwrap();
+        let said: Value = serde_json::from_slice(&output.stdout).expect("its findings");
+        let root = project.root();
+        let mut theirs: Vec<(String, u64, String)> = said["generalDiagnostics"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|item| item["severity"] == "error")
+            .map(|item| {
+                let file = item["file"].as_str().unwrap().trim_start_matches(root.to_str().unwrap());
+                let line = item["range"]["start"]["line"].as_u64().unwrap();
+                (file.trim_start_matches('/').to_owned(), line, item["rule"].as_str().unwrap().to_owned())
+            })
+            .collect();
+        ours.sort();
+        theirs.sort();
+        assert_eq!(ours, theirs, "{server}");
+        assert_eq!(ours[0].2, "reportCallIssue", "{server} sees the call with an argument too few");
+        let used = json(project.command(Some(&prefix)), &["references", "src/acme/core.py:fetch"]);
+        assert_eq!(used["count"], 3, "{server}: {used}");
+    }
+}
+
+#[test]
+fn jedi_finds_what_a_src_layout_imports() {
+    let project = Project::new([
+        ("pyproject.toml", "[project]\nname = \"acme\"\n"),
+        ("src/acme/__init__.py", ""),
+        ("src/acme/core.py", CORE),
+        ("tests/test_core.py", TEST),
+    ]);
+    for server in ["pylsp", "jedi-language-server"] {
+        let found = json(
+            project.command(Some(&real_servers(&[server]))),
+            &["definition", "tests/test_core.py:5:fetch"],
+        );
+        assert_eq!(found["server_status"]["state"], "ready", "{server}: {found}");
+        let places: Vec<&Value> =
+            found["locations"].as_array().unwrap().iter().map(|place| &place["path"]).collect();
+        assert_eq!(places, ["src/acme/core.py"], "{server}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_installed_or_configured_later_counts_from_the_next_question_on() {
     let all = real_servers(&["pylsp", "pyright", "ty"]);
