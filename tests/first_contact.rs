@@ -239,3 +239,37 @@ async fn what_is_installed_or_configured_later_counts_from_the_next_question_on(
     assert_eq!(leads_after(&|| project.write("pyproject.toml", "[tool.pyright]\n")).await, "pyright");
     assert_eq!(leads_after(&|| fs::remove_file(data.join("pyright")).unwrap()).await, "ty");
 }
+
+/// What a command says on stderr, by lines, and its exit status.
+fn said(project: &Project, words: &[&str]) -> (Vec<String>, Option<i32>) {
+    let output = project.command(None).env("PATH", "/usr/bin:/bin").args(words).output().expect("lsp-tools");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    (text.lines().map(ToOwned::to_owned).collect(), output.status.code())
+}
+
+#[test]
+fn a_missing_server_is_said_once_of_the_language_that_was_asked_about() {
+    let files = [("a.py", "def greet():\n    pass\n"), ("x.html", "<p>"), ("x.css", "a{}"), ("y.css", "b{}")];
+    let project = Project::new(files);
+    let python = "[LSP] python: pylsp not installed, run: pip install python-lsp-server (or: lsp-tools install python)";
+    let search = "warning: pylsp is not installed; what follows is text search";
+    for words in
+        [&["hover", "a.py:1:greet"][..], &["references", "greet"], &["symbols", "a.py"], &["check", "a.py"]]
+    {
+        assert_eq!(said(&project, words), (vec![python.to_owned(), search.to_owned()], Some(3)), "{words:?}");
+    }
+    let refused = vec![python.to_owned(), "error: pylsp is not installed".to_owned()];
+    for words in [&["calls", "a.py:1:greet"][..], &["rename", "a.py:1:greet", "meet"], &["format", "a.py"]] {
+        assert_eq!(said(&project, words), (refused.clone(), Some(3)), "{words:?}");
+    }
+    let (all, _) = said(&project, &["check"]);
+    let languages = all.iter().filter_map(|line| line.strip_prefix("[LSP] ")?.split(':').next());
+    assert_eq!(languages.collect::<Vec<_>>(), ["css", "html", "python"], "all were asked about: {all:?}");
+    let answer = json(project.command(None), &["hover", "a.py:1:greet"]);
+    let status = &answer["server_status"];
+    assert_eq!(
+        status["install"], "pip install python-lsp-server",
+        "the command of the server's own documents"
+    );
+    assert_eq!(status["installer"], "lsp-tools install python");
+}

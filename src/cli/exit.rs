@@ -186,6 +186,7 @@ mod tests {
             state,
             detail: None,
             install: None,
+            installer: None,
             waited_ms: 0,
         };
         let (resolved, servers, notes) = (None, Vec::new(), Vec::new());

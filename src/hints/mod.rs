@@ -34,8 +34,9 @@ mod symbols;
 mod syntax;
 mod types;
 
-pub use advice::{Advice, Speech, advice, startup_line};
+pub use advice::{Advice, Speech, advice, commands, our_command, startup_line};
 pub use candidates::{Candidate, DEADLINE, HintError, Hints, Subject, definition};
+pub use grammar::has_grammar;
 pub use hover::hover;
 pub use parse::{LARGEST_PARSED, ParseError};
 pub use references::{References, references};

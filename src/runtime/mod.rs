@@ -6,7 +6,7 @@
 mod approve;
 pub mod call;
 mod chosen;
-mod hinted;
+pub mod hinted;
 pub mod hooked;
 pub mod leave;
 pub mod live;

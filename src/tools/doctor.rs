@@ -9,8 +9,10 @@ use super::context::{Context, PresentServer, Subject};
 use super::servers;
 use super::shell::room;
 use crate::config::spec::Server;
+use crate::hints;
 use crate::lsp::diagnostics::Known;
 use crate::lsp::health;
+use crate::lsp::manager::Unavailable;
 use crate::lsp::process::sandbox::{self, Enforced};
 use crate::lsp::view::View;
 
@@ -64,6 +66,9 @@ pub struct DoctorServer {
     /// The command that installs it, where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
+    /// The same with our own installer: pinned, and nothing of the system is touched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub installer: Option<String>,
 }
 
 impl DoctorServer {
@@ -154,12 +159,22 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
         findings: Vec::new(),
         probe: None,
         install: None,
+        installer: None,
     };
     let located = match context.manager.locate(key, &subject.path) {
         Ok(located) => located,
         Err(why) => {
-            report.findings.push(DoctorFinding { message: why.to_string(), fix: None });
+            // That it is not installed is told by its absence; what keeps one of the project from being used is not.
+            if !matches!(&why, Unavailable::Missing { searched, .. } if !searched.contains("lsp-tools trust"))
+            {
+                report.findings.push(DoctorFinding { message: why.to_string(), fix: None });
+            }
             report.install = context.install_command(key);
+            report.installer = context.installer(key, server.first_language());
+            if report.install.is_none() {
+                let message = hints::advice(key, spec).sentence;
+                report.findings.push(DoctorFinding { message, fix: None });
+            }
             return report;
         }
     };

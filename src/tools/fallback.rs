@@ -138,9 +138,13 @@ pub fn refusal(status: &ServerStatus) -> ToolError {
         ServerState::Unsupported => ErrorCode::Unsupported,
         ServerState::Crashed | ServerState::Ready | ServerState::Indexing => ErrorCode::ServerFailed,
     };
-    let detail = status.detail.clone().unwrap_or_else(|| format!("{} did not answer", status.server));
+    let detail = match &status.detail {
+        Some(_) if status.state == ServerState::Missing && !status.server.is_empty() => status.absence(),
+        Some(detail) => detail.clone(),
+        None => format!("{} did not answer", status.server),
+    };
     let error = ToolError::new(code, detail);
-    match &status.install {
+    match status.install_commands() {
         Some(install) => error.with_hint(format!("install it with: {install}")),
         None => error,
     }

@@ -418,6 +418,7 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
         state: ServerState::Missing,
         detail: Some("there are no files of a language with a server".to_owned()),
         install: None,
+        installer: None,
         waited_ms: 0,
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };

@@ -280,7 +280,7 @@ impl Context {
                 Err(status) => status,
                 Ok(session) if !session.offers_anywhere("workspace/symbol") => {
                     let mut status = self.status(server, subject, ServerState::Unsupported, started);
-                    status.detail = Some(self.cannot(server, &subject, "workspace/symbol"));
+                    status.detail = Some(self.cannot(server, subject, "workspace/symbol"));
                     status
                 }
                 Ok(session) => {

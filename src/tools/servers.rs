@@ -68,6 +68,9 @@ pub struct ServerRow {
     /// The command that installs it, where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
+    /// The same with our own installer: pinned, and nothing of the system is touched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub installer: Option<String>,
 }
 
 /// `lsp_servers`.
@@ -118,6 +121,7 @@ fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {
         restarts: None,
         detail: None,
         install: None,
+        installer: None,
     }
 }
 
@@ -133,6 +137,7 @@ fn resting(context: &Context, server: &PresentServer<'_>) -> ServerRow {
             let missing = matches!(why, Unavailable::Missing { .. });
             let mut row = blank(server, if missing { RunState::Missing } else { RunState::Disabled });
             row.install = missing.then(|| context.install_command(server.key)).flatten();
+            row.installer = missing.then(|| context.installer(server.key, server.first_language())).flatten();
             row.detail = Some(why.to_string());
             row
         }

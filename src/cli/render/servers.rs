@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 
+use crate::hints;
 use crate::tools::servers::{RunState, ServerRow, ServersOutput};
 
 use super::look::{BAD, BOLD, DIM, GOOD, WARN};
@@ -33,7 +34,8 @@ pub fn render(output: &ServersOutput, look: &Look) -> String {
         .servers
         .iter()
         .filter_map(|row| {
-            let command = Cell::new(escape::words(row.install.as_deref()?), BOLD);
+            let command = hints::commands(row.install.as_deref()?, row.installer.as_ref());
+            let command = Cell::new(escape::words(&command), BOLD);
             Some(vec![Cell::plain(escape::words(&row.server)), command])
         })
         .collect();
@@ -110,6 +112,7 @@ mod tests {
             restarts: Some(0),
             detail: None,
             install: None,
+            installer: None,
         };
         let missing = ServerRow {
             languages: vec!["bash".into(), "zsh".into()],
@@ -125,6 +128,7 @@ mod tests {
             restarts: None,
             detail: Some("not on PATH\x1b[2J".into()),
             install: Some("npm install -g bash-language-server".into()),
+            installer: Some("lsp-tools install shell".into()),
         };
         let output = ServersOutput {
             ok: true,
@@ -137,7 +141,7 @@ python     12     pylsp                 ready    4242  61.4 MB  3.2 ms  8.1 ms  
 bash, zsh  1      bash-language-server  missing                                                       not on PATH\\u{1b}[2J
 
 to install what is missing:
-bash-language-server  npm install -g bash-language-server
+bash-language-server  npm install -g bash-language-server (or: lsp-tools install shell)
 
 pylsp finds little
 ";
