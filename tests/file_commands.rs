@@ -106,7 +106,7 @@ fn json_is_the_tools_own_answer_and_nothing_else() {
         assert_eq!(answer(&output), call(tool, arguments), "{command:?}");
     }
     let failed = run(&project, &["read", "gone.txt", "--format", "json"]);
-    assert_eq!((failed.status.code(), answer(&failed)["code"].clone()), (Some(1), json!("not_found")));
+    assert_eq!((failed.status.code(), answer(&failed)["code"].clone()), (Some(2), json!("not_found")));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn write_and_patch_take_what_is_piped_in() {
     assert_eq!(project.read("notes.txt"), "1\ntwo\n");
     let again = fed(&project, &["patch", "-"], patch.as_bytes());
     assert_eq!((again.status.code(), out(&again)), (Some(1), ""), "{again:?}");
-    assert_eq!(run(&project, &["patch", "gone.diff"]).status.code(), Some(1));
+    assert_eq!(run(&project, &["patch", "gone.diff"]).status.code(), Some(2));
 }
 
 #[test]

@@ -4,10 +4,12 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Command;
 
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::servers::ServerRow;
+use lsp_tools::tools::target::Target;
 use serde_json::Value;
 
 use support::{Project, real_servers};
@@ -186,9 +188,22 @@ fn a_src_layout_is_resolved_as_the_command_line_of_the_server_does_it() {
         theirs.sort();
         assert_eq!(ours, theirs, "{server}");
         assert_eq!(ours[0].2, "reportCallIssue", "{server} sees the call with an argument too few");
-        let used = json(project.command(Some(&prefix)), &["references", "src/acme/core.py:fetch"]);
-        assert_eq!(used["count"], 3, "{server}: {used}");
+        let used = references(&project, &prefix);
+        assert_eq!(used, ["src/acme/core.py", "tests/test_core.py", "tests/test_core.py"], "{server}");
     }
+}
+
+/// The files in which `fetch` stands, by a server that has the project's files.
+fn references(project: &Project, prefix: &Path) -> Vec<String> {
+    let target = || Target::NameInFile { path: "src/acme/core.py".into(), name: "fetch".to_owned() };
+    let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let runtime = Runtime::open_with(options, project.folders(Some(prefix))).unwrap();
+        runtime.check(Vec::new(), None, 100).await.unwrap();
+        let found = runtime.references(target(), 100).await.unwrap();
+        runtime.shutdown().await;
+        found.output.locations.into_iter().map(|place| place.path).collect()
+    })
 }
 
 #[test]
@@ -272,4 +287,72 @@ fn a_missing_server_is_said_once_of_the_language_that_was_asked_about() {
         "the command of the server's own documents"
     );
     assert_eq!(status["installer"], "lsp-tools install python");
+}
+
+#[test]
+fn a_file_or_name_that_is_not_there_is_a_wrong_call_and_not_a_problem_found() {
+    let project = Project::new([("a.py", "def greet():\n    pass\n"), ("sub/b.py", "x = 1\n")]);
+    for words in [
+        &["check", "nofile.py"][..],
+        &["hover", "nofile.py:1:1"],
+        &["hover", "a.py:1:zzz"],
+        &["check", "--workspace", "/nonexistent"],
+        &["install", "klingon"],
+        &["check", "--costs", "nofile.json"],
+        &["symbols", "./sub"],
+        &["init"],
+    ] {
+        let (error, code) = said(&project, words);
+        assert_eq!(code, Some(2), "{words:?}: {error:?}");
+    }
+    let (error, _) = said(&project, &["install", "klingon"]);
+    assert_eq!(error, ["error: no server and no language with a server is called `klingon`"]);
+    let (error, _) = said(&project, &["install", "pyrigth"]);
+    assert_eq!(error[1], " hint: did you mean `pyright`?");
+    assert_eq!(said(&project, &["definition", "no_such_name"]).1, Some(1), "looked for, and there is none");
+}
+
+#[test]
+fn nothing_is_renamed_to_what_cannot_be_a_name() {
+    let project = Project::new([("a.py", "def greet():\n    pass\n")]);
+    for (name, why) in
+        [("not valid", "it is no identifier"), ("class", "it is a keyword of python"), ("1st", "it is no")]
+    {
+        let (error, code) = said(&project, &["rename", "a.py:1:greet", name]);
+        let told = error
+            .iter()
+            .any(|line| line.starts_with(&format!("error: nothing can be called `{name}`: {why}")));
+        assert!(told && code == Some(2), "{error:?}");
+    }
+}
+
+#[test]
+fn edits_name_files_as_they_are_named_from_the_callers_folder() {
+    let project = Project::new([("sub/deep/a.txt", "one\n"), (".git/HEAD", "ref: refs/heads/main\n")]);
+    let run = |words: &[&str]| {
+        let mut command = project.command(None);
+        let output = command.current_dir(project.path("sub")).args(words).output().expect("lsp-tools");
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    run(&["edit", "deep/a.txt", "--old", "one", "--new", "two"]);
+    let listed = run(&["undo", "--list"]);
+    assert!(listed.contains(" deep/a.txt") && !listed.contains("sub/deep"), "{listed}");
+    let moved = run(&["move", "deep/a.txt", "deep/b.txt"]);
+    assert!(!moved.lines().any(|line| line.starts_with("moved") && line.contains("sub/")), "{moved}");
+    run(&["edit", "deep/b.txt", "--old", "two", "--new", "three"]);
+}
+
+#[test]
+fn what_nothing_has_looked_at_is_counted_by_language() {
+    let project = Project::new([("a.css", "a{}"), ("b.css", "b{}"), ("x.html", "<p>"), ("a.py", "x = 1\n")]);
+    let (all, _) = said(&project, &["check"]);
+    let note = "note: 3 files were not checked: no server and no parser (css 2, html 1)";
+    assert!(all.iter().any(|line| line == note), "{all:?}");
+    assert!(
+        all.iter().any(|line| line.starts_with("warning: css, html and pylsp are not installed; ")),
+        "{all:?}"
+    );
+    let (one, _) = said(&project, &["check", "a.css"]);
+    assert!(one.contains(&"note: a.css was not checked: no server and no parser".to_owned()), "{one:?}");
 }

@@ -151,13 +151,14 @@ pub fn of_result(result: &ToolResult) -> Status {
 
 /// The status of a failed call.
 pub fn of_error(error: &ToolError) -> Status {
-    of_code(error.code)
+    if error.nothing { Status::Unpleasant } else { of_code(error.code) }
 }
 
 fn of_code(code: ErrorCode) -> Status {
     match code {
-        ErrorCode::NotFound | ErrorCode::PatchMismatch => Status::Unpleasant,
-        ErrorCode::UnknownTool
+        ErrorCode::PatchMismatch => Status::Unpleasant,
+        ErrorCode::NotFound
+        | ErrorCode::UnknownTool
         | ErrorCode::InvalidArgs
         | ErrorCode::OutsideWorkspace
         | ErrorCode::NotText
@@ -289,7 +290,7 @@ mod tests {
             (ErrorCode::UnknownTool, 2),
             (ErrorCode::InvalidArgs, 2),
             (ErrorCode::OutsideWorkspace, 2),
-            (ErrorCode::NotFound, 1),
+            (ErrorCode::NotFound, 2),
             (ErrorCode::NotText, 2),
             (ErrorCode::TooLarge, 2),
             (ErrorCode::Conflict, 4),
@@ -304,5 +305,6 @@ mod tests {
         for (code, expected) in cases {
             assert_eq!(of_error(&ToolError::new(code, "x")).code(), expected, "{code:?}");
         }
+        assert_eq!(of_error(&ToolError::nothing("no symbol is called x")), Status::Unpleasant);
     }
 }

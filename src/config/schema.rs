@@ -214,5 +214,5 @@ pub(super) fn leave_out(table: &mut Table, fields: &[Field], file: &str) -> Vec<
 /// The sentence for something that does not count for want of trust.
 pub(super) fn untrusted(what: &str) -> String {
     let what = printable(what);
-    format!("{what} does not count, because this project is not trusted; `lsp-tools trust` changes that")
+    format!("{what} is ignored, because this project is not trusted; `lsp-tools trust` changes that")
 }

@@ -10,6 +10,7 @@ use crate::config::Catalogue;
 use crate::config::spec::Language;
 use crate::lsp::install::{InstallError, Installer, Progress};
 use crate::lsp::progress::ProgressEvent;
+use crate::text::nearest;
 
 /// What became of one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -102,13 +103,12 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
         }
     }
     let known = catalogue.servers.keys().chain(catalogue.languages.keys());
-    let nearest = known.min_by_key(|known| strsim::damerau_levenshtein(known, name));
     let error = ToolError::new(
         ErrorCode::NotFound,
         format!("no server and no language with a server is called `{name}`"),
     );
-    Err(match nearest {
-        Some(nearest) => error.with_hint(format!("the nearest name is `{nearest}`")),
+    Err(match nearest(name, known.map(String::as_str)) {
+        Some(near) => error.with_hint(format!("did you mean `{near}`?")),
         None => error,
     })
 }

@@ -195,10 +195,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     let server_status = match statuses.first() {
         Some(status) => status.clone(),
         None => {
-            return Err(ToolError::new(
-                ErrorCode::NotFound,
-                "this workspace has no files of a known language",
-            ));
+            return Err(ToolError::nothing("this workspace has no files of a known language"));
         }
     };
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };

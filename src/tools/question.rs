@@ -267,8 +267,7 @@ impl Context {
         match found.as_slice() {
             [] => {
                 let error = format!("no symbol in this workspace is called `{name}`");
-                Err(ToolError::new(ErrorCode::NotFound, error)
-                    .with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
+                Err(ToolError::nothing(error).with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
             }
             [(FileRef::Inside(path), position)] => {
                 Ok(Target::Position { path: self.workspace.absolute(path), position: *position })

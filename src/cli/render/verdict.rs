@@ -49,7 +49,8 @@ fn reliance<T>(answer: &Answer<T>, look: &Look) -> Vec<String> {
     let main = [&answer.server_status];
     let mut blamed: Vec<&ServerStatus> =
         answer.servers.iter().filter(|status| status.state != ServerState::Ready).collect();
-    if blamed.is_empty() || answer.verdict == Verdict::Hints {
+    let absent = blamed.iter().all(|status| status.state == ServerState::Missing);
+    if blamed.is_empty() || answer.verdict == Verdict::Hints && !absent {
         blamed = main.to_vec();
     }
     let warning = look.paint(WARN, "warning:");

@@ -336,7 +336,7 @@ fn an_untrusted_project_adds_no_server_and_changes_no_launch_field() {
     );
     assert_eq!(
         left_out[5],
-        "`server.evil` of `servers.toml` does not count, because this project is not trusted; `lsp-tools trust` changes that"
+        "`server.evil` of `servers.toml` is ignored, because this project is not trusted; `lsp-tools trust` changes that"
     );
 
     let trusted = load(Origin::Project { trusted: true }, text).unwrap();
