@@ -156,7 +156,7 @@ fn links_that_lead_nowhere_or_out_are_refused() {
     assert_eq!(project.log().starts(), 0, "no server is started for them");
     for (link, sentence, code) in [
         ("loop.scr", "`loop.scr` cannot be followed: its symbolic links lead in a circle", 2),
-        ("dangling.scr", "there is no file `dangling.scr`", 1),
+        ("dangling.scr", "there is no file `dangling.scr`", 2),
     ] {
         for arguments in [["hover".to_owned(), format!("{link}:1:1")], ["check".to_owned(), link.to_owned()]]
         {

@@ -356,3 +356,28 @@ fn what_nothing_has_looked_at_is_counted_by_language() {
     let (one, _) = said(&project, &["check", "a.css"]);
     assert!(one.contains(&"note: a.css was not checked: no server and no parser".to_owned()), "{one:?}");
 }
+
+#[test]
+fn what_the_set_up_of_a_project_lacks_is_one_line() {
+    let project = Project::new([
+        ("CMakeLists.txt", "project(a C)\n"),
+        ("a.c", "int main(void) { return 0; }\n"),
+        ("web/package.json", r#"{"dependencies": {"zod": "^3"}}"#),
+        ("web/a.ts", "export const x = 1;\n"),
+    ]);
+    let servers = real_servers(&["clangd", "typescript-language-server"]);
+    let set_up = || {
+        let answer = json(project.command(Some(&servers)), &["check"]);
+        let told: Vec<String> = notes(&answer).into_iter().map(ToOwned::to_owned).collect();
+        told.into_iter()
+            .filter(|note| note.contains("; run: ") || note.contains("is made by: "))
+            .collect::<Vec<_>>()
+    };
+    let both = set_up();
+    assert!(both.len() == 2, "{both:?}");
+    assert!(both[0].starts_with("web: the packages of package.json are not installed"), "{both:?}");
+    assert!(both[1].ends_with("cmake -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"), "{both:?}");
+    project.write("build/compile_commands.json", "[]");
+    project.write("node_modules/.keep", "");
+    assert_eq!(set_up(), [""; 0], "packages of all parts may lie in the root");
+}

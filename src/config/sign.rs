@@ -7,7 +7,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 /// No file of settings that is looked into has more bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// A file in a project's root, and the section in it that counts: `pyrightconfig.json`, `pyproject.toml#tool.pyright`,
+/// A file or folder in a project's root, and the section in it that counts: `pyrightconfig.json`, `pyproject.toml#tool.pyright`,
 /// `setup.cfg#pycodestyle`.
 ///
 /// A section is a path of keys, with dots between them, in TOML and JSON; elsewhere a line `[section]`.
@@ -36,7 +36,7 @@ impl Sign {
     /// Whether `root` has it. A file that cannot be read, or is not what its name says, configures nothing.
     pub fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };
-        let Some(section) = &self.section else { return workspace.stamp(&path).is_ok() };
+        let Some(section) = &self.section else { return workspace.absolute(&path).exists() };
         let Ok(file) = workspace.read_text_up_to(&path, MOST_BYTES) else { return false };
         has_section(&self.file, &file.text, section)
     }
@@ -76,6 +76,8 @@ mod tests {
         write("package.json", r#"{"eslintConfig": {"rules": {}}}"#);
         write("broken.toml", "[tool.pyright\n");
         write("empty.cfg", "");
+        std::fs::create_dir_all(folder.path().join("build/sub")).unwrap();
+        write("build/x.json", "{}");
         let workspace = Workspace::open(folder.path()).unwrap();
         let has = |text: &str| sign(text).is_in(&workspace, &WorkspacePath::root());
         for there in [
@@ -85,6 +87,8 @@ mod tests {
             "setup.cfg#pycodestyle",
             "package.json#eslintConfig.rules",
             "empty.cfg",
+            "build",
+            "build/x.json",
         ] {
             assert!(has(there), "{there}");
         }

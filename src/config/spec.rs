@@ -100,6 +100,9 @@ pub struct Server {
     /// Answer to `workspace/configuration`, by section, and the content of `workspace/didChangeConfiguration`.
     #[serde(default)]
     pub settings: toml::Table,
+    /// What a project may lack for its answers to be whole.
+    #[serde(default)]
+    pub set_up: Vec<SetUp>,
     /// Settings that hold below those while the root has no sign of a configuration of their own.
     #[serde(default)]
     pub settings_unless: Vec<SettingsUnless>,
@@ -195,6 +198,28 @@ pub struct SettingsUnless {
     pub configured_by: Vec<Sign>,
     /// The settings.
     pub settings: toml::Table,
+}
+
+/// Something that a project of a kind needs and may not have yet.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SetUp {
+    /// The signs of such a project.
+    #[serde(rename = "where")]
+    pub of: Vec<Sign>,
+    /// The signs that it is there, in the root or a folder above it.
+    pub unless: Vec<Sign>,
+    /// What is lost without it, and the command that makes it.
+    pub message: String,
+}
+
+impl SetUp {
+    /// Whether the project at `root` needs it and does not have it.
+    pub fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
+        let is_there = |folder: &WorkspacePath| self.unless.iter().any(|sign| sign.is_in(workspace, folder));
+        let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+        self.of.iter().any(|sign| sign.is_in(workspace, root)) && !folders.any(|folder| is_there(&folder))
+    }
 }
 
 impl Server {

@@ -43,6 +43,7 @@ pub(super) const SERVER: &[Field] = &[
     launch("install", Record(INSTALL)),
     launch("settings", Free),
     launch("settings-unless", Records(SETTINGS_UNLESS)),
+    launch("set-up", Records(SET_UP)),
     plain("asks-for-settings", Flag),
     launch("initialization-options", Free),
     plain("position-encoding", Choice(&["utf-8", "utf-16", "utf-32"])),
@@ -65,6 +66,8 @@ pub(super) const FEATURES: &[Field] =
 pub(super) const QUESTIONS: &[&str] = &["calls", "types", "implementation", "declaration", "type-definition"];
 
 pub(super) const FOR_MORE: &[Field] = &[plain("finds", Text), plain("servers", Texts)];
+
+pub(super) const SET_UP: &[Field] = &[plain("where", Texts), plain("unless", Texts), plain("message", Text)];
 
 pub(super) const SETTINGS_UNLESS: &[Field] = &[plain("configured-by", Texts), launch("settings", Free)];
 
@@ -155,6 +158,7 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::Server>(), keys(SERVER));
         assert_eq!(sorted::<spec::Features>(), keys(FEATURES));
         assert_eq!(sorted::<spec::ForMore>(), keys(FOR_MORE));
+        assert_eq!(sorted::<spec::SetUp>(), keys(SET_UP));
         assert_eq!(sorted::<spec::SettingsUnless>(), keys(SETTINGS_UNLESS));
         assert_eq!(sorted::<spec::Install>(), keys(INSTALL));
         assert_eq!(sorted::<spec::DiagnosticsRule>(), keys(DIAGNOSTICS));

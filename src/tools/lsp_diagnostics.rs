@@ -407,6 +407,7 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
         })
         .collect();
     let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), unchecked(&reports), Vec::new());
+    notes.extend(context.set_up_notes_of(&reports));
     for report in reports {
         for status in report.statuses {
             merge_status(&mut statuses, status);

@@ -72,6 +72,7 @@ pub mod resolve_library_id;
 pub mod result;
 pub mod schema;
 pub mod servers;
+pub mod set_up;
 pub mod shard;
 pub mod shell;
 pub mod skill;

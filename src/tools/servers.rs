@@ -103,7 +103,11 @@ pub async fn run(context: &Context) -> ServersOutput {
 /// What is to be known of the servers of all languages here, beside their states.
 pub fn notes(context: &Context) -> Vec<String> {
     let subjects = context.present_languages().into_iter().map(Subject::from);
-    subjects.flat_map(|subject| context.speaker_notes(&subject)).collect()
+    let mut notes: Vec<String> = subjects.flat_map(|subject| context.speaker_notes(&subject)).collect();
+    for server in context.present_servers() {
+        notes.extend(context.set_up_notes(server.key, &server.example().path));
+    }
+    notes
 }
 
 fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {
