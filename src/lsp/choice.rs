@@ -1,7 +1,7 @@
 //! Which of a language's servers run: an installed one before one that is not, and of the installed ones what the project
 //! configures, then what the catalogue ranks best. Looks at files only; starts nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::locate::{self, Places};
@@ -14,14 +14,26 @@ use crate::workspace::WorkspacePath;
 pub struct Choice<'a> {
     catalogue: &'a Catalogue,
     places: Places<'a>,
-    /// Whether servers may start that run code of the project.
-    trusted: bool,
+    /// The servers among the alternatives that are there and may start.
+    installed: BTreeSet<&'a str>,
 }
 
 impl<'a> Choice<'a> {
-    /// Chooses among the servers of `catalogue` for the workspace of `places`.
+    /// Looks at what is there of the servers of `catalogue` for the workspace of `places`; `trusted` tells whether servers may
+    /// start that run code of the project.
     pub fn new(catalogue: &'a Catalogue, places: Places<'a>, trusted: bool) -> Self {
-        Self { catalogue, places, trusted }
+        let open = catalogue.languages.values().filter(|language| is_open(language));
+        // Several languages share a server, which is looked for once.
+        let keys: BTreeSet<&str> =
+            open.flat_map(|language| &language.alternatives).map(String::as_str).collect();
+        let is_there = |key: &&str| {
+            catalogue.servers.get(*key).is_some_and(|server| {
+                let may_start = !server.disabled && (trusted || !server.runs_project_code);
+                may_start && locate::locate(key, server, &places).is_ok()
+            })
+        };
+        let installed = keys.into_iter().filter(is_there).collect();
+        Self { catalogue, places, installed }
     }
 
     /// The keys of the servers that run for each language of which what is installed decides.
@@ -31,19 +43,17 @@ impl<'a> Choice<'a> {
     }
 
     /// The files and folders whose change can lead to another choice; they need not be there.
-    pub fn watched(&self) -> Vec<PathBuf> {
-        let mut watched = locate::folders(&self.places);
-        for language in self.catalogue.languages.values().filter(|language| is_open(language)) {
-            for (key, server) in language.alternatives.iter().filter_map(|key| self.server(key)) {
-                watched.push(locate::prefix(self.places.data, key));
-                let signs = server.configured_by.iter().map(Sign::file);
-                let markers = server.root_markers.iter().filter(|_| server.root_required);
-                let names = signs.chain(markers.map(String::as_str));
-                watched.extend(names.map(|name| self.places.workspace.root().join(name)));
-            }
+    pub fn watched(catalogue: &Catalogue, places: &Places<'_>) -> BTreeSet<PathBuf> {
+        let mut watched = BTreeSet::from_iter(locate::folders(places));
+        let open = catalogue.languages.values().filter(|language| is_open(language));
+        for key in open.flat_map(|language| &language.alternatives) {
+            let Some(server) = catalogue.servers.get(key) else { continue };
+            watched.insert(locate::prefix(places.data, key));
+            let signs = server.configured_by.iter().map(Sign::file);
+            let markers = server.root_markers.iter().filter(|_| server.root_required);
+            let names = signs.chain(markers.map(String::as_str));
+            watched.extend(names.map(|name| places.workspace.root().join(name)));
         }
-        watched.sort();
-        watched.dedup();
         watched
     }
 
@@ -55,10 +65,10 @@ impl<'a> Choice<'a> {
     fn servers_of(&self, language: &'a Language) -> Vec<String> {
         let known = language.alternatives.iter().filter_map(|key| self.server(key));
         let (navigating, joining): (Vec<_>, Vec<_>) = known
-            .filter(|(key, server)| self.can_start(key, server))
+            .filter(|(key, _)| self.installed.contains(key))
             .partition(|(_, server)| server.features.navigation);
         let mut servers = language.servers.clone();
-        // The sort is stable: of several that are configured, and of several that are not, the best stays first.
+        // Of several that are configured, and of several that are not, the first is the best.
         let best = navigating.into_iter().min_by_key(|(_, server)| !self.is_configured(server));
         if let (Some((best, _)), Some(first)) = (best, servers.first_mut()) {
             best.clone_into(first);
@@ -69,10 +79,6 @@ impl<'a> Choice<'a> {
             }
         }
         servers
-    }
-
-    fn can_start(&self, key: &str, server: &Server) -> bool {
-        (self.trusted || !server.runs_project_code) && locate::locate(key, server, &self.places).is_ok()
     }
 
     fn is_configured(&self, server: &Server) -> bool {

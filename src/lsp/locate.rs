@@ -84,6 +84,10 @@ pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
 
 /// The folders below `prefix` that hold programs; those that are there.
 pub fn program_folders(prefix: &Path) -> Vec<PathBuf> {
+    // Most servers are not there, and all are looked for.
+    if !prefix.is_dir() {
+        return Vec::new();
+    }
     let folders = ["venv/bin", "npm/node_modules/.bin", "cargo/bin", "go/bin", "gem/bin", "dotnet"];
     folders.iter().map(|folder| prefix.join(folder)).filter(|folder| folder.is_dir()).collect()
 }

@@ -1,6 +1,6 @@
 //! Which servers run for the languages of which what is installed decides, and whether that may be another by now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::reopen::{Stamp, stamp};
@@ -13,7 +13,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 #[derive(Debug)]
 pub(super) struct Chosen {
     servers: BTreeMap<String, Vec<String>>,
-    watched: Vec<PathBuf>,
+    watched: BTreeSet<PathBuf>,
     stamps: Vec<Option<Stamp>>,
 }
 
@@ -32,11 +32,10 @@ impl Chosen {
             may_run: &may_run,
             path: std::env::var_os("PATH"),
         };
-        let choice = Choice::new(&config.catalogue, places, trusted);
-        let watched = choice.watched();
+        let watched = Choice::watched(&config.catalogue, &places);
         // Before the look: what changes meanwhile is looked at once more.
         let stamps = watched.iter().map(stamp).collect();
-        Self { servers: choice.made(), watched, stamps }
+        Self { servers: Choice::new(&config.catalogue, places, trusted).made(), watched, stamps }
     }
 
     /// Makes the catalogue run these servers.
