@@ -72,7 +72,7 @@ fn read_prints_the_file_or_the_lines_that_were_asked_for() {
 #[test]
 fn read_says_what_is_wrong_with_what_was_given() {
     let project = project();
-    for (given, status) in [("gone.txt", 1), ("notes.txt:0", 2), ("notes.txt:3-2", 2), ("../config/x", 2)] {
+    for (given, status) in [("gone.txt", 2), ("notes.txt:0", 2), ("notes.txt:3-2", 2), ("../config/x", 2)] {
         let output = run(&project, &["read", given]);
         expect(&output, status, "");
         assert!(err(&output).starts_with("error: "), "{given}: {output:?}");
@@ -106,7 +106,7 @@ fn json_is_the_tools_own_answer_and_nothing_else() {
         assert_eq!(answer(&output), call(tool, arguments), "{command:?}");
     }
     let failed = run(&project, &["read", "gone.txt", "--format", "json"]);
-    assert_eq!((failed.status.code(), answer(&failed)["code"].clone()), (Some(1), json!("not_found")));
+    assert_eq!((failed.status.code(), answer(&failed)["code"].clone()), (Some(2), json!("not_found")));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn an_edit_that_does_not_fit_changes_nothing() {
     for (arguments, status) in [
         (&["edit", "notes.txt", "--old", "three", "--new", "3"][..], 1),
         (&["edit", "src/app.py", "--old", "greet", "--new", "meet"], 1),
-        (&["edit", "gone.txt", "--old", "a", "--new", "b"], 1),
+        (&["edit", "gone.txt", "--old", "a", "--new", "b"], 2),
         (&["edit", "notes.txt", "--old", "one"], 2),
         (&["edit", "notes.txt", "--old", "one", "--new", "a", "--new", "b"], 2),
         (&["write", "../outside.txt", "--content", "x"], 2),
@@ -228,7 +228,7 @@ fn write_and_patch_take_what_is_piped_in() {
     assert_eq!(project.read("notes.txt"), "1\ntwo\n");
     let again = fed(&project, &["patch", "-"], patch.as_bytes());
     assert_eq!((again.status.code(), out(&again)), (Some(1), ""), "{again:?}");
-    assert_eq!(run(&project, &["patch", "gone.diff"]).status.code(), Some(1));
+    assert_eq!(run(&project, &["patch", "gone.diff"]).status.code(), Some(2));
 }
 
 #[test]

@@ -136,6 +136,7 @@ pub fn of_result(result: &ToolResult) -> Status {
     let word = |key: &str| result.value.get(key).and_then(Value::as_str);
     match result.kind {
         ResultType::Denied | ResultType::Rejected => Status::Denied,
+        ResultType::Failure if result.nothing => Status::Unpleasant,
         ResultType::Failure => {
             let code = result.value.get("code").and_then(|code| ErrorCode::deserialize(code).ok());
             // A failure without a code is an answer: a command that ended with a status of its own.
@@ -151,13 +152,14 @@ pub fn of_result(result: &ToolResult) -> Status {
 
 /// The status of a failed call.
 pub fn of_error(error: &ToolError) -> Status {
-    of_code(error.code)
+    if error.nothing { Status::Unpleasant } else { of_code(error.code) }
 }
 
 fn of_code(code: ErrorCode) -> Status {
     match code {
-        ErrorCode::NotFound | ErrorCode::PatchMismatch => Status::Unpleasant,
-        ErrorCode::UnknownTool
+        ErrorCode::PatchMismatch => Status::Unpleasant,
+        ErrorCode::NotFound
+        | ErrorCode::UnknownTool
         | ErrorCode::InvalidArgs
         | ErrorCode::OutsideWorkspace
         | ErrorCode::NotText
@@ -187,6 +189,7 @@ mod tests {
             detail: None,
             install: None,
             hint: None,
+            installer: None,
             waited_ms: 0,
         };
         let (resolved, servers, notes) = (None, Vec::new(), Vec::new());
@@ -289,7 +292,7 @@ mod tests {
             (ErrorCode::UnknownTool, 2),
             (ErrorCode::InvalidArgs, 2),
             (ErrorCode::OutsideWorkspace, 2),
-            (ErrorCode::NotFound, 1),
+            (ErrorCode::NotFound, 2),
             (ErrorCode::NotText, 2),
             (ErrorCode::TooLarge, 2),
             (ErrorCode::Conflict, 4),
@@ -304,5 +307,6 @@ mod tests {
         for (code, expected) in cases {
             assert_eq!(of_error(&ToolError::new(code, "x")).code(), expected, "{code:?}");
         }
+        assert_eq!(of_error(&ToolError::nothing("no symbol is called x")), Status::Unpleasant);
     }
 }

@@ -100,7 +100,9 @@ fn with_runtime(parsed: Parsed, console: &Console) -> Result<Reply, ToolError> {
     let cwd =
         std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
     let input = match remote::client::ask(&parsed, &cwd, console) {
-        Outcome::Went(Ok(reply)) if is_due(&parsed.cli, console, &reply) && trusts(&parsed.cli, &cwd) => {
+        Outcome::Went(Ok(reply))
+            if is_due(&parsed.cli, &cwd, console, &reply) && trusts(&parsed.cli, &cwd) =>
+        {
             // The daemon follows what was agreed to just now.
             return match remote::client::ask(&parsed, &cwd, console) {
                 Outcome::Went(again) => again,
@@ -235,7 +237,7 @@ async fn ask(
         progress.finish().await;
     }
     let mut former = None;
-    if is_due(&cli, console, &replied)
+    if is_due(&cli, &cwd, console, &replied)
         && settled(&runtime).await
         && let Some(trusted) = runtime.reopened()?
     {
@@ -271,20 +273,22 @@ pub(super) struct Asked<'a> {
 pub(super) async fn reply(runtime: &Runtime, asked: Asked<'_>) -> Reply {
     let Asked { command, global, cwd, console, speech, input } = asked;
     // What is about to be installed need not be advised.
-    let advises = commands::asks_about_code(&command) && !global.install;
+    let about = commands::about_code(&command, cwd).filter(|_| !global.install);
     let hints = async {
-        if !advises {
-            return Vec::new();
-        }
+        let Some(about) = about else { return Vec::new() };
         let runtime = runtime.clone();
-        let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(speech)).await;
+        let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_about(&about, speech)).await;
         // A panic there has been told by the hook.
         hints.unwrap_or_default()
     };
     let paths = Paths::new(runtime.workspace().root(), cwd);
     let door = Door { runtime, cwd, paths: &paths, format: global.format, console, input };
     let (hints, mut reply) = tokio::join!(hints, commands::run(command, door));
-    let hints = hints.iter().map(|hint| escape::line(hint).into_owned());
+    let hints: Vec<String> = hints.iter().map(|hint| escape::line(hint).into_owned()).collect();
+    let says_it_again = |line: &String| {
+        hints.iter().filter_map(|hint| hint.split_once("run: ")).any(|(_, run)| line.ends_with(run))
+    };
+    reply.lines.retain(|line| !says_it_again(line));
     reply.lines.splice(0..0, hints);
     reply
 }

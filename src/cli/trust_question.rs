@@ -5,6 +5,7 @@
 //! of what was shown, so that it is asked about again only when it is something else; "never" is remembered for the project.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use super::approval::put;
 use super::args::{Cli, Command, Format};
@@ -32,9 +33,9 @@ enum Answer {
 }
 
 /// Whether to ask for trust after `reply`: it lacks something without it, it can be had anew, and somebody is there who reads it.
-pub fn is_due(cli: &Cli, console: &Console, reply: &Reply) -> bool {
+pub fn is_due(cli: &Cli, cwd: &Path, console: &Console, reply: &Reply) -> bool {
     let changes = matches!(cli.command, Command::Edits(_));
-    commands::asks_about_code(&cli.command)
+    commands::about_code(&cli.command, cwd).is_some()
         && !changes
         && cli.global.format == Format::Text
         && reply.lines.iter().any(|line| line.contains(COMMAND))

@@ -76,12 +76,13 @@ impl Catalogue {
         let built_in = Layer::new(Origin::BuiltIn, BUILT_IN_FILE, BUILT_IN_TEXT);
         let mut merged: Table = toml::from_str(BUILT_IN_TEXT)
             .map_err(|error| ConfigError::Invalid(vec![built_in.problem(0, error.to_string())]))?;
-        let mut left_out = Vec::new();
+        let (mut left_out, mut named) = (Vec::new(), Vec::new());
         for layer in layers {
             let mut table = layer.read(CATALOGUE)?;
             if layer.origin == (Origin::Project { trusted: false }) {
                 left_out.extend(distrust(layer, &mut table, &merged));
             }
+            named.extend(with_servers(&table));
             merge(&mut merged, table);
         }
         name_by_key(&mut merged);
@@ -89,10 +90,15 @@ impl Catalogue {
         if !problems.is_empty() {
             return Err(ConfigError::Invalid(problems));
         }
-        let words: Words = merged.try_into().map_err(|error: toml::de::Error| {
+        let mut words: Words = merged.try_into().map_err(|error: toml::de::Error| {
             let last = layers.last().unwrap_or(&built_in);
             ConfigError::Invalid(vec![last.problem(0, error.message().to_owned())])
         })?;
+        for language in named {
+            if let Some(language) = words.language.get_mut(&language) {
+                language.fixed = true;
+            }
+        }
         Ok(Loaded { catalogue: words.into(), left_out })
     }
 
@@ -118,7 +124,7 @@ impl Catalogue {
 
     /// The servers that run for a language by default, the navigating one first, with their keys; disabled ones do not run.
     pub fn servers_for(&self, language: &str) -> Vec<(&str, &Server)> {
-        let keys = self.languages.get(language).map_or(&[][..], |language| &language.servers);
+        let keys = self.languages.get(language).map_or(&[][..], Language::running);
         keys.iter()
             .filter_map(|key| self.servers.get_key_value(key))
             .filter(|(_, server)| !server.disabled)
@@ -150,6 +156,12 @@ fn distrust(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
         }
     }
     sentences
+}
+
+/// The keys of the languages whose servers `table` names.
+fn with_servers(table: &Table) -> Vec<String> {
+    let languages = section(table, "language").into_iter().flatten();
+    languages.filter(|(_, language)| language.get("servers").is_some()).map(|(key, _)| key.clone()).collect()
 }
 
 /// A language or server without a name of its own is called by its key.
@@ -188,12 +200,16 @@ fn crossed(merged: &Table, layers: &[Layer]) -> Vec<Problem> {
             report(&["server", key, "languages", language], message);
         }
     }
+    let named = |language| {
+        ["servers", "alternatives"]
+            .map(|word| texts(language, word).into_iter().map(move |server| (word, server)))
+    };
     for (key, language) in languages {
-        for server in texts(language, "servers") {
+        for (word, server) in named(language).into_iter().flatten() {
             let Some(spec) = servers.get(server) else {
                 let suggestion = suggestion(server, &server_keys);
                 let message = format!("language `{key}` names the unknown server `{server}`{suggestion}");
-                report(&["language", key, "servers", server], message);
+                report(&["language", key, word, server], message);
                 continue;
             };
             let spoken = texts(spec, "languages");
@@ -201,7 +217,7 @@ fn crossed(merged: &Table, layers: &[Layer]) -> Vec<Problem> {
                 let spoken = listed(&spoken);
                 let message =
                     format!("language `{key}` names the server `{server}`, which speaks only {spoken}");
-                report(&["language", key, "servers", server], message);
+                report(&["language", key, word, server], message);
             }
         }
     }

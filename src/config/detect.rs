@@ -31,10 +31,15 @@ pub struct PresentLanguage {
     pub example: WorkspacePath,
 }
 
-/// The languages of the files in `workspace`, as git sees it, within `limits`. Of files without an extension, the first
+/// The languages of the files in a folder of `workspace`, as git sees it, within `limits`. Of files without an extension, the first
 /// 200 are opened for their first line, where they are no larger than 64 KiB.
-pub fn present_languages(catalogue: &Catalogue, workspace: &Workspace, limits: &WalkLimits) -> Presence {
-    let walk = workspace.files(&WorkspacePath::root(), limits);
+pub fn present_languages(
+    catalogue: &Catalogue,
+    workspace: &Workspace,
+    folder: &WorkspacePath,
+    limits: &WalkLimits,
+) -> Presence {
+    let walk = workspace.files(folder, limits);
     let mut first_lines_left = MOST_FIRST_LINES;
     let mut found: BTreeMap<&str, (usize, WorkspacePath)> = BTreeMap::new();
     for path in walk.files {
@@ -108,7 +113,8 @@ mod tests {
             (".gitignore", "/out\n"),
             ("out/generated.go", ""),
         ]);
-        let presence = present_languages(Catalogue::built_in(), &workspace, &limits(1_000));
+        let presence =
+            present_languages(Catalogue::built_in(), &workspace, &WorkspacePath::root(), &limits(1_000));
         let seen = presence
             .languages
             .iter()
@@ -121,7 +127,8 @@ mod tests {
     #[test]
     fn a_walk_that_was_cut_short_says_so() {
         let (_folder, workspace) = workspace(&[("a.py", ""), ("b.py", ""), ("c.py", "")]);
-        let presence = present_languages(Catalogue::built_in(), &workspace, &limits(2));
+        let presence =
+            present_languages(Catalogue::built_in(), &workspace, &WorkspacePath::root(), &limits(2));
         assert_eq!((presence.languages[0].files, presence.truncated), (2, true));
     }
 
@@ -130,7 +137,8 @@ mod tests {
         let names = (0..MOST_FIRST_LINES + 5).map(|number| format!("script{number:03}")).collect::<Vec<_>>();
         let files = names.iter().map(|name| (name.as_str(), "#!/bin/sh\n")).collect::<Vec<_>>();
         let (_folder, workspace) = workspace(&files);
-        let presence = present_languages(Catalogue::built_in(), &workspace, &limits(1_000));
+        let presence =
+            present_languages(Catalogue::built_in(), &workspace, &WorkspacePath::root(), &limits(1_000));
         assert_eq!(presence.languages[0].files, MOST_FIRST_LINES);
     }
 }

@@ -9,7 +9,7 @@ use super::folders::Folders;
 use super::launch::LaunchFields;
 use super::layer::{Layer, Origin};
 use super::settings::Settings;
-use super::trust::{Trust, TrustState};
+use super::trust::{Trust, TrustError, TrustState};
 
 const PROJECT_FOLDER: &str = ".lsp-tools";
 const SERVERS_FILE: &str = "servers.toml";
@@ -61,8 +61,16 @@ impl Config {
         let project_layer = |name| project.map_or(Ok(None), |project| project_file(project, name));
         let (mut servers, mut settings) = (project_layer(SERVERS_FILE)?, project_layer(SETTINGS_FILE)?);
         let mut launch = LaunchFields::of(servers.as_ref(), settings.as_ref())?;
+        let mut disbelieved = None;
         let state = match project {
-            Some(project) => trust.is_trusted(project, &launch)?,
+            Some(project) => match trust.is_trusted(project, &launch) {
+                // Nothing is trusted on the word of a file that others can write; what needs no trust goes on.
+                Err(error @ (TrustError::Foreign { .. } | TrustError::Open { .. })) => {
+                    disbelieved = Some(format!("{error}; until then this project is not trusted"));
+                    TrustState::Untrusted
+                }
+                state => state?,
+            },
             None => TrustState::Untrusted,
         };
         for layer in [&mut servers, &mut settings].into_iter().flatten() {
@@ -75,6 +83,7 @@ impl Config {
 
         let loaded = Catalogue::load(&servers.into_iter().flatten().collect::<Vec<_>>())?;
         let (mut catalogue, mut left_out) = (loaded.catalogue, loaded.left_out);
+        left_out.extend(disbelieved);
         let (mut settings, also_left_out) =
             Settings::load(&settings.into_iter().flatten().collect::<Vec<_>>(), &catalogue)?;
         settings.choose_servers(&mut catalogue);

@@ -24,6 +24,7 @@ mod load;
 mod mounts;
 mod schema;
 mod settings;
+mod sign;
 pub mod spec;
 mod state;
 mod trust;
@@ -43,5 +44,6 @@ pub use settings::{
     AuditSettings, BashSettings, ChatSettings, DaemonSettings, Deadlines, FetchSettings, LibraryDocsSettings,
     Limits, LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,
 };
+pub use sign::Sign;
 pub use state::{Locked, StateError, StateFolder, StateName};
 pub use trust::{Trust, TrustError, TrustState, Trusted};

@@ -376,7 +376,7 @@ fn told(state: &TrustState, name: &str, file: &str) -> Option<String> {
         TrustState::Trusted => None,
         TrustState::Untrusted => Some(untrusted(&what)),
         TrustState::Changed { what } => Some(printable(&format!(
-            "the MCP server `{name}` of `{file}` does not count: {}; `lsp-tools trust` shows what it would run now",
+            "the MCP server `{name}` of `{file}` is ignored: {}; `lsp-tools trust` shows what it would run now",
             what.join("; ")
         ))),
     }

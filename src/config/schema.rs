@@ -21,6 +21,8 @@ pub(super) enum Shape {
     /// A table of anything: it belongs to a server.
     Free,
     Choice(&'static [&'static str]),
+    /// A list of some of these words.
+    Choices(&'static [&'static str]),
     Record(&'static [Field]),
     /// A list of records.
     Records(&'static [Field]),
@@ -104,6 +106,11 @@ fn check_value(
                 slips.push((item.span().start, message));
             }
         }
+        (Shape::Choices(words), DeValue::Array(items)) => {
+            for item in items {
+                check_value(item.get_ref(), Shape::Choice(words), name, place, item.span().start, slips);
+            }
+        }
         (Shape::Choice(words), DeValue::String(given)) if !words.contains(&given.as_ref()) => {
             let nearest = suggestion(given, words);
             slips.push((at, format!("`{name}`{} cannot be `{given}`{nearest}", within(place))));
@@ -143,6 +150,7 @@ fn wanted(shape: Shape) -> String {
         Shape::TextsTable => "a table of lists of strings".to_owned(),
         Shape::Free | Shape::Record(_) | Shape::Named(_) => "a table".to_owned(),
         Shape::Choice(words) => format!("one of {}", listed(words)),
+        Shape::Choices(words) => format!("a list of some of {}", listed(words)),
         Shape::Records(_) => "a list of tables".to_owned(),
     }
 }
@@ -206,5 +214,5 @@ pub(super) fn leave_out(table: &mut Table, fields: &[Field], file: &str) -> Vec<
 /// The sentence for something that does not count for want of trust.
 pub(super) fn untrusted(what: &str) -> String {
     let what = printable(what);
-    format!("{what} does not count, because this project is not trusted; `lsp-tools trust` changes that")
+    format!("{what} is ignored, because this project is not trusted; `lsp-tools trust` changes that")
 }

@@ -144,7 +144,7 @@ pub struct Settings {
     pub library_docs: LibraryDocsSettings,
     /// Keys of servers that never run.
     pub disabled: Vec<String>,
-    /// By language, the keys of the servers that run instead of the catalogue's default, the navigating one first.
+    /// By language, the keys of the servers that run, whatever is installed, the navigating one first.
     pub prefer: BTreeMap<String, Vec<String>>,
     /// The record of calls.
     pub audit: AuditSettings,
@@ -427,6 +427,7 @@ impl Settings {
         for (language, preferred) in &self.prefer {
             if let Some(language) = catalogue.languages.get_mut(language) {
                 language.servers.clone_from(preferred);
+                language.fixed = true;
             }
             for server in preferred {
                 if let Some(server) = catalogue.servers.get_mut(server) {

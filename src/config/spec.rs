@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::layer::merge;
+use super::sign::Sign;
 use crate::text::Encoding;
+use crate::workspace::{Workspace, WorkspacePath};
 
 /// One language: how its files are known and which servers speak for it.
 #[derive(Debug, Clone, Deserialize)]
@@ -30,6 +33,23 @@ pub struct Language {
     /// Keys of the servers used by default, the first one navigates.
     #[serde(default)]
     pub servers: Vec<String>,
+    /// Keys of the servers that take the place of those where they are installed, the best first; those that do not navigate
+    /// join the one that does.
+    #[serde(default)]
+    pub alternatives: Vec<String>,
+    /// Settings name the servers, so what is installed has no say.
+    #[serde(skip)]
+    pub fixed: bool,
+    /// The servers that run instead of `servers`, by what is installed.
+    #[serde(skip)]
+    pub chosen: Option<Vec<String>>,
+}
+
+impl Language {
+    /// Keys of the servers that run, the first one navigates.
+    pub fn running(&self) -> &[String] {
+        self.chosen.as_deref().unwrap_or(&self.servers)
+    }
 }
 
 /// One language server: how it is found, started, installed, and what is known of its behaviour.
@@ -63,15 +83,29 @@ pub struct Server {
     /// Use the topmost marked folder instead of the nearest (Cargo workspaces, Gradle builds).
     #[serde(default)]
     pub root_topmost: bool,
+    /// What shows that a project wants this server.
+    #[serde(default)]
+    pub configured_by: Vec<Sign>,
     /// What it is asked for.
     #[serde(default)]
     pub features: Features,
+    /// Of the questions that many servers do not know, those that it answers, in the words of [`Question`].
+    #[serde(default)]
+    pub answers: Vec<Question>,
+    /// What people should know who have only this server, and what to install beside or instead.
+    pub for_more: Option<ForMore>,
     /// How it can be installed.
     #[serde(default)]
     pub install: Install,
     /// Answer to `workspace/configuration`, by section, and the content of `workspace/didChangeConfiguration`.
     #[serde(default)]
     pub settings: toml::Table,
+    /// What a project may lack for its answers to be whole.
+    #[serde(default)]
+    pub set_up: Vec<SetUp>,
+    /// Settings that hold below those while the root has no sign of a configuration of their own.
+    #[serde(default)]
+    pub settings_unless: Vec<SettingsUnless>,
     /// It asks for its settings (`workspace/configuration`) right after its start; what is told to it besides makes it begin anew.
     #[serde(default)]
     pub asks_for_settings: bool,
@@ -130,6 +164,78 @@ impl Default for Features {
     }
 }
 
+/// A question that many servers do not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// Who calls it, what it calls.
+    Calls,
+    /// What it derives from, what derives from it.
+    Types,
+    /// What implements it.
+    Implementation,
+    /// Where it is declared.
+    Declaration,
+    /// Where its type is defined.
+    TypeDefinition,
+}
+
+/// What a server that is only the first at hand lacks.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ForMore {
+    /// What it finds and does not find ("undefined names, but no type errors").
+    pub finds: String,
+    /// Keys of the servers to install for more.
+    pub servers: Vec<String>,
+}
+
+/// Settings that hold unless the project has its own.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SettingsUnless {
+    /// The signs of the project's own.
+    pub configured_by: Vec<Sign>,
+    /// The settings.
+    pub settings: toml::Table,
+}
+
+/// Something that a project of a kind needs and may not have yet.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SetUp {
+    /// The signs of such a project.
+    #[serde(rename = "where")]
+    pub of: Vec<Sign>,
+    /// The signs that it is there, in the root or a folder above it.
+    pub unless: Vec<Sign>,
+    /// What is lost without it, and the command that makes it.
+    pub message: String,
+}
+
+impl SetUp {
+    /// Whether the project at `root` needs it and does not have it.
+    pub fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
+        let is_there = |folder: &WorkspacePath| self.unless.iter().any(|sign| sign.is_in(workspace, folder));
+        let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+        self.of.iter().any(|sign| sign.is_in(workspace, root)) && !folders.any(|folder| is_there(&folder))
+    }
+}
+
+impl Server {
+    /// Its table for `root`, the settings that depend on the root's files decided.
+    pub fn configured_for(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
+        let mut settings = toml::Table::new();
+        for unless in &self.settings_unless {
+            if !unless.configured_by.iter().any(|sign| sign.is_in(workspace, root)) {
+                merge(&mut settings, unless.settings.clone());
+            }
+        }
+        merge(&mut settings, self.settings.clone());
+        Self { settings, ..self.clone() }
+    }
+}
+
 /// Install recipes by package manager, in the order in which they are tried.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -159,6 +265,14 @@ pub struct Install {
     pub advice: Option<String>,
     /// What to tell who must install by hand (system packages, downloads).
     pub manual: Option<String>,
+}
+
+impl Install {
+    /// Whether `lsp-tools install` can do it.
+    pub fn has_recipe(&self) -> bool {
+        let recipes = [&self.pip, &self.npm, &self.cargo, &self.go, &self.gem, &self.dotnet];
+        recipes.iter().any(|packages| !packages.is_empty())
+    }
 }
 
 /// How a server must be told of changes.

@@ -154,11 +154,14 @@ impl Trust {
     /// The store in the user's state folder, which need not be there yet.
     ///
     /// # Errors
-    /// When the store is there and cannot be believed: damaged, or writable by others.
+    /// When the store is there and cannot be read, or is damaged. One that others can write is seen again, and not believed, by
+    /// every question to it.
     pub fn open(folders: &Folders) -> Result<Self, TrustError> {
         let trust = Self { folder: folders.state.clone() };
-        trust.read()?;
-        Ok(trust)
+        match trust.read() {
+            Ok(_) | Err(TrustError::Foreign { .. } | TrustError::Open { .. }) => Ok(trust),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether `project` was trusted with exactly these launch fields, and each of their programs as it is now.

@@ -5,7 +5,9 @@
 //! `hollow` check, because it runs the server's command and shows a command to people, and so does every switch that
 //! turns a protection off, and every choice of which servers run.
 
-use super::schema::Shape::{Choice, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts};
+use super::schema::Shape::{
+    Choice, Choices, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts,
+};
 use super::schema::{Field, launch, plain};
 
 const HOUR_MS: u64 = 3_600_000;
@@ -21,6 +23,7 @@ pub(super) const LANGUAGE: &[Field] = &[
     plain("language-id", Text),
     plain("language-ids", TextTable),
     launch("servers", Texts),
+    launch("alternatives", Texts),
 ];
 
 pub(super) const SERVER: &[Field] = &[
@@ -33,9 +36,14 @@ pub(super) const SERVER: &[Field] = &[
     plain("root-markers", Texts),
     plain("root-required", Flag),
     plain("root-topmost", Flag),
+    launch("configured-by", Texts),
     plain("features", Record(FEATURES)),
+    plain("answers", Choices(QUESTIONS)),
+    launch("for-more", Record(FOR_MORE)),
     launch("install", Record(INSTALL)),
     launch("settings", Free),
+    launch("settings-unless", Records(SETTINGS_UNLESS)),
+    launch("set-up", Records(SET_UP)),
     plain("asks-for-settings", Flag),
     launch("initialization-options", Free),
     plain("position-encoding", Choice(&["utf-8", "utf-16", "utf-32"])),
@@ -53,6 +61,15 @@ pub(super) const SERVER: &[Field] = &[
 
 pub(super) const FEATURES: &[Field] =
     &[plain("navigation", Flag), plain("diagnostics", Flag), plain("format", Flag), plain("actions", Flag)];
+
+/// The words of [`super::spec::Question`].
+pub(super) const QUESTIONS: &[&str] = &["calls", "types", "implementation", "declaration", "type-definition"];
+
+pub(super) const FOR_MORE: &[Field] = &[plain("finds", Text), plain("servers", Texts)];
+
+pub(super) const SET_UP: &[Field] = &[plain("where", Texts), plain("unless", Texts), plain("message", Text)];
+
+pub(super) const SETTINGS_UNLESS: &[Field] = &[plain("configured-by", Texts), launch("settings", Free)];
 
 pub(super) const INSTALL: &[Field] = &[
     plain("pip", Texts),
@@ -141,6 +158,9 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::Language>(), keys(LANGUAGE));
         assert_eq!(sorted::<spec::Server>(), keys(SERVER));
         assert_eq!(sorted::<spec::Features>(), keys(FEATURES));
+        assert_eq!(sorted::<spec::ForMore>(), keys(FOR_MORE));
+        assert_eq!(sorted::<spec::SetUp>(), keys(SET_UP));
+        assert_eq!(sorted::<spec::SettingsUnless>(), keys(SETTINGS_UNLESS));
         assert_eq!(sorted::<spec::Install>(), keys(INSTALL));
         assert_eq!(sorted::<spec::DiagnosticsRule>(), keys(DIAGNOSTICS));
         assert_eq!(sorted::<spec::IdleSign>(), keys(IDLE));

@@ -9,6 +9,8 @@ use crate::config::spec::Server;
 pub struct Advice {
     /// The command to run; absent where only a person can install it.
     pub install: Option<String>,
+    /// Whether `lsp-tools install` can do it as well.
+    pub ours: bool,
     /// One sentence with the command or, without one, what to do.
     pub sentence: String,
 }
@@ -22,7 +24,7 @@ pub fn advice(key: &str, server: &Server) -> Advice {
         (None, None, Some(homepage)) => format!("{key} is not installed, see {homepage}"),
         (None, None, None) => format!("{key} is not installed, and no way to install it is known"),
     };
-    Advice { install, sentence }
+    Advice { install, ours: server.install.has_recipe(), sentence }
 }
 
 fn command(server: &Server) -> Option<String> {
@@ -78,12 +80,28 @@ impl Speech {
     }
 }
 
+/// The command of ours that installs what `name` means: a server, or those of a language.
+pub fn our_command(name: &str) -> String {
+    format!("lsp-tools install {name}")
+}
+
+/// Both ways to install a server, for people.
+pub fn commands(command: &str, ours: Option<&String>) -> String {
+    match ours {
+        Some(ours) if ours != command => format!("{command} (or: {ours})"),
+        _ => command.to_owned(),
+    }
+}
+
 /// The line printed at start for a language of the workspace whose server is missing.
 pub fn startup_line(language: &str, key: &str, server: &Server, speech: Speech) -> String {
     let advice = advice(key, server);
     let manual = server.install.manual.as_deref().or(server.homepage.as_deref());
     match (advice.install, speech) {
-        (Some(command), Speech::English) => format!("[LSP] {language}: {key} not installed, run: {command}"),
+        (Some(command), Speech::English) => {
+            let command = commands(&command, advice.ours.then_some(&our_command(language)));
+            format!("[LSP] {language}: {key} not installed, run: {command}")
+        }
         (Some(command), Speech::Chinese) => format!("[LSP] {language}: {key} 未安装，运行: {command}"),
         (None, Speech::English) => format!("[LSP] {language}: {}", advice.sentence),
         (None, Speech::Chinese) => {
@@ -106,7 +124,7 @@ mod tests {
         let pylsp = &Catalogue::built_in().servers["pylsp"];
         assert_eq!(
             startup_line("python", "pylsp", pylsp, Speech::English),
-            "[LSP] python: pylsp not installed, run: pip install python-lsp-server"
+            "[LSP] python: pylsp not installed, run: pip install python-lsp-server (or: lsp-tools install python)"
         );
         assert_eq!(
             startup_line("python", "pylsp", pylsp, Speech::Chinese),

@@ -33,6 +33,11 @@ pub struct Grammar {
     pub flat_types: bool,
 }
 
+/// Whether files of `language` can be parsed, so that names in them are known.
+pub fn has_grammar(language: &str) -> bool {
+    Grammar::of(language, None).is_some()
+}
+
 impl Grammar {
     /// The grammar for a file of `language` (a key of the catalogue), which may depend on the file's extension;
     /// `None` where there is none and patterns must do.

@@ -20,11 +20,51 @@ fn markdown(candidate: &Candidate, language_id: &str) -> String {
     let mut out = format!("{fence}{language_id}\n{signature}\n{fence}");
     if let Some(documentation) = &candidate.documentation {
         out.push_str("\n\n");
-        out.push_str(documentation);
+        out.push_str(&with_fenced_doctests(documentation, language_id));
     }
     if let FileRef::Inside(path) = &candidate.location.file {
         let line = candidate.location.range.start.line + 1;
         out.push_str(&format!("\n\n*{}:{line}: {}*", path.display(), candidate.why));
     }
     out
+}
+
+/// Sessions of an interpreter, which Markdown would take for quotations, as blocks of code: from a line that begins with `>>>` to
+/// the next empty one.
+fn with_fenced_doctests(documentation: &str, language_id: &str) -> String {
+    let (mut out, mut is_session, mut is_code) = (String::new(), false, false);
+    for line in documentation.lines() {
+        is_code ^= line.trim_start().starts_with("```");
+        if !is_session && !is_code && line.trim_start().starts_with(">>>") {
+            out.push_str(&format!("```{language_id}\n"));
+            is_session = true;
+        } else if is_session && line.trim().is_empty() {
+            out.push_str("```\n");
+            is_session = false;
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.truncate(out.trim_end_matches('\n').len());
+    if is_session {
+        out.push_str("\n```");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_in_the_documentation_is_code() {
+        let fenced = |text: &str| with_fenced_doctests(text, "python");
+        assert_eq!(fenced("Adds.\n\nMore."), "Adds.\n\nMore.");
+        assert_eq!(
+            fenced("Adds.\n\n>>> add(1)\n2\n\nMore."),
+            "Adds.\n\n```python\n>>> add(1)\n2\n```\n\nMore."
+        );
+        assert_eq!(fenced("    >>> add(1)\n    2"), "```python\n    >>> add(1)\n    2\n```");
+        assert_eq!(fenced("```\n>>> add(1)\n```"), "```\n>>> add(1)\n```");
+    }
 }

@@ -33,14 +33,17 @@ mod subject;
 mod symbols;
 mod syntax;
 mod types;
+mod word;
 
-pub use advice::{Advice, Speech, advice, startup_line};
+pub use advice::{Advice, Speech, advice, commands, our_command, startup_line};
 pub use candidates::{Candidate, DEADLINE, HintError, Hints, Subject, definition};
+pub use grammar::has_grammar;
 pub use hover::hover;
 pub use parse::{LARGEST_PARSED, ParseError};
 pub use references::{References, references};
 pub use symbols::{FoundSymbols, definitions_named, symbols, symbols_in, workspace_symbols};
 pub use syntax::{Syntax, syntax_errors, syntax_errors_in};
+pub use word::{NoName, can_be_name};
 
 #[cfg(test)]
 mod tests;

@@ -84,6 +84,10 @@ pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
 
 /// The folders below `prefix` that hold programs; those that are there.
 pub fn program_folders(prefix: &Path) -> Vec<PathBuf> {
+    // Most servers are not there, and all are looked for.
+    if !prefix.is_dir() {
+        return Vec::new();
+    }
     let folders = ["venv/bin", "npm/node_modules/.bin", "cargo/bin", "go/bin", "gem/bin", "dotnet"];
     folders.iter().map(|folder| prefix.join(folder)).filter(|folder| folder.is_dir()).collect()
 }
@@ -142,6 +146,11 @@ fn user_folders(places: &Places<'_>) -> impl Iterator<Item = PathBuf> {
     let path = places.path.clone().unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     folders.into_iter().filter(|folder| places.workspace.inside(folder).is_none())
+}
+
+/// The folders in which programs of servers are looked for, those of the private prefix aside.
+pub fn folders(places: &Places<'_>) -> Vec<PathBuf> {
+    project_folders(places).into_iter().chain(user_folders(places)).collect()
 }
 
 /// The first `program` in `folders`. Relative ones do not count, since they depend on where we were started, which may be

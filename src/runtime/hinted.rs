@@ -1,16 +1,29 @@
 //! What users of the workspace are told at the start.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Runtime;
 use crate::config::PresentLanguage;
-use crate::hints::Speech;
+use crate::hints::{self, Speech};
+use crate::tools::context::Subject;
 use crate::tools::servers;
 
 /// For so long the languages of the workspace are taken for known: finding them is a walk through it, and a runtime that is
 /// shared is asked with every command.
 const KNOWN: Duration = Duration::from_secs(60);
+
+/// What a question is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// All that is there.
+    Workspace,
+    /// A name: of the languages that define names, it is most likely of the one with the most files.
+    Name,
+    /// These files and folders.
+    Paths(Vec<PathBuf>),
+}
 
 /// The languages of the workspace, and when they were found.
 pub(super) type Languages = Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>;
@@ -26,6 +39,33 @@ impl Runtime {
     /// has come into the workspace within the last minute may be left out; a server that was installed is known at once.
     pub fn startup_hints_in(&self, speech: Speech) -> Vec<String> {
         servers::startup_hints(&self.context, self.languages(), speech)
+    }
+
+    /// As [`startup_hints_in`](Self::startup_hints_in), of the languages that a question is about.
+    pub fn startup_hints_about(&self, about: &About, speech: Speech) -> Vec<String> {
+        let mut languages = Vec::new();
+        match about {
+            About::Workspace => languages = self.languages(),
+            About::Name => {
+                let named = |language: &PresentLanguage| hints::has_grammar(&language.language);
+                languages.extend(self.languages().into_iter().find(named));
+            }
+            About::Paths(paths) => paths.iter().for_each(|path| languages.extend(self.languages_of(path))),
+        }
+        servers::startup_hints(&self.context, languages, speech)
+    }
+
+    /// The languages of a file or folder, as the caller names it. What is wrong with the path is told by the answer.
+    fn languages_of(&self, given: &Path) -> Vec<PresentLanguage> {
+        let Ok(path) = self.context.path(given) else { return Vec::new() };
+        if self.context.workspace.absolute(&path).is_dir() {
+            return if path.is_root() { self.languages() } else { self.context.languages_in(&path) };
+        }
+        let language = self.context.listed(path).ok().and_then(|subject| {
+            let Subject { path: example, language } = subject;
+            Some(PresentLanguage { language: language?, files: 1, example })
+        });
+        language.into_iter().collect()
     }
 
     fn languages(&self) -> Vec<PresentLanguage> {

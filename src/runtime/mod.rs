@@ -5,7 +5,8 @@
 
 mod approve;
 pub mod call;
-mod hinted;
+mod chosen;
+pub mod hinted;
 pub mod hooked;
 pub mod leave;
 pub mod live;
@@ -25,6 +26,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use self::chosen::Chosen;
 use self::hinted::Languages;
 use self::overlays::{Overlays, Shared};
 use self::reopen::{Handles, Stamps};
@@ -115,6 +117,8 @@ pub struct Runtime {
     tally: Tally,
     /// The files that the configuration was read from, as they were then.
     stamps: Arc<Mutex<Stamps>>,
+    /// The servers that run, by what was installed then.
+    chosen: Arc<Mutex<Chosen>>,
     handles: Handles,
     languages: Languages,
     /// While this handle lives, whoever it reports to is told of slow servers.
@@ -163,7 +167,9 @@ impl Runtime {
         let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
         let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
         let read = reopen::read(&folders, workspace.root(), &trust);
-        let (config, stamps) = read.map_err(|error| invalid(&error))?;
+        let (mut config, stamps) = read.map_err(|error| invalid(&error))?;
+        let chosen = Chosen::now(&config, &workspace, &folders, &trust);
+        chosen.apply(&mut config);
         let config = Arc::new(config);
         let trace = match &options.trace {
             None => None,
@@ -231,6 +237,7 @@ impl Runtime {
             shared: Arc::default(),
             tally: Tally::default(),
             stamps: Arc::new(Mutex::new(stamps)),
+            chosen: Arc::new(Mutex::new(chosen)),
             handles: Handles::default(),
             languages: Languages::default(),
             _watching: watching,

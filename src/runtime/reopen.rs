@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::chosen::Chosen;
 use super::{Runtime, RuntimeOptions, invalid};
 use crate::config::{Config, ConfigError, Flags, Folders, Trust};
 use crate::tools::error::ToolError;
@@ -24,7 +25,7 @@ pub(super) struct Stamps {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
+pub(super) struct Stamp {
     device: u64,
     inode: u64,
     size: u64,
@@ -74,7 +75,7 @@ fn content(path: &PathBuf) -> Option<[u8; 32]> {
     Some(Sha256::digest(fs::read(path).ok()?).into())
 }
 
-fn stamp(path: &PathBuf) -> Option<Stamp> {
+pub(super) fn stamp(path: &PathBuf) -> Option<Stamp> {
     let metadata = fs::metadata(path).ok()?;
     Some(Stamp {
         device: metadata.dev(),
@@ -112,7 +113,10 @@ impl Runtime {
         let mut seen = self.stamps.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let listed = &self.context.config.settings.mounts.listed;
         if seen.are_now(folders, root, listed) {
-            return Ok(None);
+            if !self.others_are_chosen() {
+                return Ok(None);
+            }
+            return self.opened_anew(folders).map(Some);
         }
         let now = Stamps::of(folders, root, listed);
         if seen.contents == now.contents {
@@ -122,8 +126,29 @@ impl Runtime {
                 return Ok(None);
             }
         }
+        drop(seen);
+        self.opened_anew(folders).map(Some)
+    }
+
+    /// Whether other servers are to run than those that do: one was installed or removed, or the project configures another.
+    fn others_are_chosen(&self) -> bool {
+        let mut chosen = self.chosen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if chosen.holds() {
+            return false;
+        }
+        let context = &self.context;
+        let now = Chosen::now(&context.config, &context.workspace, &context.folders, &context.trust);
+        if !now.is_same(&chosen) {
+            return true;
+        }
+        *chosen = now;
+        false
+    }
+
+    /// The same workspace, with the configuration read anew.
+    fn opened_anew(&self, folders: &Folders) -> Result<Self, ToolError> {
         let options = RuntimeOptions {
-            workspace: Some(root.to_owned()),
+            workspace: Some(self.context.workspace.root().to_owned()),
             cwd: self.context.cwd.clone(),
             supervisor: self.spawner.supervisor().map(Path::to_owned),
             timeout: self.context.timeout,
@@ -140,7 +165,7 @@ impl Runtime {
         for maker in self.makers.iter() {
             other.made(maker.clone());
         }
-        Ok(Some(other))
+        Ok(other)
     }
 
     /// Ends the servers once nobody holds another handle of this runtime, or after `longest`: for one whose place another

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::hints;
 use crate::text::Range;
 
 /// How far an answer can be relied on.
@@ -59,6 +60,9 @@ pub struct ServerStatus {
     /// How to get a better answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The same with our own installer: pinned, and nothing of the system is touched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub installer: Option<String>,
     /// How long this answer waited for it, in milliseconds.
     pub waited_ms: u64,
 }
@@ -99,6 +103,22 @@ pub struct Answer<T> {
     /// What else is worth knowing, in sentences (waits of unknown sufficiency, values the server got wrong).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+impl ServerStatus {
+    /// That it is not installed, and what keeps the one that the project has from being used, where that is the reason.
+    pub fn absence(&self) -> String {
+        let trust = self.detail.as_deref().filter(|detail| detail.contains("lsp-tools trust"));
+        match trust {
+            Some(trust) => format!("{} is not installed ({trust})", self.server),
+            None => format!("{} is not installed", self.server),
+        }
+    }
+
+    /// Both commands that install it, for people.
+    pub fn install_commands(&self) -> Option<String> {
+        self.install.as_ref().map(|install| hints::commands(install, self.installer.as_ref()))
+    }
 }
 
 impl<T> Answer<T> {

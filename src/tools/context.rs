@@ -98,6 +98,11 @@ impl PresentServer<'_> {
         self.languages.iter().map(|language| language.language.clone()).collect()
     }
 
+    /// The one with the most files.
+    pub fn first_language(&self) -> Option<&str> {
+        self.languages.first().map(|language| language.language.as_str())
+    }
+
     /// How many files of these languages the look at the workspace met.
     pub fn files(&self) -> usize {
         self.languages.iter().map(|language| language.files).sum()
@@ -168,11 +173,16 @@ impl Context {
 
     /// The languages of the workspace, those with the most files first, as far as a short look tells.
     pub fn present_languages(&self) -> Vec<PresentLanguage> {
+        self.languages_in(&WorkspacePath::root())
+    }
+
+    /// The same of a folder.
+    pub fn languages_in(&self, folder: &WorkspacePath) -> Vec<PresentLanguage> {
         let limits = WalkLimits {
             max_files: self.config.settings.limits.walk_files,
             deadline: std::time::Instant::now() + LOOK,
         };
-        present_languages(self.catalogue(), &self.workspace, &limits).languages
+        present_languages(self.catalogue(), &self.workspace, folder, &limits).languages
     }
 
     /// The servers of the present languages, each once: those of the language with the most files first, and of one
@@ -328,13 +338,14 @@ impl Context {
             Unavailable::Starting { .. } => ServerState::Starting,
             Unavailable::Failed { .. } | Unavailable::Stopping => ServerState::Crashed,
         };
-        let install = (state == ServerState::Missing).then(|| self.install_command(server)).flatten();
+        let missing = state == ServerState::Missing;
         let mut status = self.status(server, subject, state, started);
         status.detail = Some(match why {
             Unavailable::Missing { searched, .. } => searched.clone(),
             _ => why.to_string(),
         });
-        status.install = install;
+        status.install = missing.then(|| self.install_command(server)).flatten();
+        status.installer = missing.then(|| self.installer(server, subject.language.as_deref())).flatten();
         status.hint = (state == ServerState::Starting).then(|| self.patience_advice(&status, false));
         status
     }
@@ -357,6 +368,15 @@ impl Context {
         hints::advice(server, spec).install
     }
 
+    /// The command of ours that installs `server`, by the name of `language` where the server is the first that runs for it.
+    pub fn installer(&self, server: &str, language: Option<&str>) -> Option<String> {
+        let spec = self.catalogue().servers.get(server)?;
+        let leads = |language: &&str| {
+            self.catalogue().servers_for(language).first().is_some_and(|(leading, _)| *leading == server)
+        };
+        hints::advice(server, spec).ours.then(|| hints::our_command(language.filter(leads).unwrap_or(server)))
+    }
+
     /// The status of a server that does not offer `method`.
     pub fn unsupported(
         &self,
@@ -366,7 +386,7 @@ impl Context {
         started: Instant,
     ) -> ServerStatus {
         let mut status = self.status(server, subject, ServerState::Unsupported, started);
-        status.detail = Some(format!("{server} does not offer {method}"));
+        status.detail = Some(self.cannot(server, subject, method));
         status
     }
 
@@ -385,6 +405,7 @@ impl Context {
             detail: None,
             install: None,
             hint: None,
+            installer: None,
             waited_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }

@@ -6,10 +6,13 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::context::{Context, PresentServer, Subject};
+use super::servers;
 use super::shell::room;
 use crate::config::spec::Server;
+use crate::hints;
 use crate::lsp::diagnostics::Known;
 use crate::lsp::health;
+use crate::lsp::manager::Unavailable;
 use crate::lsp::process::sandbox::{self, Enforced};
 use crate::lsp::view::View;
 
@@ -63,6 +66,9 @@ pub struct DoctorServer {
     /// The command that installs it, where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
+    /// The same with our own installer: pinned, and nothing of the system is touched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub installer: Option<String>,
 }
 
 impl DoctorServer {
@@ -88,6 +94,9 @@ pub struct DoctorOutput {
     /// What concerns no server: settings left out for want of trust, a folder that cannot be written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<DoctorFinding>,
+    /// Servers that are installed and do not run, and what those that run do not find.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What keeps the commands that tools run to the workspace, in one sentence.
     pub commands: String,
 }
@@ -101,7 +110,7 @@ impl DoctorOutput {
         commands: String,
     ) -> Self {
         let well = findings.is_empty() && servers.iter().all(DoctorServer::is_well);
-        Self { ok: true, well, workspace, servers, findings, commands }
+        Self { ok: true, well, workspace, servers, findings, notes: Vec::new(), commands }
     }
 }
 
@@ -120,7 +129,8 @@ pub async fn run(context: &Context) -> DoctorOutput {
         .iter()
         .map(|sentence| DoctorFinding { message: sentence.clone(), fix: Some("lsp-tools trust".to_owned()) });
     let workspace = context.workspace.root().display().to_string();
-    DoctorOutput::new(workspace, servers, left_out.collect(), commands(context))
+    let output = DoctorOutput::new(workspace, servers, left_out.collect(), commands(context));
+    DoctorOutput { notes: servers::notes(context), ..output }
 }
 
 fn commands(context: &Context) -> String {
@@ -149,12 +159,22 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
         findings: Vec::new(),
         probe: None,
         install: None,
+        installer: None,
     };
     let located = match context.manager.locate(key, &subject.path) {
         Ok(located) => located,
         Err(why) => {
-            report.findings.push(DoctorFinding { message: why.to_string(), fix: None });
+            // That it is not installed is told by its absence; what keeps one of the project from being used is not.
+            if !matches!(&why, Unavailable::Missing { searched, .. } if !searched.contains("lsp-tools trust"))
+            {
+                report.findings.push(DoctorFinding { message: why.to_string(), fix: None });
+            }
             report.install = context.install_command(key);
+            report.installer = context.installer(key, server.first_language());
+            if report.install.is_none() {
+                let message = hints::advice(key, spec).sentence;
+                report.findings.push(DoctorFinding { message, fix: None });
+            }
             return report;
         }
     };

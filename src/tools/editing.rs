@@ -227,5 +227,6 @@ pub fn from_edit_error(error: EditError) -> ToolError {
         | EditError::Lease { .. }
         | EditError::Unfinished { .. } => ErrorCode::Internal,
     };
-    ToolError::new(code, error.to_string())
+    let nothing = matches!(error, EditError::NothingToUndo { .. });
+    ToolError { nothing, ..ToolError::new(code, error.to_string()) }
 }

@@ -48,12 +48,19 @@ pub struct ToolError {
     pub error: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// It was looked for as it should be, and there is none: an answer rather than a wrong call.
+    pub nothing: bool,
 }
 
 impl ToolError {
     /// A failure of kind `code`.
     pub fn new(code: ErrorCode, error: impl Into<String>) -> Self {
-        Self { code, error: error.into(), hint: None }
+        Self { code, error: error.into(), hint: None, nothing: false }
+    }
+
+    /// What was looked for is not there, which is an answer. A file or name that a caller got wrong is none.
+    pub fn nothing(error: impl Into<String>) -> Self {
+        Self { nothing: true, ..Self::new(ErrorCode::NotFound, error) }
     }
 
     /// The same with what to do about it.

@@ -79,12 +79,12 @@ async fn references(
     Ok((places.clone(), places.len(), found.truncated, notes(found.timed_out)))
 }
 
-/// The syntax errors of a file, as tree-sitter sees them, and what was not looked at.
+/// The syntax errors of a file, as tree-sitter sees them, and what was not looked at; `None` where its language has no grammar.
 pub async fn syntax_errors(
     context: &Context,
     subject: &Subject,
     view: &View,
-) -> Result<(Vec<DiagnosticItem>, Vec<String>), ToolError> {
+) -> Result<Option<(Vec<DiagnosticItem>, Vec<String>)>, ToolError> {
     let path = subject.path.clone();
     let unsaved = view.unsaved(&path).map(|unsaved| unsaved.text.clone());
     let language = subject.language.clone();
@@ -94,14 +94,12 @@ pub async fn syntax_errors(
     });
     let path = subject.path.display();
     Ok(match found.await? {
-        Syntax::Checked { errors, .. } => (
+        Syntax::Checked { errors, .. } => Some((
             errors.iter().map(|error| lsp_diagnostics::item(context, &subject.path, error)).collect(),
             Vec::new(),
-        ),
-        Syntax::NoGrammar => {
-            (Vec::new(), vec![format!("{path} was not even parsed: no grammar for its language")])
-        }
-        Syntax::NotParsed(why) => (Vec::new(), vec![format!("{path} was not parsed: {why}")]),
+        )),
+        Syntax::NoGrammar => None,
+        Syntax::NotParsed(why) => Some((Vec::new(), vec![format!("{path} was not parsed: {why}")])),
     })
 }
 
@@ -138,9 +136,13 @@ pub fn refusal(status: &ServerStatus) -> ToolError {
         ServerState::Unsupported => ErrorCode::Unsupported,
         ServerState::Crashed | ServerState::Ready => ErrorCode::ServerFailed,
     };
-    let detail = status.detail.clone().unwrap_or_else(|| format!("{} did not answer", status.server));
+    let detail = match &status.detail {
+        Some(_) if status.state == ServerState::Missing && !status.server.is_empty() => status.absence(),
+        Some(detail) => detail.clone(),
+        None => format!("{} did not answer", status.server),
+    };
     let error = ToolError::new(code, detail);
-    match (&status.install, &status.hint) {
+    match (status.install_commands(), &status.hint) {
         (Some(install), _) => error.with_hint(format!("install it with: {install}")),
         (None, Some(hint)) => error.with_hint(hint.clone()),
         (None, None) => error,

@@ -351,12 +351,13 @@ fn from_grep_error(error: GrepError, query: &GrepQuery) -> ToolError {
     };
     let told = ToolError::new(ErrorCode::InvalidArgs, error.to_string());
     match error {
-        PatternError::Syntax { .. } => {
-            told.with_hint("escape what is meant literally with `\\`, or set `fixed_strings`")
-        }
+        PatternError::Syntax { .. } => told
+            .with_hint("escape what is meant literally with `\\`, or set `fixed_strings` (at a shell: -F)"),
         PatternError::LineBreak { .. } => told.with_hint("set `multiline`"),
         PatternError::TooLarge { .. } => told.with_hint("use smaller repetitions"),
-        PatternError::Unusable { .. } if !query.pattern.fixed => told.with_hint("or set `fixed_strings`"),
+        PatternError::Unusable { .. } if !query.pattern.fixed => {
+            told.with_hint("set `fixed_strings` (at a shell: -F)")
+        }
         PatternError::Unusable { .. } | PatternError::Empty => told,
     }
 }

@@ -5,10 +5,12 @@ use tokio::time::Instant;
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
+use super::speakers::Use;
 use crate::config::Catalogue;
 use crate::config::spec::Language;
 use crate::lsp::install::{InstallError, Installer, Progress};
 use crate::lsp::progress::ProgressEvent;
+use crate::text::nearest;
 
 /// What became of one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -40,6 +42,9 @@ pub struct InstallItem {
     /// Why it failed, or what to do by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// Whether it runs from now on, and what changes that; what it does not find.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
 }
@@ -67,7 +72,22 @@ pub async fn run(context: &Context, names: &[String]) -> Result<InstallOutput, T
     for key in &keys {
         items.push(install_one(context, key).await);
     }
+    // Only once all are there: which of them run depends on the others.
+    for item in &mut items {
+        item.notes = notes(context, item);
+    }
     Ok(InstallOutput { ok: true, items })
+}
+
+fn notes(context: &Context, item: &InstallItem) -> Vec<String> {
+    if !matches!(item.state, InstallState::Installed | InstallState::AlreadyInstalled) {
+        return Vec::new();
+    }
+    let used = context.use_of(&item.server).map(|used| match used {
+        Use::Running(languages) => format!("used for {}", languages.join(", ")),
+        Use::Resting(why) => why,
+    });
+    used.into_iter().chain(context.advice_after(&item.server)).collect()
 }
 
 fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
@@ -83,13 +103,12 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
         }
     }
     let known = catalogue.servers.keys().chain(catalogue.languages.keys());
-    let nearest = known.min_by_key(|known| strsim::damerau_levenshtein(known, name));
     let error = ToolError::new(
         ErrorCode::NotFound,
         format!("no server and no language with a server is called `{name}`"),
     );
-    Err(match nearest {
-        Some(nearest) => error.with_hint(format!("the nearest name is `{nearest}`")),
+    Err(match nearest(name, known.map(String::as_str)) {
+        Some(near) => error.with_hint(format!("did you mean `{near}`?")),
         None => error,
     })
 }
@@ -116,6 +135,7 @@ pub async fn install_one(context: &Context, key: &str) -> InstallItem {
         packages,
         program,
         detail,
+        notes: Vec::new(),
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
     let Some(server) = context.catalogue().servers.get(key) else {

@@ -1,6 +1,6 @@
 //! `lsp_diagnostics`: what the servers find wrong in one file, many files, or the whole workspace.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,6 +138,8 @@ pub struct FileReport {
     pub statuses: Vec<ServerStatus>,
     /// What else is worth knowing.
     pub notes: Vec<String>,
+    /// Neither a server nor a parser has looked at it.
+    pub unchecked: bool,
 }
 
 /// Answers what is wrong in the files of `request`.
@@ -257,6 +259,7 @@ pub async fn check(context: &Context, subject: Subject, look: &Look) -> Result<F
         detail: None,
         statuses: Vec::new(),
         notes: Vec::new(),
+        unchecked: false,
     };
     let mut knowns = Vec::new();
     for answer in answers {
@@ -378,7 +381,10 @@ async fn without_server(
     if report.statuses.is_empty() {
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
-    (report.items, report.notes) = fallback::syntax_errors(context, &subject, view).await?;
+    match fallback::syntax_errors(context, &subject, view).await? {
+        Some((items, notes)) => (report.items, report.notes) = (items, notes),
+        None => report.unchecked = true,
+    }
     report.verdict = Verdict::Hints;
     report.detail = report.statuses[0].detail.clone();
     Ok(report)
@@ -416,7 +422,8 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
             detail: report.detail.clone(),
         })
         .collect();
-    let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), unchecked(&reports), Vec::new());
+    notes.extend(context.set_up_notes_of(&reports));
     for report in reports {
         for status in report.statuses {
             merge_status(&mut statuses, status);
@@ -435,12 +442,33 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
         detail: Some("there are no files of a language with a server".to_owned()),
         install: None,
         hint: None,
+        installer: None,
         waited_ms: 0,
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
     let output =
         DiagnosticsOutput { has_more: count > diagnostics.len(), diagnostics, count, files, incomplete };
     Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
+}
+
+/// One note for all files that nothing has looked at, counted by language.
+fn unchecked(reports: &[FileReport]) -> Vec<String> {
+    let files: Vec<&FileReport> = reports.iter().filter(|report| report.unchecked).collect();
+    let why = "not checked: no server and no parser";
+    match files.as_slice() {
+        [] => Vec::new(),
+        [one] => vec![format!("{} was {why}", one.path.display())],
+        several => {
+            let mut languages: BTreeMap<&str, usize> = BTreeMap::new();
+            for report in several {
+                let language = report.statuses.first().map_or("unknown", |status| status.language.as_str());
+                *languages.entry(language).or_default() += 1;
+            }
+            let counts = languages.iter().map(|(language, files)| format!("{language} {files}"));
+            let counts = counts.collect::<Vec<_>>().join(", ");
+            vec![format!("{} files were {why} ({counts})", several.len())]
+        }
+    }
 }
 
 /// One status per server and state, with the longest wait.

@@ -14,8 +14,10 @@ use super::impact::mentions;
 use super::move_file::EditsOutput;
 use super::place::Place;
 use super::proposals;
-use super::question::{Outcome, Question};
+use super::question::{Outcome, Question, path_of};
+use super::target::Target;
 use super::tool::{Call, Card, Tool};
+use crate::hints::{self, NoName};
 use crate::lsp::edits::{EditError, Proposal, RENAME};
 use crate::lsp::session::Asked;
 use crate::policy::request::{Effect, Subjects};
@@ -60,9 +62,7 @@ impl Tool for LspRename {
     async fn run(&self, call: Call<'_>, args: RenameArgs) -> Result<EditsOutput, ToolError> {
         let context = call.context;
         let target = args.address.target()?;
-        if args.new_name.trim().is_empty() {
-            return Err(ToolError::new(ErrorCode::InvalidArgs, "lsp_rename: `new_name` is empty"));
-        }
+        must_be_name(context, &target, &args.new_name)?;
         context.prepare(&target).await?;
         let deadline = context.deadline(context.config.settings.deadlines.edit);
         let question = Question { method: RENAME, of_file: false };
@@ -86,10 +86,14 @@ impl Tool for LspRename {
             }
             Outcome::Unanswered(unanswered) => return Err(fallback::refusal(&unanswered.status)),
         };
+        // Of a bare name it is known only now in which language it is.
+        if let (Target::Name(_), Some(resolved)) = (&target, &place.resolved) {
+            must_be_name(context, &Target::File(resolved.path.as_str().into()), &args.new_name)?;
+        }
         if proposal.is_empty() {
             let symbol = place.resolved.map(|resolved| resolved.symbol).unwrap_or_default();
             let what = format!("renaming `{symbol}` to `{name}` changes nothing");
-            return Err(ToolError::new(ErrorCode::NotFound, what));
+            return Err(ToolError::nothing(what));
         }
         let mut notes = notes;
         notes.extend(left_behind(context, &place, &proposal).await);
@@ -97,6 +101,21 @@ impl Tool for LspRename {
         proposals::add(context, &mut plan, &proposal)?;
         let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
         Ok(EditsOutput { notes, ..done.into() })
+    }
+}
+
+/// Refuses what nothing can be called in the language of the target: servers propose an edit for it all the same.
+fn must_be_name(context: &Context, target: &Target, name: &str) -> Result<(), ToolError> {
+    let subject = path_of(target).ok().and_then(|path| context.listed(context.path(path).ok()?).ok());
+    let language = subject.as_ref().and_then(|subject| subject.language.as_deref());
+    let extension = subject.as_ref().and_then(|subject| subject.path.extension());
+    let deadline = std::time::Instant::now() + hints::DEADLINE;
+    let refused =
+        |why| Err(ToolError::new(ErrorCode::InvalidArgs, format!("nothing can be called `{name}`: {why}")));
+    match hints::can_be_name(language.unwrap_or_default(), extension, name, deadline) {
+        Ok(()) => Ok(()),
+        Err(NoName::NoIdentifier) => refused("it is no identifier".to_owned()),
+        Err(NoName::Keyword) => refused(format!("it is a keyword of {}", language.unwrap_or("the language"))),
     }
 }
 

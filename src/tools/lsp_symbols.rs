@@ -195,10 +195,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     let server_status = match statuses.first() {
         Some(status) => status.clone(),
         None => {
-            return Err(ToolError::new(
-                ErrorCode::NotFound,
-                "this workspace has no files of a known language",
-            ));
+            return Err(ToolError::nothing("this workspace has no files of a known language"));
         }
     };
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
@@ -280,7 +277,7 @@ impl Context {
                 Err(status) => status,
                 Ok(session) if !session.offers_anywhere("workspace/symbol") => {
                     let mut status = self.status(server, subject, ServerState::Unsupported, started);
-                    status.detail = Some(format!("{server} does not offer workspace/symbol"));
+                    status.detail = Some(self.cannot(server, subject, "workspace/symbol"));
                     status
                 }
                 Ok(session) => {

@@ -31,10 +31,13 @@ pub fn in_text(path: &WorkspacePath, buffer: &Buffer, target: &Target) -> Result
 fn at_position(path: &WorkspacePath, buffer: &Buffer, position: Position) -> Result<Place, ToolError> {
     let file = path.display();
     if position.line >= buffer.line_count() {
-        let (line, lines) = (u64::from(position.line) + 1, buffer.line_count());
+        // What follows the last line end is a place, but only a line where something stands.
+        let last = buffer.line_count() - 1;
+        let lines = last + u32::from(buffer.line_len(last) > 0);
+        let (line, lines) = (u64::from(position.line) + 1, counted(lines));
         return Err(ToolError::new(
             ErrorCode::InvalidArgs,
-            format!("{file} has {lines} lines, so there is no line {line}"),
+            format!("{file} has {lines}, so there is no line {line}"),
         ));
     }
     let length = buffer.line_len(position.line);
@@ -53,6 +56,10 @@ fn at_position(path: &WorkspacePath, buffer: &Buffer, position: Position) -> Res
         }
         None => Place { position, resolved: None },
     })
+}
+
+fn counted(lines: u32) -> String {
+    if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") }
 }
 
 /// Servers ask about the character behind a position; behind a name's last character stands something else.
@@ -177,7 +184,7 @@ mod tests {
         let beside = place(at(1, 0)).unwrap();
         assert_eq!((beside.position, beside.resolved.unwrap().moved), (Position::new(1, 4), true));
         assert_eq!(place(at(3, 0)).unwrap(), Place { position: Position::new(3, 0), resolved: None });
-        assert!(place(at(9, 0)).unwrap_err().error.ends_with("has 6 lines, so there is no line 10"));
+        assert!(place(at(9, 0)).unwrap_err().error.ends_with("has 5 lines, so there is no line 10"));
         assert!(place(at(4, 9)).unwrap_err().error.ends_with("has 8 characters, so there is no column 10"));
     }
 

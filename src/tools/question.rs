@@ -143,9 +143,7 @@ impl Context {
                     return Ok(Ok(Outcome::Answered { value: asked.value, place, status, verdict, notes }));
                 }
                 Ok(Err(Unasked::NotOffered)) => {
-                    let mut status = self.status(&server, subject, ServerState::Unsupported, started);
-                    status.detail = Some(format!("{server} does not offer {}", question.method));
-                    return Ok(Err(status));
+                    return Ok(Err(self.unsupported(&server, subject, question.method, started)));
                 }
                 Ok(Err(Unasked::Failed(AskError::Read(error)))) => return Err(from_read_error(error)),
                 Ok(Err(Unasked::Failed(error @ AskError::Moving { .. }))) => {
@@ -274,8 +272,7 @@ impl Context {
         match found.as_slice() {
             [] => {
                 let error = format!("no symbol in this workspace is called `{name}`");
-                Err(ToolError::new(ErrorCode::NotFound, error)
-                    .with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
+                Err(ToolError::nothing(error).with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
             }
             [(FileRef::Inside(path), position)] => {
                 Ok(Target::Position { path: self.workspace.absolute(path), position: *position })

@@ -63,7 +63,7 @@ impl Registry {
             near.insert(0, word);
         }
         match near.as_slice() {
-            [] => error.with_hint("the list of tools tells what there is"),
+            [] => error.with_hint("the list of tools (at a shell: `lsp-tools tools list`) shows all"),
             near => error.with_hint(format!("nearest: {}", near[..near.len().min(5)].join(", "))),
         }
     }

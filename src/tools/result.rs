@@ -52,6 +52,8 @@ pub struct ToolResult {
     pub telemetry: Map<String, Value>,
     /// Parts that are no text.
     pub binary: Vec<Binary>,
+    /// A failure that is an answer: what was looked for is not there ([`ToolError::nothing`]).
+    pub nothing: bool,
 }
 
 /// A result that says itself how it is to be shown. Telling it from an ordinary answer needs its first field.
@@ -104,7 +106,7 @@ impl ToolResult {
             _ => ResultType::Failure,
         };
         let value = serde_json::to_value(error).unwrap_or_else(|_| json!({"ok": false}));
-        Self { kind, ..Self::plain(value, None) }
+        Self { kind, nothing: error.nothing, ..Self::plain(value, None) }
     }
 
     /// Whether it did what it was asked.
@@ -127,6 +129,7 @@ impl ToolResult {
             session_log: None,
             telemetry: Map::new(),
             binary: Vec::new(),
+            nothing: false,
         }
     }
 
@@ -149,6 +152,7 @@ impl ToolResult {
             session_log: explicit.session_log,
             telemetry: explicit.tool_telemetry,
             binary: explicit.binary_results_for_llm,
+            nothing: false,
         }
     }
 }

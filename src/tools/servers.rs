@@ -68,6 +68,9 @@ pub struct ServerRow {
     /// The command that installs it, where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
+    /// The same with our own installer: pinned, and nothing of the system is touched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub installer: Option<String>,
 }
 
 /// `lsp_servers`.
@@ -78,8 +81,9 @@ pub struct ServersOutput {
     /// Each server once for each root: those of the language with the most files first, the one that navigates in it
     /// before others.
     pub servers: Vec<ServerRow>,
-    /// What concerns all of them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// What concerns several of them: servers that are installed and do not run, what those that run do not find, and what
+    /// is above the memory budget.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
@@ -99,8 +103,18 @@ pub async fn run(context: &Context) -> ServersOutput {
             }
         }
     }
-    let notes = context.manager.over_budget().map(|over| over.to_string());
-    ServersOutput { ok: true, servers, notes: notes.into_iter().collect() }
+    ServersOutput { ok: true, servers, notes: notes(context) }
+}
+
+/// What is to be known of the servers of all languages here, beside their states.
+pub fn notes(context: &Context) -> Vec<String> {
+    let subjects = context.present_languages().into_iter().map(Subject::from);
+    let mut notes: Vec<String> = subjects.flat_map(|subject| context.speaker_notes(&subject)).collect();
+    for server in context.present_servers() {
+        notes.extend(context.set_up_notes(server.key, &server.example().path));
+    }
+    notes.extend(context.manager.over_budget().map(|over| over.to_string()));
+    notes
 }
 
 fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {
@@ -118,6 +132,7 @@ fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {
         restarts: None,
         detail: None,
         install: None,
+        installer: None,
     }
 }
 
@@ -133,6 +148,7 @@ fn resting(context: &Context, server: &PresentServer<'_>) -> ServerRow {
             let missing = matches!(why, Unavailable::Missing { .. });
             let mut row = blank(server, if missing { RunState::Missing } else { RunState::Disabled });
             row.install = missing.then(|| context.install_command(server.key)).flatten();
+            row.installer = missing.then(|| context.installer(server.key, server.first_language())).flatten();
             row.detail = Some(why.to_string());
             row
         }

@@ -188,8 +188,8 @@ fn what_is_piped_in_arrives() {
 #[test]
 fn the_folder_and_the_language_are_those_of_whoever_types() {
     let (shared, alone) = (house(), house());
-    let run = |house: &House, by_itself: bool| {
-        let mut command = house.command(&["references", "deep.scr:1:bar"]);
+    let run = |house: &House, words: &[&str], by_itself: bool| {
+        let mut command = house.command(words);
         command
             .current_dir(house.project.path("src"))
             .env("LC_ALL", "zh_CN.UTF-8")
@@ -199,11 +199,15 @@ fn the_folder_and_the_language_are_those_of_whoever_types() {
         }
         same(house, said(command, "", "references"))
     };
-    let through = run(&shared, false);
-    assert_eq!(through, run(&alone, true));
+    let words = ["references", "deep.scr:1:bar"];
+    let through = run(&shared, &words, false);
+    assert_eq!(through, run(&alone, &words, true));
     assert!(through.out.contains("deep.scr") && !through.out.contains("src/deep.scr"), "{through:?}");
+    let words = ["references", "../app.py:1:greet"];
+    let through = run(&shared, &words, false);
+    assert_eq!(through, run(&alone, &words, true));
     assert!(through.err.contains("python: pylsp 未安装"), "{through:?}");
-    let mut command = shared.command(&["references", "src/deep.scr:1:bar"]);
+    let mut command = shared.command(&["references", "app.py:1:greet"]);
     command.env("LC_ALL", "C").env("PATH", "/usr/bin:/bin");
     let english = same(&shared, said(command, "", "references"));
     assert!(english.err.contains("python: pylsp not installed"), "{english:?}");

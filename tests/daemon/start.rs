@@ -55,10 +55,7 @@ fn starting_and_stopping_are_told() {
     assert!(house.run(&["daemon", "start"]).out.starts_with("the daemon runs already (pid "));
     assert!(house.run(&["daemon", "status", "--all"]).out.contains("workspace "));
     let stopped = house.run(&["daemon", "stop"]);
-    assert!(
-        stopped.code == Some(0) && stopped.out.starts_with("the daemon was stopped (pid "),
-        "{stopped:?}"
-    );
+    assert!(stopped.code == Some(0) && stopped.out.starts_with("daemon stopped (pid "), "{stopped:?}");
     assert_eq!((house.status(), house.files(".sock").len()), (None, 0));
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -60,8 +61,9 @@ fn target_dir() -> &'static Path {
     profile_dir().parent().expect("the target folder")
 }
 
-/// The prefix (`LSP_TOOLS_DATA_DIR`) in which these servers, by their keys in the catalogue, are installed: by
-/// `lsp-tools install`, under a lock that all test binaries share. What is there already costs the installer's own check.
+/// A prefix (`LSP_TOOLS_DATA_DIR`) in which these servers, by their keys in the catalogue, are installed and no others: what
+/// is installed decides which servers run. They are put there by `lsp-tools install`, once for all tests, under a lock that all
+/// test binaries share; what is there already costs the installer's own check.
 ///
 /// # Panics
 /// When a server cannot be installed.
@@ -71,7 +73,7 @@ pub fn real_servers(keys: &[&str]) -> PathBuf {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     let missing: Vec<&str> = keys.iter().copied().filter(|key| !installed.contains(*key)).collect();
     if missing.is_empty() {
-        return prefix;
+        return prefix_of(&prefix, keys);
     }
     fs::create_dir_all(&prefix).expect("the prefix of the servers");
     let lock = File::create(prefix.join("tests.lock")).expect("the lock of the servers");
@@ -92,6 +94,21 @@ pub fn real_servers(keys: &[&str]) -> PathBuf {
         String::from_utf8_lossy(&output.stderr),
     );
     installed.extend(missing.into_iter().map(ToOwned::to_owned));
+    prefix_of(&prefix, keys)
+}
+
+/// A prefix that has these servers of the one that has all.
+fn prefix_of(all: &Path, keys: &[&str]) -> PathBuf {
+    let mut keys = keys.to_vec();
+    keys.sort_unstable();
+    keys.dedup();
+    let prefix = all.join("sets").join(keys.join("+"));
+    fs::create_dir_all(prefix.join("servers")).expect("the prefix of the servers");
+    for key in keys {
+        let linked = symlink(all.join("servers").join(key), prefix.join("servers").join(key));
+        // Another test may have come first.
+        assert!(linked.is_ok() || prefix.join("servers").join(key).exists(), "{linked:?}");
+    }
     prefix
 }
 

@@ -224,7 +224,7 @@ async fn publish(room: &Room, inquiry: &Inquiry, published: &mut Published, file
 
 async fn tell_missing(room: &Room, status: &ServerStatus) {
     let mut message = format!("[LSP] {}: {} not installed", status.language, status.server);
-    if let Some(install) = &status.install {
+    if let Some(install) = status.install_commands() {
         message.push_str(&format!(", run: {install}"));
     }
     message.push_str(" (until then hover, definition, references and symbols come from the text alone)");

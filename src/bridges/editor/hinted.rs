@@ -150,7 +150,7 @@ impl Pages<'_> {
 
 /// Why there is no server, and what to do about it.
 fn missing(status: &ServerStatus) -> String {
-    match &status.install {
+    match status.install_commands() {
         Some(install) => format!("{} is not installed, run: {install}", status.server),
         None => format!("{} does not run here", status.server),
     }

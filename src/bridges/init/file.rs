@@ -37,7 +37,8 @@ impl Change {
             before.unwrap_or_default(),
             Some(name),
             &self.after,
-            DiffOptions::default(),
+            // What stands beside ours is not ours to show: files of hosts hold keys.
+            DiffOptions { context: 0, ..DiffOptions::default() },
         )
         .text
     }

@@ -242,6 +242,20 @@ impl Host {
             Self::Gemini => "Gemini CLI",
         }
     }
+
+    /// The program that people start.
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude",
+            Self::CopilotCli => "copilot",
+            Self::VsCode => "code",
+            Self::Cursor => "cursor",
+            Self::Codex => "codex",
+            Self::OpenCode => "opencode",
+            Self::Zed => "zed",
+            Self::Gemini => "gemini",
+        }
+    }
 }
 
 fn stdio(program: &str, args: &[String]) -> Value {

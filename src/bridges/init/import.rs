@@ -144,9 +144,7 @@ fn read(file: &Path, left_out: &mut Vec<String>) -> Result<Vec<Definition>, Init
         .filter(|servers| servers.values().any(|server| server.get("extensionToLanguage").is_some()));
     match plugin {
         Some(servers) => Ok(found(servers, of_plugin, left_out)),
-        None => Err(unreadable(
-            "it has neither `lspServers` nor `lsp`, nor servers with `extensionToLanguage`".to_owned(),
-        )),
+        None => Err(InitError::NoServers { file: name.clone() }),
     }
 }
 

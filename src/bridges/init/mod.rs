@@ -25,6 +25,14 @@ pub enum InitError {
     /// The host has no such thing.
     #[error("{0}")]
     Unsupported(String),
+    /// The file is understood and has no server in it.
+    #[error(
+        "`{file}` defines no language servers: it has neither `lspServers` nor `lsp`, nor servers with `extensionToLanguage`"
+    )]
+    NoServers {
+        /// The file.
+        file: String,
+    },
     /// The file says something that cannot be understood, so it cannot be kept.
     #[error("`{file}` cannot be read as {format}: {reason}")]
     Unreadable {
@@ -70,6 +78,7 @@ impl From<InitError> for ToolError {
     fn from(error: InitError) -> Self {
         let (code, hint) = match &error {
             InitError::Unsupported(_) => (ErrorCode::Unsupported, None),
+            InitError::NoServers { .. } => (ErrorCode::InvalidArgs, None),
             InitError::Unreadable { .. } => {
                 (ErrorCode::InvalidArgs, Some("mend the file, or put in by hand what --print shows"))
             }
@@ -79,7 +88,8 @@ impl From<InitError> for ToolError {
             InitError::Changed(_) => (ErrorCode::Conflict, Some("try again")),
             InitError::Nothing(_) => (ErrorCode::NotFound, None),
         };
-        let told = Self::new(code, error.to_string());
+        let told =
+            Self { nothing: matches!(error, InitError::Nothing(_)), ..Self::new(code, error.to_string()) };
         hint.map_or(told.clone(), |hint| told.with_hint(hint))
     }
 }

@@ -20,8 +20,11 @@ pub async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
     if !arguments.merge.is_empty() {
         return merge(&arguments.merge, door);
     }
-    let costs = arguments.costs.as_deref().map_or_else(|| Ok(Costs::default()), |file| known(file, door.cwd));
-    let costs = Arc::new(costs?);
+    let costs = match arguments.costs.as_deref() {
+        Some(file) => known(file, door.cwd, arguments.record_costs.as_deref() == Some(file))?,
+        None => Costs::default(),
+    };
+    let costs = Arc::new(costs);
     let request = Request {
         paths: arguments.paths,
         floor: arguments.severity.map(Into::into),
@@ -50,11 +53,11 @@ pub async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
     }
 }
 
-/// What files are known to take; nothing where there is no file yet.
-fn known(file: &Path, cwd: &Path) -> Result<Costs, ToolError> {
+/// What files are known to take; nothing where the file is yet to be written.
+fn known(file: &Path, cwd: &Path, recorded: bool) -> Result<Costs, ToolError> {
     match std::fs::read_to_string(cwd.join(file)) {
         Ok(text) => Costs::from_json(&text).map_err(|error| unusable(file, &error)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Costs::default()),
+        Err(error) if recorded && error.kind() == io::ErrorKind::NotFound => Ok(Costs::default()),
         Err(error) => Err(unusable(file, &error)),
     }
 }

@@ -158,7 +158,7 @@ async fn stop(all: AllDaemons, start: &Start<'_>) -> Result<Reply, ToolError> {
     if stopped.is_empty() {
         return none(all);
     }
-    let text = || stopped.iter().map(|pid| format!("the daemon was stopped (pid {pid})\n")).collect();
+    let text = || stopped.iter().map(|pid| format!("daemon stopped (pid {pid})\n")).collect();
     shown(start, &json!({"ok": true, "stopped": stopped}), Status::Answered, text)
 }
 
@@ -169,7 +169,7 @@ async fn logs_of(arguments: &Logs, start: &Start<'_>) -> Result<Reply, ToolError
 
 fn none(all: AllDaemons) -> Result<Reply, ToolError> {
     let error = if all.all { "no daemon runs" } else { "no daemon runs for this workspace and environment" };
-    Err(ToolError::new(ErrorCode::NotFound, error)
+    Err(ToolError::nothing(error)
         .with_hint("commands start it when they need it; `lsp-tools daemon status --all` tells of others"))
 }
 

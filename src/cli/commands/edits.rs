@@ -1,5 +1,6 @@
 //! `edit`, `write`, `patch`, `move`, `delete`, `undo`
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -36,12 +37,19 @@ pub async fn edited(
     arguments["dry_run"] = json!(manner.dry_run);
     arguments["diagnostics"] = json!(manner.wish());
     let asked = Asked { dry_run: manner.dry_run, diagnostics: manner.diagnostics };
-    reply(door, name, arguments, |edited: Edited| shown(&edited, asked, door)).await
+    reply(door, name, arguments, |edited: Edited| shown(edited, asked, door)).await
 }
 
 /// An edit as it looks.
-pub fn shown(edited: &Edited, asked: Asked, door: Door<'_>) -> Reply {
-    render::render(edited, asked, &door.console.out, &|path, line| door.runtime.read_line(path, line))
+pub fn shown(mut edited: Edited, asked: Asked, door: Door<'_>) -> Reply {
+    let mut before = HashMap::new();
+    edited.each_path(&mut |path| {
+        let shown = door.paths.shown(path);
+        before.insert(shown.clone(), std::mem::replace(path, shown));
+    });
+    let read_line =
+        |path: &str, line| door.runtime.read_line(before.get(path).map_or(path, String::as_str), line);
+    render::render(&edited, asked, &door.console.out, &read_line)
 }
 
 async fn edit(arguments: Edit, door: Door<'_>) -> Result<Reply, ToolError> {
@@ -106,10 +114,13 @@ async fn undo(arguments: Undo, door: Door<'_>) -> Result<Reply, ToolError> {
     if arguments.list {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let look = &door.console.out;
-        let shown = |history: History| render::history(&history, now, look);
+        let shown = |mut history: History| {
+            history.each_path(&mut |path| *path = door.paths.shown(path));
+            render::history(&history, now, look)
+        };
         return reply(door, "undo", json!({"list": true}), shown).await;
     }
     let given = json!({"id": arguments.id, "group": arguments.group});
     let asked = Asked { dry_run: false, diagnostics: false };
-    reply(door, "undo", given, |edited: Edited| shown(&edited, asked, door)).await
+    reply(door, "undo", given, |edited: Edited| shown(edited, asked, door)).await
 }

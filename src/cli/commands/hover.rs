@@ -8,5 +8,5 @@ use crate::tools::error::ToolError;
 /// What something is.
 pub async fn run(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
     let answer = door.runtime.hover(place(&arguments.address, door.cwd)?).await?;
-    answered(door, answer, |output| render(output, &door.console.out), "nothing is said about it")
+    answered(door, answer, |output| render(output, &door.console.out), "no hover information here")
 }

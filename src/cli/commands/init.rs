@@ -7,9 +7,9 @@ use etcetera::BaseStrategy;
 use serde_json::json;
 
 use super::{Door, Reply, told};
-use crate::bridges::init::{Change, Places, Wish, configure, import, usual_files};
+use crate::bridges::init::{Change, Host, Places, Wish, configure, import, usual_files};
 use crate::cli::args::Format;
-use crate::cli::args::doors::{Import, Init, InitCommand};
+use crate::cli::args::doors::{HostName, Import, Init, InitCommand};
 use crate::cli::exit::Status;
 use crate::cli::render::escape;
 use crate::config::Folders;
@@ -24,9 +24,7 @@ pub async fn run(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
 }
 
 fn configured(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
-    let Some(host) = init.host else {
-        return Err(ToolError::new(ErrorCode::InvalidArgs, "no host is named"));
-    };
+    let Some(host) = init.host else { return Err(no_host()) };
     let wish = Wish {
         host: host.into(),
         scope: init.scope.map(Into::into),
@@ -36,7 +34,44 @@ fn configured(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
         force: init.force,
     };
     let change = configure(&wish, &places(door)?, door.runtime.catalogue())?;
-    finish(&change, init.print, Vec::new(), door)
+    let mut reply = finish(&change, init.print, Vec::new(), door)?;
+    if !init.print && door.format == Format::Text {
+        reply.lines.push(format!("next: {}", next_step(wish.host)));
+    }
+    Ok(reply)
+}
+
+/// Which hosts there are, and which of them are on this machine.
+fn no_host() -> ToolError {
+    let hosts = HostName::value_variants();
+    let name = |host: &HostName| host.to_possible_value().map(|value| value.get_name().to_owned());
+    let found = hosts.iter().filter(|host| which::which(Host::from(**host).program()).is_ok());
+    let found: Vec<String> = found.filter_map(name).collect();
+    let all: Vec<String> = hosts.iter().filter_map(name).collect();
+    let found = match found.is_empty() {
+        true => String::new(),
+        false => format!("on this machine: {}; ", found.join(", ")),
+    };
+    let hint = format!("{found}all: {}", all.join(", "));
+    ToolError::new(ErrorCode::InvalidArgs, "no host is named").with_hint(hint)
+}
+
+/// What is left to do until a host that was configured uses us.
+fn next_step(host: Host) -> &'static str {
+    match host {
+        Host::ClaudeCode => {
+            "start `claude` in this project and approve the server; `claude mcp list` shows it"
+        }
+        Host::CopilotCli => "restart `copilot`; `/mcp show` shows the server",
+        Host::VsCode => "open this project in VS Code and start the server (MCP: List Servers)",
+        Host::Cursor => "restart Cursor and switch the server on in its settings (MCP)",
+        Host::Codex => "restart `codex`; `codex mcp list` shows the server",
+        Host::OpenCode => "restart `opencode`; `opencode mcp list` shows the server",
+        Host::Zed => "restart Zed, which lists the server in the settings of its agent panel",
+        Host::Gemini => {
+            "start `gemini` in this project and trust the folder; `gemini mcp list` shows the server"
+        }
+    }
 }
 
 fn imported(arguments: &Import, door: Door<'_>) -> Result<Reply, ToolError> {
@@ -46,8 +81,7 @@ fn imported(arguments: &Import, door: Door<'_>) -> Result<Reply, ToolError> {
         false => arguments.files.iter().map(|file| door.cwd.join(file)).collect(),
     };
     if files.is_empty() {
-        let error =
-            ToolError::new(ErrorCode::NotFound, "there is no file of a host that defines language servers");
+        let error = ToolError::nothing("there is no file of a host that defines language servers");
         return Err(error.with_hint("name one: lsp-tools init import FILE"));
     }
     let folders =

@@ -44,8 +44,10 @@ use super::paths::{HasPaths, Paths};
 use super::render::{hierarchy, json, verdict};
 pub use super::reply::Reply;
 use crate::runtime::Runtime;
+use crate::runtime::hinted::About;
 use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::question::path_of;
 use crate::tools::target::Target;
 
 /// What a command may use.
@@ -108,28 +110,37 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
     reply.unwrap_or_else(|error| failed(&error, door.format, door.console))
 }
 
-/// Whether the command is a question about code: then what is missing is told at the start.
-pub fn asks_about_code(command: &Command) -> bool {
-    if let Command::Edits(edit) = command {
-        return matches!(edit, Edits::Rename(_) | Edits::Actions(_) | Edits::Format(_));
-    }
-    !matches!(
-        command,
-        Command::Files(_)
-            | Command::Servers
-            | Command::Doctor
-            | Command::Install(_)
-            | Command::Trust(_)
-            | Command::Policy(_)
-            | Command::Tools(_)
-            | Command::Mcp(_)
-            | Command::Lsp(_)
-            | Command::Copilot(_)
-            | Command::Daemon(_)
-            | Command::Init(_)
-            | Command::Completions(_)
-            | Command::Man(_)
-    )
+/// What a question about code is about: of that, what is missing is told at the start.
+pub fn about_code(command: &Command, cwd: &Path) -> Option<About> {
+    let address = match command {
+        Command::Hover(at)
+        | Command::Definition(at)
+        | Command::Declaration(at)
+        | Command::TypeDefinition(at)
+        | Command::Implementation(at)
+        | Command::Signature(at) => &at.address,
+        Command::References(many) => &many.at.address,
+        Command::Symbols(symbols) => &symbols.address,
+        Command::Calls(calls) => &calls.at.address,
+        Command::Types(types) => &types.at.address,
+        Command::Completion(completion) => &completion.at.address,
+        Command::Check(check) if check.paths.is_empty() => return Some(About::Workspace),
+        Command::Check(check) => return Some(About::Paths(check.paths.clone())),
+        Command::Edits(Edits::Rename(rename)) => &rename.at.address,
+        Command::Edits(Edits::Actions(actions)) => match called::span(&actions.address, cwd) {
+            Ok(span) if cwd.join(&span.path).is_file() => return Some(About::Paths(vec![span.path])),
+            _ => &actions.address,
+        },
+        Command::Edits(Edits::Format(format)) => {
+            let spans = format.files.iter().filter_map(|file| called::span(file, cwd).ok());
+            return Some(About::Paths(spans.map(|span| span.path).collect()));
+        }
+        _ => return None,
+    };
+    Some(match target(address, cwd).ok()? {
+        Target::Name(_) => About::Name,
+        target => About::Paths(vec![path_of(&target).ok()?.to_owned()]),
+    })
 }
 
 /// The reply of a failed call.

@@ -115,7 +115,7 @@ async fn doctor(name: Option<&str>, door: Door<'_>) -> Result<Reply, ToolError> 
 }
 
 fn nothing_mounted() -> ToolError {
-    ToolError::new(ErrorCode::NotFound, "no MCP server is mounted").with_hint(
+    ToolError::nothing("no MCP server is mounted").with_hint(
         "[mcp.servers.NAME] in lsp-tools.toml mounts one; so does a file that `files` under [mcp] lists",
     )
 }

@@ -87,11 +87,12 @@ pub async fn format(arguments: FormatFiles, door: Door<'_>) -> Result<Reply, Too
             "start_line": lines.map(|(first, _)| first), "end_line": lines.map(|(_, last)| last),
         });
         let one = |edited: Edited| {
-            let mut reply = shown(&edited, asked, door);
-            if arguments.check && edited.changes_something() {
+            let changes_something = edited.changes_something();
+            let mut reply = shown(edited, asked, door);
+            if arguments.check && changes_something {
                 reply.status = Status::Unpleasant;
             }
-            if !edited.changes_something() {
+            if !changes_something {
                 reply.lines = vec![format!("{} is formatted already", span.path.display())];
             }
             reply

@@ -1,5 +1,7 @@
 //! `symbols`
 
+use std::path::Path;
+
 use super::{Door, Reply, answered, target};
 use crate::cli::args::{Format, Symbols};
 use crate::cli::render::symbols::render;
@@ -8,10 +10,21 @@ use crate::tools::target::Target;
 
 /// The outline of a file, or symbols of the workspace.
 pub async fn run(arguments: &Symbols, door: Door<'_>) -> Result<Reply, ToolError> {
+    let given = Path::new(&arguments.address);
+    if given.components().count() > 1 && door.cwd.join(given).is_dir() {
+        let error =
+            format!("{} is a folder; symbols are those of a file or of the workspace", given.display());
+        return Err(ToolError::new(ErrorCode::InvalidArgs, error)
+            .with_hint("give a FILE in it, or a NAME to look for"));
+    }
     let target = target(&arguments.address, door.cwd)?;
     let (path, nothing) = match &target {
         Target::File(path) => {
             (Some(path.to_string_lossy().into_owned()), "the file has no symbols".to_owned())
+        }
+        Target::Name(name) if door.cwd.join(name).is_dir() => {
+            let name = crate::cli::render::escape::words(name);
+            (None, format!("no symbol matches `{name}`, which is a folder; give a file in it"))
         }
         Target::Name(name) => {
             let name = crate::cli::render::escape::words(name);

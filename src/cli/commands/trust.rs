@@ -33,7 +33,7 @@ fn shown(door: Door<'_>, output: &TrustOutput) -> Result<Reply, ToolError> {
 /// Asks whoever sits at the terminal; anything but `y` or `yes` is a no.
 async fn confirmed(asked: &TrustOutput, door: Door<'_>) -> Result<bool, ToolError> {
     if door.format != Format::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
-        let error = "nobody is here to ask; what the project wants to run was not allowed";
+        let error = "not a terminal, so cannot ask; what the project wants to run was not allowed";
         let hint =
             "look at it with `lsp-tools trust` on a terminal, or allow it with `lsp-tools trust --yes`";
         return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint));

@@ -126,7 +126,7 @@ pub fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &Look) -> Stri
     let mut line = if output.diagnostics.is_empty() {
         match verdict {
             Verdict::Complete => look.paint(GOOD, "no problems"),
-            Verdict::Partial if checked > 0 => "no problems so far".to_owned(),
+            Verdict::Partial if checked > 0 => "no problems found (incomplete)".to_owned(),
             Verdict::Hints => "no syntax errors; nothing else was checked".to_owned(),
             Verdict::Partial | Verdict::NoData => {
                 look.paint(WARN, "no answer, so nothing is known to be clean")
@@ -289,7 +289,7 @@ hint[F1]: could be shorter
         silent.incomplete = vec![FileVerdict { path: "a.py".into(), verdict: Verdict::NoData, detail: None }];
         assert_eq!(
             shown(&silent, Verdict::Partial, &Look::PLAIN),
-            "no problems so far, 1 file checked, 1 without an answer\n"
+            "no problems found (incomplete), 1 file checked, 1 without an answer\n"
         );
         silent.files = 1;
         assert_eq!(

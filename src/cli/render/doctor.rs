@@ -1,5 +1,6 @@
 //! The doctor's report: per server whether it is well, and what to do where it is not.
 
+use crate::hints;
 use crate::tools::doctor::{DoctorFinding, DoctorOutput, DoctorServer};
 
 use super::look::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
@@ -15,7 +16,8 @@ pub fn render(output: &DoctorOutput, look: &Look) -> String {
     for finding in &output.findings {
         out.push_str(&finding_lines(finding, "", look));
     }
-    if !output.findings.is_empty() {
+    out.extend(output.notes.iter().map(|note| format!("{}\n", escape::words(note))));
+    if !output.findings.is_empty() || !output.notes.is_empty() {
         out.push('\n');
     }
     out.push_str(&format!("{}\n", look.paint(DIM, &escape::words(&output.commands))));
@@ -47,7 +49,7 @@ fn server_lines(server: &DoctorServer, look: &Look) -> String {
         None => out.push_str(&format!("   {}\n", look.paint(BAD, "not installed"))),
     }
     if let Some(install) = &server.install {
-        out.push_str(&fix_line(install, "   ", look));
+        out.push_str(&fix_line(&hints::commands(install, server.installer.as_ref()), "   ", look));
     }
     for finding in &server.findings {
         out.push_str(&finding_lines(finding, "   ", look));
@@ -126,6 +128,7 @@ mod tests {
                 took_ms: 1_240,
             }),
             install: None,
+            installer: None,
         }
     }
 
@@ -147,6 +150,7 @@ mod tests {
             findings: Vec::new(),
             probe: None,
             install: Some("go install gopls".into()),
+            installer: Some("lsp-tools install go".into()),
         };
         let output =
             DoctorOutput::new("/w".into(), vec![well(), hollow, missing], Vec::new(), "confined".into());
@@ -163,7 +167,7 @@ ok python (12 files)  pylsp 1.15.0
 
 -- go (1 file)  gopls
    not installed
-     run: go install gopls
+     run: go install gopls (or: lsp-tools install go)
 
 confined
 2 of 3 servers not well

@@ -84,6 +84,16 @@ impl From<Value> for Edited {
 }
 
 impl Edited {
+    /// Has `change` spell the paths. Those in a diff stay: `patch` and git take them from the root.
+    pub fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        for file in &mut self.files {
+            change(&mut file.path);
+            file.from.iter_mut().for_each(&mut *change);
+        }
+        let findings = self.rest.diagnostics.iter_mut().flat_map(|delta| &mut delta.added);
+        findings.for_each(|finding| change(&mut finding.path));
+    }
+
     /// Whether anything is different.
     pub fn changes_something(&self) -> bool {
         self.files.iter().any(|file| file.operation != "unchanged")
@@ -253,7 +263,7 @@ impl Finding {
     }
 }
 
-/// `2 new errors, 1 gone`.
+/// `2 new errors, 1 fixed`.
 fn summary(delta: &Delta, look: &Look) -> String {
     let sure = match delta.verdict.as_str() {
         "complete" => "",
@@ -261,7 +271,7 @@ fn summary(delta: &Delta, look: &Look) -> String {
             return look.paint(WARN, "no server said in time what this breaks: that is not \"nothing\"");
         }
         "hints" => "; no server was asked, only the syntax was looked at",
-        _ => "; there may be more",
+        _ => "; results may be incomplete",
     };
     let of = |severity: Severity| delta.added.iter().filter(|finding| finding.severity == severity).count();
     let mut parts = Vec::new();
@@ -282,7 +292,7 @@ fn summary(delta: &Delta, look: &Look) -> String {
         parts.push(look.paint(GOOD, "no new problems"));
     }
     if delta.removed > 0 {
-        parts.push(look.paint(GOOD, &format!("{} gone", delta.removed)));
+        parts.push(look.paint(GOOD, &format!("{} fixed", delta.removed)));
     }
     format!("{}{sure}", parts.join(", "))
 }
@@ -303,6 +313,23 @@ struct Past {
     time: u64,
     files: Vec<String>,
     undone_by: Option<String>,
+}
+
+impl History {
+    /// Has `change` spell the paths.
+    pub fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        for told in self.edits.iter_mut().flat_map(|past| &mut past.files) {
+            // `modified src/a.py`, `renamed src/a.py to src/b.py`
+            let Some((operation, paths)) = told.split_once(' ') else { continue };
+            let renamed = (operation == "renamed").then(|| paths.split_once(" to ")).flatten();
+            let mut paths: Vec<String> = match renamed {
+                Some((from, to)) => vec![from.to_owned(), to.to_owned()],
+                None => vec![paths.to_owned()],
+            };
+            paths.iter_mut().for_each(&mut *change);
+            *told = format!("{operation} {}", paths.join(" to "));
+        }
+    }
 }
 
 /// The edits of the past, newest first; `now` is in seconds since 1970.

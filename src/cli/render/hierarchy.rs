@@ -38,7 +38,9 @@ pub fn total(output: &HierarchyOutput) -> String {
 fn node(item: &HierarchyItem, look: &Look) -> Node {
     let kind = look.paint(KIND, &escape::words(&item.kind));
     let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(&item.name)));
-    if let Some(detail) = item.detail.as_deref().map(escape::words).filter(|detail| !detail.is_empty()) {
+    if let Some(detail) =
+        item.detail.as_deref().map(escape::words).filter(|detail| !detail.is_empty() && *detail != item.name)
+    {
         line.push_str(&look.paint(DIM, &format!(" {detail}")));
     }
     line.push_str(&format!("  {}", locations::address(&item.place.path, &item.place.range, look)));

@@ -30,6 +30,9 @@ fn lines(item: &InstallItem, look: &Look) -> String {
     if let Some(program) = &item.program {
         out.push_str(&format!("    {}\n", look.paint(PLACE, &escape::words(program))));
     }
+    for note in &item.notes {
+        out.push_str(&format!("    {}\n", escape::words(note)));
+    }
     if let Some(detail) = &item.detail {
         out.extend(escape::block(detail).lines().map(|line| format!("    {}\n", line.trim_end())));
     }
@@ -48,6 +51,7 @@ mod tests {
             packages: vec!["p==1".into()],
             program: (state == InstallState::Installed).then(|| "/data/p/bin/p".into()),
             detail: detail.map(Into::into),
+            notes: Vec::from_iter((server == "pylsp").then(|| "used for python".to_owned())),
             took_ms: 12_400,
         };
         let items = vec![
@@ -55,7 +59,7 @@ mod tests {
             item("ruff", InstallState::AlreadyInstalled, None),
             item("x", InstallState::Failed, Some("pip said:\n  \x1b[31mno\n")),
         ];
-        let expected = "pylsp installed in 12.4 s: p==1\n    /data/p/bin/p\nruff already there: p==1\n\
+        let expected = "pylsp installed in 12.4 s: p==1\n    /data/p/bin/p\n    used for python\nruff already there: p==1\n\
                         x failed: p==1\n    pip said:\n      \\u{1b}[31mno\n";
         assert_eq!(render(&InstallOutput { ok: true, items }, &Look::PLAIN), expected);
     }

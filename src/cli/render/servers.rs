@@ -3,6 +3,7 @@
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
+use crate::hints;
 use crate::tools::servers::{RunState, ServerRow, ServersOutput};
 
 use super::look::{BAD, BOLD, DIM, GOOD, WARN};
@@ -24,7 +25,8 @@ pub fn render(output: &ServersOutput, look: &Look) -> String {
         .servers
         .iter()
         .filter_map(|row| {
-            let command = Cell::new(escape::words(row.install.as_deref()?), BOLD);
+            let command = hints::commands(row.install.as_deref()?, row.installer.as_ref());
+            let command = Cell::new(escape::words(&command), BOLD);
             Some(vec![Cell::plain(escape::words(&row.server)), command])
         })
         .collect();
@@ -32,9 +34,11 @@ pub fn render(output: &ServersOutput, look: &Look) -> String {
         out.push_str("\nto install what is missing:\n");
         out.push_str(&table(&[], &advice, look));
     }
-    for note in &output.notes {
-        out.push_str(&format!("\n{} {}\n", look.paint(WARN, "note:"), escape::words(note)));
+    if !output.notes.is_empty() {
+        out.push('\n');
     }
+    let note = look.paint(WARN, "note:");
+    out.extend(output.notes.iter().map(|words| format!("{note} {}\n", escape::words(words))));
     out
 }
 
@@ -164,6 +168,7 @@ mod tests {
             restarts: Some(0),
             detail: None,
             install: None,
+            installer: None,
         };
         let missing = ServerRow {
             languages: vec!["bash".into(), "zsh".into()],
@@ -179,15 +184,22 @@ mod tests {
             restarts: None,
             detail: Some("not on PATH\x1b[2J".into()),
             install: Some("npm install -g bash-language-server".into()),
+            installer: Some("lsp-tools install shell".into()),
         };
-        let output = ServersOutput { ok: true, servers: vec![running, missing], notes: Vec::new() };
+        let output = ServersOutput {
+            ok: true,
+            servers: vec![running, missing],
+            notes: vec!["pylsp finds little".into()],
+        };
         let expected = "\
 LANGUAGES  FILES  SERVER                STATE    PID   MEMORY   MEDIAN  P99     OPEN  RESTARTS  ROOT  DETAIL
 python     12     pylsp                 ready    4242  61.4 MB  3.2 ms  8.1 ms  2     0         .
 bash, zsh  1      bash-language-server  missing                                                       not on PATH\\u{1b}[2J
 
 to install what is missing:
-bash-language-server  npm install -g bash-language-server
+bash-language-server  npm install -g bash-language-server (or: lsp-tools install shell)
+
+note: pylsp finds little
 ";
         assert_eq!(render(&output, &Look::PLAIN), expected);
         let terminal = Look { terminal: true, color: false, width: 60 };
@@ -200,7 +212,7 @@ bash, zsh  1      bash-language-server  missing
     not on PATH\\u{1b}[2J
 
 to install what is missing:
-bash-language-server  npm install -g bash-language-server
+bash-language-server  npm install -g bash-language-server (or: lsp-tools install shell)
 
 note: too much
 ";

@@ -19,6 +19,9 @@ pub fn render(output: &TrustOutput, look: &Look) -> String {
         out.push_str(&format!("  {name}\n    {}\n", escape::line(&item.value)));
     }
     out.push('\n');
+    if output.items.iter().any(|item| item.name.starts_with("the program ")) {
+        out.push_str("A trusted program runs with your rights, and so does what it loads; its hash is that of its own file.\n");
+    }
     for change in &output.changed {
         out.push_str(&format!(
             "{} {}\n",

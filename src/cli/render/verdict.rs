@@ -42,30 +42,46 @@ fn resolved(about: &Resolved, look: &Look) -> Option<String> {
 fn reliance<T>(answer: &Answer<T>, look: &Look) -> Vec<String> {
     let so = match answer.verdict {
         Verdict::Complete => return Vec::new(),
-        Verdict::Partial => "there may be more",
+        Verdict::Partial => "results may be incomplete",
         Verdict::NoData => "nothing is known, which is not the same as nothing there",
         Verdict::Hints => "what follows is text search",
     };
     let main = [&answer.server_status];
     let mut blamed: Vec<&ServerStatus> =
         answer.servers.iter().filter(|status| status.state != ServerState::Ready).collect();
-    if blamed.is_empty() || answer.verdict == Verdict::Hints {
+    let absent = blamed.iter().all(|status| status.state == ServerState::Missing);
+    if blamed.is_empty() || answer.verdict == Verdict::Hints && !absent {
         blamed = main.to_vec();
     }
     let warning = look.paint(WARN, "warning:");
-    let mut lines: Vec<String> =
-        blamed.iter().map(|status| format!("{warning} {}; {so}{}", why(status), advice(status))).collect();
+    let reasons = reasons(&blamed).into_iter();
+    let mut lines: Vec<String> = reasons.map(|reason| format!("{warning} {reason}; {so}")).collect();
     let mut hints: Vec<&String> = blamed.iter().filter_map(|status| status.hint.as_ref()).collect();
     hints.dedup();
     lines.extend(hints.iter().map(|hint| format!("{} {}", look.paint(DIM, " hint:"), escape::words(hint))));
     lines
 }
 
-fn advice(status: &ServerStatus) -> String {
-    match &status.install {
-        Some(command) => format!(". Install it with: {}", escape::words(command)),
-        None => String::new(),
+/// One sentence for each, and one for all that are simply not installed. How to install them was said at the start.
+fn reasons(blamed: &[&ServerStatus]) -> Vec<String> {
+    let plain = |status: &&&ServerStatus| {
+        status.state == ServerState::Missing
+            && !status.server.is_empty()
+            && status.absence().ends_with("not installed")
+    };
+    let mut absent: Vec<&str> = blamed.iter().filter(plain).map(|status| status.server.as_str()).collect();
+    absent.sort_unstable();
+    absent.dedup();
+    let mut reasons = Vec::new();
+    if let [first @ .., last] = absent.as_slice() {
+        let (names, are) = match first {
+            [] => ((*last).to_owned(), "is"),
+            first => (format!("{} and {last}", first.join(", ")), "are"),
+        };
+        reasons.push(format!("{} {are} not installed", escape::words(&names)));
     }
+    reasons.extend(blamed.iter().filter(|status| !plain(status)).map(|status| why(status)));
+    reasons
 }
 
 fn why(status: &ServerStatus) -> String {
@@ -85,7 +101,7 @@ fn why(status: &ServerStatus) -> String {
         ServerState::Missing if server.is_empty() => {
             format!("no server is known for the language \"{}\"", escape::words(&status.language))
         }
-        ServerState::Missing => format!("{server} is not installed"),
+        ServerState::Missing => return escape::words(&status.absence()),
         ServerState::Crashed => format!("{server} failed"),
         ServerState::Timeout => format!("no answer from {server} within {waited}"),
         ServerState::Disabled => format!("{server} may not be started"),
@@ -114,6 +130,7 @@ mod tests {
             detail: None,
             install: None,
             hint: None,
+            installer: None,
             waited_ms: 10_000,
         }
     }
@@ -142,7 +159,12 @@ mod tests {
             (Verdict::Hints, "pylsp", Starting, format!("pylsp was still starting after 10 s; {search}")),
             (Verdict::Hints, "pylsp", Disabled, format!("pylsp may not be started; {search}")),
             (Verdict::Hints, "pylsp", Unsupported, format!("pylsp does not offer this; {search}")),
-            (Verdict::Partial, "pylsp", Indexing, "pylsp is still indexing; there may be more".into()),
+            (
+                Verdict::Partial,
+                "pylsp",
+                Indexing,
+                "pylsp is still indexing; results may be incomplete".into(),
+            ),
             (
                 Verdict::NoData,
                 "pylsp",
@@ -156,12 +178,21 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_server_comes_with_its_command() {
+    fn what_is_missing_is_one_line_and_trust_that_is_missing_is_said() {
         let mut missing = status("pylsp", ServerState::Missing);
         missing.install = Some("pip install python-lsp-server".into());
-        let expected = "warning: pylsp is not installed; what follows is text search. Install it with: \
-                        pip install python-lsp-server";
+        missing.detail = Some("`pylsp` is not on PATH nor installed by `lsp-tools install`".into());
+        let expected = "warning: pylsp is not installed; what follows is text search";
+        assert_eq!(shown(&answer(Verdict::Hints, missing.clone())), [expected]);
+        missing.detail = Some("`pylsp` is not trusted (lsp-tools trust)".into());
+        let expected = "warning: pylsp is not installed (`pylsp` is not trusted (lsp-tools trust)); what follows is text search";
         assert_eq!(shown(&answer(Verdict::Hints, missing)), [expected]);
+        let mut partial = answer(Verdict::Partial, status("pylsp", ServerState::Ready));
+        partial.servers = ["marksman", "html", "css"].map(|key| status(key, ServerState::Missing)).to_vec();
+        assert_eq!(
+            shown(&partial),
+            ["warning: css, html and marksman are not installed; results may be incomplete"]
+        );
     }
 
     #[test]
@@ -191,7 +222,7 @@ mod tests {
     fn of_several_servers_the_silent_one_is_named() {
         let mut partial = answer(Verdict::Partial, status("pyright", ServerState::Ready));
         partial.servers = vec![status("pyright", ServerState::Ready), status("ruff", ServerState::Timeout)];
-        assert_eq!(shown(&partial), ["warning: no answer from ruff within 10 s; there may be more"]);
+        assert_eq!(shown(&partial), ["warning: no answer from ruff within 10 s; results may be incomplete"]);
     }
 
     #[test]

@@ -336,13 +336,41 @@ fn an_untrusted_project_adds_no_server_and_changes_no_launch_field() {
     );
     assert_eq!(
         left_out[5],
-        "`server.evil` of `servers.toml` does not count, because this project is not trusted; `lsp-tools trust` changes that"
+        "`server.evil` of `servers.toml` is ignored, because this project is not trusted; `lsp-tools trust` changes that"
     );
 
     let trusted = load(Origin::Project { trusted: true }, text).unwrap();
     assert_eq!(trusted.catalogue.servers["pylsp"].command, ["./evil"]);
     assert_eq!(trusted.catalogue.languages["python"].servers, ["evil", "pylsp"]);
     assert!(trusted.left_out.is_empty());
+}
+
+#[test]
+fn the_default_is_among_the_alternatives_and_what_is_advised_can_be_installed() {
+    let catalogue = Catalogue::built_in();
+    for (key, language) in
+        catalogue.languages.iter().filter(|(_, language)| !language.alternatives.is_empty())
+    {
+        let first = language.servers.first().unwrap();
+        assert!(language.alternatives.contains(first), "{key}: {first}");
+        assert!(!language.fixed, "{key}");
+    }
+    for server in catalogue.servers.values() {
+        for more in server.for_more.iter().flat_map(|more| &more.servers) {
+            assert!(catalogue.servers[more].install.has_recipe(), "{more}");
+        }
+    }
+}
+
+#[test]
+fn settings_that_name_the_servers_of_a_language_leave_nothing_to_what_is_installed() {
+    let fixed = |origin, text: &str| load(origin, text).unwrap().catalogue.languages["python"].fixed;
+    let named = "[language.python]\nservers = ['pylsp']\n";
+    assert!(fixed(Origin::User, named));
+    assert!(!fixed(Origin::User, "[language.python]\nextensions = ['py']\n"));
+    assert!(!fixed(Origin::Project { trusted: false }, named));
+    let message = error("[language.python]\nalternatives = ['pyrihgt']\n");
+    assert!(message.contains("unknown server `pyrihgt`; did you mean `pyright`"), "{message}");
 }
 
 #[test]

@@ -154,3 +154,27 @@ fn without_a_project_the_users_files_hold() {
     let config = Config::load(&bench.folders, None, &Flags::default(), &bench.trust()).unwrap();
     assert_eq!((config.settings.log.level.as_str(), config.trust), ("trace", TrustState::Untrusted));
 }
+
+#[test]
+fn a_store_that_others_can_write_trusts_nothing_and_stops_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let bench = Bench::new();
+    bench.project_says("servers.toml", "[server.pylsp]\ncommand = ['evil']\nstart-timeout = 2\n");
+    let launch = bench.load(&Flags::default()).unwrap().launch;
+    bench.trust().grant(&bench.project, &launch).unwrap();
+    assert!(bench.load(&Flags::default()).unwrap().trust.is_trusted());
+    let store = bench.folders.trust_file();
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o666)).unwrap();
+    let config = bench.load(&Flags::default()).unwrap();
+    assert_eq!(config.catalogue.servers["pylsp"].command, ["pylsp"]);
+    assert_eq!(
+        (config.trust, config.catalogue.servers["pylsp"].start_timeout),
+        (TrustState::Untrusted, Some(2))
+    );
+    assert!(
+        config.left_out.iter().any(|line| line.contains("can be changed by other users")),
+        "{:?}",
+        config.left_out
+    );
+}

@@ -39,7 +39,7 @@ pub(super) fn leave_out(layer: &Layer, table: &mut Table) -> Option<String> {
     }
     table.remove("chats")?;
     Some(format!(
-        "`chats` of `{}` does not count: only the user's own settings say who may know of chats",
+        "`chats` of `{}` is ignored: only the user's own settings say who may know of chats",
         layer.file
     ))
 }

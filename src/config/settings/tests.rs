@@ -104,8 +104,8 @@ fn an_untrusted_project_chooses_no_servers_and_the_rest_of_its_settings_holds() 
     assert_eq!(
         left_out,
         [
-            "`disabled` of `lsp-tools.toml` does not count, because this project is not trusted; `lsp-tools trust` changes that",
-            "`prefer` of `lsp-tools.toml` does not count, because this project is not trusted; `lsp-tools trust` changes that",
+            "`disabled` of `lsp-tools.toml` is ignored, because this project is not trusted; `lsp-tools trust` changes that",
+            "`prefer` of `lsp-tools.toml` is ignored, because this project is not trusted; `lsp-tools trust` changes that",
         ]
     );
     let (settings, left_out) = load(Origin::Project { trusted: true }, text).unwrap();

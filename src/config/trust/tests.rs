@@ -63,6 +63,18 @@ fn every_launch_field_asks_again_when_it_is_added_changed_or_removed() {
     for (key, old, new) in [
         ("command", "['a']", "['a', '--b']"),
         ("env", "{ A = '1' }", "{ A = '2' }"),
+        ("configured-by", "['a']", "['a', 'b#c']"),
+        ("for-more", "{ finds = 'a', servers = [] }", "{ finds = 'a', servers = ['b'] }"),
+        (
+            "settings-unless",
+            "[{ configured-by = ['a'], settings = { a = 1 } }]",
+            "[{ configured-by = [], settings = { a = 1 } }]",
+        ),
+        (
+            "set-up",
+            "[{ where = ['a'], unless = [], message = 'm' }]",
+            "[{ where = ['a'], unless = [], message = 'n' }]",
+        ),
         ("install", "{ pip = ['a==1'] }", "{ pip = ['a==2'] }"),
         ("settings", "{ a = 1 }", "{ a = '1' }"),
         ("initialization-options", "{ a = [1] }", "{ a = [1, 2] }"),
@@ -106,8 +118,12 @@ fn no_launch_field_is_forgotten_between_the_words_and_this_test() {
         [
             "command",
             "env",
+            "configured-by",
+            "for-more",
             "install",
             "settings",
+            "settings-unless",
+            "set-up",
             "initialization-options",
             "hollow",
             "python-environment",

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ManagerSetup, Unavailable};
 use crate::config::Expanded;
 use crate::config::spec::Server;
+use crate::lsp::choice::Choice;
 use crate::lsp::locate::{self, Located, Places, PythonEnvironment};
 use crate::lsp::process::Spawn;
 use crate::lsp::progress::ProgressEvent;
@@ -32,8 +33,9 @@ pub async fn launch(
     let spec = setup.catalogue.servers.get(server);
     let spec = Arc::new(spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?.clone());
     let located = find(setup, server, &spec, root)?;
+    let configured = spec.configured_for(&setup.workspace, root);
     let Expanded { server: expanded, missing } =
-        spec.expanded(&setup.workspace.absolute(root), &located.program);
+        configured.expanded(&setup.workspace.absolute(root), &located.program);
     // Without its own copy of what it needs, a server takes the project's, which is then what runs.
     if (spec.runs_project_code || !missing.is_empty()) && !setup.trusted {
         let reason =
@@ -91,6 +93,18 @@ pub fn find(
     };
     locate::locate(server, spec, &places)
         .map_err(|error| Unavailable::Missing { server: server.to_owned(), searched: error.to_string() })
+}
+
+/// The servers that run for each language of which what is installed decides.
+pub fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
+    let places = Places {
+        workspace: &setup.workspace,
+        root: &WorkspacePath::root(),
+        data: &setup.data,
+        may_run: &|program| may_run(setup, program),
+        path: std::env::var_os("PATH"),
+    };
+    Choice::new(&setup.catalogue, places, setup.trusted).made()
 }
 
 /// Whether a program of the project may be run: its owner allowed exactly this one.

@@ -281,6 +281,12 @@ impl Manager {
         launch::find(&self.shared.setup, server, spec, &self.root(server, path))
     }
 
+    /// The keys of the servers that run for each language of which what is installed decides, as that is now: what was
+    /// installed a moment ago counts.
+    pub fn chosen(&self) -> BTreeMap<String, Vec<String>> {
+        launch::chosen(&self.shared.setup)
+    }
+
     /// The root that `server` has, or would have, for `path`.
     pub fn root(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
         let spec = self.shared.setup.catalogue.servers.get(server);

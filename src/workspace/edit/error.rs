@@ -134,7 +134,9 @@ pub enum EditError {
         source: std::io::Error,
     },
     /// The journal, in which the way back is kept, cannot be read or written; so nothing is changed.
-    #[error("the edit journal cannot be kept: cannot {action} `{file}`: {reason}; nothing was changed")]
+    #[error(
+        "the edit journal cannot be kept: cannot {action} `{file}` in the state folder: {reason}; nothing was changed; LSP_TOOLS_STATE_DIR names another folder for it"
+    )]
     Journal {
         /// What was tried.
         action: &'static str,
@@ -186,7 +188,7 @@ pub enum EditError {
     },
     /// The history has no such transaction, or not any more.
     #[error(
-        "there is no edit {id} in the history of this workspace; list the history to see which there are"
+        "there is no edit {id} in the history of this workspace; `undo` with `list` (at a shell: `undo --list`) shows which there are"
     )]
     UnknownEdit {
         /// Which.

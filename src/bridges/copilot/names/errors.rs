@@ -78,7 +78,7 @@ fn findings(room: &Room<'_>, answer: &Value) -> Option<String> {
     let meaning = match verdict {
         "complete" if count == 0 => "no errors or warnings",
         "complete" => "all servers answered for the text as it is",
-        "partial" => "true as far as it goes; there may be more",
+        "partial" => "true as far as it goes; results may be incomplete",
         "no_data" => "nothing came in time; this does not mean clean",
         _ => "no server answered; only syntax was looked at, so this does not mean clean",
     };

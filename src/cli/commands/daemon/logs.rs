@@ -26,7 +26,7 @@ pub async fn run(arguments: &Logs, folders: &Folders, key: &str) -> Result<Reply
     let folder = logging::folder(&folders.state);
     let nothing = || {
         let error = "the daemon for this workspace and environment has logged nothing";
-        ToolError::new(ErrorCode::NotFound, error).with_hint(format!("all logs are in {}", folder.display()))
+        ToolError::nothing(error).with_hint(format!("all logs are in {}", folder.display()))
     };
     let Some(file) = newest(&folder, key) else {
         return Err(nothing());

@@ -26,7 +26,7 @@ fn shown(edited: &Edited, asked: Asked, look: &Look) -> Reply {
 fn in_a_pipe_the_diff_is_one_and_findings_are_lines() {
     let reply = shown(&edited(&["error"], "complete"), WRITTEN, &Look::PLAIN);
     let expected = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n\
-                    b.py:1:1: error: bad\\u{1b}[2J (s)\n1 new error, 1 gone\n";
+                    b.py:1:1: error: bad\\u{1b}[2J (s)\n1 new error, 1 fixed\n";
     assert_eq!(reply.out, expected);
     assert_eq!(reply.lines, ["take it back with: lsp-tools undo 7"]);
 }
@@ -65,8 +65,8 @@ fn what_was_broken_is_a_status_only_where_it_was_asked_for() {
 #[test]
 fn silence_is_never_called_clean() {
     let said = |verdict: &str| shown(&edited(&[], verdict), WRITTEN, &Look::PLAIN).out;
-    assert!(said("complete").ends_with("\nno new problems, 1 gone\n"));
-    assert!(said("partial").ends_with("\nno new problems, 1 gone; there may be more\n"));
+    assert!(said("complete").ends_with("\nno new problems, 1 fixed\n"));
+    assert!(said("partial").ends_with("\nno new problems, 1 fixed; results may be incomplete\n"));
     assert!(!said("no_data").contains("no new problems"));
 }
 

@@ -1,0 +1,108 @@
+//! What shows that a project configures something: a file of it, or a part of such a file.
+
+use serde::Deserialize;
+
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// No file of settings that is looked into has more bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A file or folder in a project's root, and the section in it that counts: `pyrightconfig.json`, `pyproject.toml#tool.pyright`,
+/// `setup.cfg#pycodestyle`.
+///
+/// A section is a path of keys, with dots between them, in TOML and JSON; elsewhere a line `[section]`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(from = "String")]
+pub struct Sign {
+    file: String,
+    section: Option<String>,
+}
+
+impl From<String> for Sign {
+    fn from(text: String) -> Self {
+        match text.split_once('#') {
+            Some((file, section)) => Self { file: file.to_owned(), section: Some(section.to_owned()) },
+            None => Self { file: text, section: None },
+        }
+    }
+}
+
+impl Sign {
+    /// The name of the file.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Whether `root` has it. A file that cannot be read, or is not what its name says, configures nothing.
+    pub fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
+        let Ok(path) = root.join(&self.file) else { return false };
+        let Some(section) = &self.section else { return workspace.absolute(&path).exists() };
+        let Ok(file) = workspace.read_text_up_to(&path, MOST_BYTES) else { return false };
+        has_section(&self.file, &file.text, section)
+    }
+}
+
+fn has_section(file: &str, text: &str, section: &str) -> bool {
+    let mut keys = section.split('.');
+    if file.ends_with(".toml") {
+        let table = toml::from_str::<toml::Table>(text).map(toml::Value::Table);
+        return table.is_ok_and(|table| keys.try_fold(&table, |at, key| at.get(key)).is_some());
+    }
+    if file.ends_with(".json") {
+        let value = serde_json::from_str::<serde_json::Value>(text);
+        return value.is_ok_and(|value| keys.try_fold(&value, |at, key| at.get(key)).is_some());
+    }
+    let mut headers = text.lines().filter_map(|line| line.trim_end().strip_prefix('['));
+    headers.any(|header| header.split_once(']').is_some_and(|(name, _)| name.trim() == section))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sign(text: &str) -> Sign {
+        Sign::from(text.to_owned())
+    }
+
+    #[test]
+    fn a_file_or_a_part_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("pyproject.toml", "[tool.pyright]\n[tool.x.y]\nz = 1\n");
+        write(
+            "setup.cfg",
+            "[metadata]\nname = x\n\n[pycodestyle]  # ours\nmax-line-length = 100\n# [flake8]\n",
+        );
+        write("package.json", r#"{"eslintConfig": {"rules": {}}}"#);
+        write("broken.toml", "[tool.pyright\n");
+        write("empty.cfg", "");
+        std::fs::create_dir_all(folder.path().join("build/sub")).unwrap();
+        write("build/x.json", "{}");
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let has = |text: &str| sign(text).is_in(&workspace, &WorkspacePath::root());
+        for there in [
+            "pyproject.toml",
+            "pyproject.toml#tool.pyright",
+            "pyproject.toml#tool.x.y.z",
+            "setup.cfg#pycodestyle",
+            "package.json#eslintConfig.rules",
+            "empty.cfg",
+            "build",
+            "build/x.json",
+        ] {
+            assert!(has(there), "{there}");
+        }
+        for absent in [
+            "pyrightconfig.json",
+            "pyproject.toml#tool.ruff",
+            "pyproject.toml#tool.pyright.x",
+            "setup.cfg#flake8",
+            "setup.cfg#tool",
+            "package.json#jest",
+            "broken.toml#tool.pyright",
+            "none.cfg#x",
+        ] {
+            assert!(!has(absent), "{absent}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Which of a language's servers run: an installed one before one that is not, and of the installed ones what the project
+//! configures, then what the catalogue ranks best. Looks at files only; starts nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::locate::{self, Places};
+use crate::config::spec::{Language, Server};
+use crate::config::{Catalogue, Sign};
+use crate::workspace::WorkspacePath;
+
+/// What is installed for a workspace, and what it configures.
+#[derive(Debug)]
+pub struct Choice<'a> {
+    catalogue: &'a Catalogue,
+    places: Places<'a>,
+    /// The servers among the alternatives that are there and may start.
+    installed: BTreeSet<&'a str>,
+}
+
+impl<'a> Choice<'a> {
+    /// Looks at what is there of the servers of `catalogue` for the workspace of `places`; `trusted` tells whether servers may
+    /// start that run code of the project.
+    pub fn new(catalogue: &'a Catalogue, places: Places<'a>, trusted: bool) -> Self {
+        let open = catalogue.languages.values().filter(|language| is_open(language));
+        // Several languages share a server, which is looked for once.
+        let keys: BTreeSet<&str> =
+            open.flat_map(|language| &language.alternatives).map(String::as_str).collect();
+        let is_there = |key: &&str| {
+            catalogue.servers.get(*key).is_some_and(|server| {
+                let may_start = !server.disabled && (trusted || !server.runs_project_code);
+                may_start && locate::locate(key, server, &places).is_ok()
+            })
+        };
+        let installed = keys.into_iter().filter(is_there).collect();
+        Self { catalogue, places, installed }
+    }
+
+    /// The keys of the servers that run for each language of which what is installed decides.
+    pub fn made(&self) -> BTreeMap<String, Vec<String>> {
+        let open = self.catalogue.languages.iter().filter(|(_, language)| is_open(language));
+        open.map(|(key, language)| (key.clone(), self.servers_of(language))).collect()
+    }
+
+    /// The files and folders whose change can lead to another choice; they need not be there.
+    pub fn watched(catalogue: &Catalogue, places: &Places<'_>) -> BTreeSet<PathBuf> {
+        let mut watched = BTreeSet::from_iter(locate::folders(places));
+        let open = catalogue.languages.values().filter(|language| is_open(language));
+        for key in open.flat_map(|language| &language.alternatives) {
+            let Some(server) = catalogue.servers.get(key) else { continue };
+            watched.insert(locate::prefix(places.data, key));
+            let signs = server.configured_by.iter().map(Sign::file);
+            let markers = server.root_markers.iter().filter(|_| server.root_required);
+            let names = signs.chain(markers.map(String::as_str));
+            watched.extend(names.map(|name| places.workspace.root().join(name)));
+        }
+        watched
+    }
+
+    fn server(&self, key: &'a str) -> Option<(&'a str, &'a Server)> {
+        let server = self.catalogue.servers.get(key)?;
+        (!server.disabled).then_some((key, server))
+    }
+
+    fn servers_of(&self, language: &'a Language) -> Vec<String> {
+        let known = language.alternatives.iter().filter_map(|key| self.server(key));
+        let (navigating, joining): (Vec<_>, Vec<_>) = known
+            .filter(|(key, _)| self.installed.contains(key))
+            .partition(|(_, server)| server.features.navigation);
+        let mut servers = language.servers.clone();
+        // Of several that are configured, and of several that are not, the first is the best.
+        let best = navigating.into_iter().min_by_key(|(_, server)| !self.is_configured(server));
+        if let (Some((best, _)), Some(first)) = (best, servers.first_mut()) {
+            best.clone_into(first);
+        }
+        for (key, _) in joining.into_iter().filter(|(_, server)| self.is_wanted(server)) {
+            if !servers.iter().any(|known| known == key) {
+                servers.push(key.to_owned());
+            }
+        }
+        servers
+    }
+
+    fn is_configured(&self, server: &Server) -> bool {
+        let root = WorkspacePath::root();
+        server.configured_by.iter().any(|sign| sign.is_in(self.places.workspace, &root))
+    }
+
+    fn is_wanted(&self, server: &Server) -> bool {
+        let root = self.places.workspace.root();
+        !server.root_required || server.root_markers.iter().any(|marker| root.join(marker).exists())
+    }
+}
+
+/// Whether no settings say which servers run for it.
+fn is_open(language: &Language) -> bool {
+    !language.fixed && !language.alternatives.is_empty()
+}

@@ -1,0 +1,59 @@
+//! Which servers run for the languages of which what is installed decides, and whether that may be another by now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::reopen::{Stamp, stamp};
+use crate::config::{Config, Folders, Trust};
+use crate::lsp::choice::Choice;
+use crate::lsp::locate::Places;
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// The choice as it was made, and what the file system said then of all that it depends on.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    servers: BTreeMap<String, Vec<String>>,
+    watched: BTreeSet<PathBuf>,
+    stamps: Vec<Option<Stamp>>,
+}
+
+impl Chosen {
+    /// Looks at what is installed and configured now.
+    pub(super) fn now(config: &Config, workspace: &Workspace, folders: &Folders, trust: &Trust) -> Self {
+        let trusted = config.trust.is_trusted();
+        let may_run = |program: &Path| {
+            trusted && trust.program_state(workspace.root(), program).is_ok_and(|state| state.is_trusted())
+        };
+        let root = WorkspacePath::root();
+        let places = Places {
+            workspace,
+            root: &root,
+            data: &folders.data,
+            may_run: &may_run,
+            path: std::env::var_os("PATH"),
+        };
+        let watched = Choice::watched(&config.catalogue, &places);
+        // Before the look: what changes meanwhile is looked at once more.
+        let stamps = watched.iter().map(stamp).collect();
+        Self { servers: Choice::new(&config.catalogue, places, trusted).made(), watched, stamps }
+    }
+
+    /// Makes the catalogue run these servers.
+    pub(super) fn apply(&self, config: &mut Config) {
+        for (language, servers) in &self.servers {
+            if let Some(language) = config.catalogue.languages.get_mut(language) {
+                language.chosen = Some(servers.clone());
+            }
+        }
+    }
+
+    /// Whether nothing that it depends on has changed, which is told without looking for servers.
+    pub(super) fn holds(&self) -> bool {
+        self.stamps.iter().cloned().eq(self.watched.iter().map(stamp))
+    }
+
+    /// Whether `other` chooses the same servers.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.servers == other.servers
+    }
+}

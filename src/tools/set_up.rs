@@ -1,0 +1,35 @@
+//! What a project lacks for the answers of its servers to be whole: a compilation database, installed packages.
+
+use std::collections::BTreeSet;
+
+use super::context::Context;
+use super::lsp_diagnostics::FileReport;
+use crate::workspace::WorkspacePath;
+
+impl Context {
+    /// One sentence for each thing that the project of `path` lacks for `server`, and the command that makes it.
+    pub fn set_up_notes(&self, server: &str, path: &WorkspacePath) -> Vec<String> {
+        let Some(spec) = self.catalogue().servers.get(server).filter(|spec| !spec.set_up.is_empty()) else {
+            return Vec::new();
+        };
+        let root = self.manager.root(server, path);
+        let lacking = spec.set_up.iter().filter(|needed| needed.is_lacking(&self.workspace, &root));
+        let place = |message: &String| match root.is_root() {
+            true => message.clone(),
+            false => format!("{}: {message}", root.display()),
+        };
+        lacking.map(|needed| place(&needed.message)).collect()
+    }
+
+    /// The same of all files that were checked, each sentence once.
+    pub fn set_up_notes_of(&self, reports: &[FileReport]) -> BTreeSet<String> {
+        let asked = reports.iter().flat_map(|report| {
+            let folder = report.path.parent().unwrap_or_else(WorkspacePath::root);
+            let servers = report.statuses.iter().map(|status| status.server.as_str());
+            servers.map(move |server| (server, folder.clone(), &report.path))
+        });
+        let mut seen = BTreeSet::new();
+        let asked = asked.filter(|(server, folder, _)| seen.insert((*server, folder.clone())));
+        asked.flat_map(|(server, _, path)| self.set_up_notes(server, path)).collect()
+    }
+}

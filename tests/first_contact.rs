@@ -1,0 +1,383 @@
+//! What someone meets who has just installed this: which servers answer, what they find, and what is said of the others.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::servers::ServerRow;
+use lsp_tools::tools::target::Target;
+use serde_json::Value;
+
+use support::{Project, real_servers};
+
+const CORE: &str = "def fetch(url, retries):\n    return url * retries\n";
+const TEST: &str = "from acme.core import fetch\n\n\ndef test_fetch():\n    assert fetch(\"a\")\n";
+
+/// What a command answers as JSON.
+fn json(mut command: Command, words: &[&str]) -> Value {
+    let output = command.args(["--format", "json"]).args(words).output().expect("lsp-tools");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}\n{error}"))
+}
+
+/// The servers that run in `project` where these are installed.
+fn running(project: &Project, installed: &[&str]) -> Vec<String> {
+    let answer = json(project.command(Some(&real_servers(installed))), &["servers"]);
+    let rows = answer["servers"].as_array().expect("servers").iter();
+    rows.map(|row| row["server"].as_str().expect("a key").to_owned()).collect()
+}
+
+fn notes(answer: &Value) -> Vec<&str> {
+    answer["notes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// The codes of what `check` finds.
+fn codes(project: &Project, installed: &[&str]) -> Vec<String> {
+    let answer = json(project.command(Some(&real_servers(installed))), &["check"]);
+    let found = answer["diagnostics"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
+    found.map(|item| item["code"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn style_is_checked_where_the_project_or_the_user_wants_it() {
+    let long = format!("import os\nword = \"{}\"\n", "x".repeat(90));
+    let project = Project::new([("a.py", long.as_str()), ("setup.cfg", "[metadata]\nname = a\n")]);
+    let style = |project: &Project| codes(project, &["pylsp"]).iter().any(|code| code == "E501");
+    let answer = json(project.command(Some(&real_servers(&["pylsp"]))), &["check"]);
+    let messages: Vec<&Value> =
+        answer["diagnostics"].as_array().unwrap().iter().map(|item| &item["message"]).collect();
+    assert_eq!(messages, ["'os' imported but unused"], "what is wrong is still found");
+    project.write("setup.cfg", "[metadata]\nname = a\n[pycodestyle]\nmax-line-length = 80\n");
+    assert!(style(&project), "the project configures it");
+    project.write("setup.cfg", "[metadata]\nname = a\n[pycodestyle]\nmax-line-length = 120\n");
+    assert!(!style(&project), "by its own configuration");
+    project.write("setup.cfg", "[metadata]\nname = a\n");
+    let settings = "[server.pylsp.settings.pylsp.plugins.pycodestyle]\nenabled = true\n";
+    fs::write(project.beside("config").join("servers.toml"), settings).unwrap();
+    assert!(style(&project), "the user has switched it on");
+}
+
+#[test]
+fn an_installed_server_answers_and_the_projects_own_word_counts_first() {
+    let project = Project::new([("a.py", "x = 1\n"), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
+    assert_eq!(running(&project, &["pylsp"])[0], "pylsp");
+    let all = ["pylsp", "pyright", "basedpyright", "ty", "ruff"];
+    assert_eq!(running(&project, &all)[..2], ["pyright", "ruff"]);
+    assert_eq!(running(&project, &["pylsp", "ty"])[0], "ty");
+    project.write("pyproject.toml", "[tool.ty.rules]\n");
+    assert_eq!(running(&project, &all)[..2], ["ty", "ruff"]);
+    project.write("pyproject.toml", "[tool.basedpyright]\n");
+    assert_eq!(running(&project, &all)[..2], ["basedpyright", "ruff"]);
+    assert_eq!(running(&project, &["pylsp", "pyright"])[0], "pyright", "it is not installed");
+    let settings = project.beside("config").join("lsp-tools.toml");
+    fs::write(&settings, "prefer.python = [\"pylsp\"]\n").unwrap();
+    let preferred = running(&project, &all);
+    assert!(preferred[0] == "pylsp" && !preferred.contains(&"ruff".to_owned()), "{preferred:?}");
+    fs::remove_file(settings).unwrap();
+    let catalogue = "[language.python]\nservers = [\"pylsp\"]\n";
+    fs::write(project.beside("config").join("servers.toml"), catalogue).unwrap();
+    assert_eq!(running(&project, &all)[0], "pylsp", "the user's own catalogue names it");
+}
+
+#[test]
+fn nothing_installed_is_answered_with_the_default() {
+    let project = Project::new([("a.py", "x = 1\n")]);
+    let answer = json(project.command(None), &["servers"]);
+    assert_eq!(
+        (&answer["servers"][0]["server"], &answer["servers"][0]["state"]),
+        (&"pylsp".into(), &"missing".into())
+    );
+}
+
+#[test]
+fn what_is_installed_and_not_used_is_named_with_the_setting_that_changes_it() {
+    let project = Project::new([("a.py", "x = 1\n")]);
+    let file = project.beside("config").join("lsp-tools.toml");
+    let servers = |installed: &[&str]| json(project.command(Some(&real_servers(installed))), &["servers"]);
+    let more = "pylsp finds errors of syntax and undefined names, no type errors; for more: lsp-tools install pyright ruff";
+    assert_eq!(notes(&servers(&["pylsp"])), [more]);
+    let two = servers(&["pylsp", "pyright"]);
+    let unused = format!(
+        "installed, but not used for python: pylsp; to use one: prefer.python = [\"pylsp\"] in {}",
+        file.display()
+    );
+    assert_eq!(notes(&two), [unused]);
+    let install = |installed: &[&str], name: &str| {
+        let answer = json(project.command(Some(&real_servers(installed))), &["install", name]);
+        notes(&answer["items"][0]).into_iter().map(ToOwned::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(install(&["pylsp"], "python"), ["used for python", more]);
+    assert_eq!(install(&["pylsp", "pyright"], "pyright"), ["used for python"]);
+    let why = format!(
+        "not used: pyright answers for python; to use ty: prefer.python = [\"ty\"] in {}",
+        file.display()
+    );
+    assert_eq!(install(&["pyright", "ty"], "ty"), [why]);
+    fs::write(&file, "prefer.python = [\"pylsp\", \"ruff\"]\n").unwrap();
+    let why = format!(
+        "not used: pylsp answers for python; to use pyright: prefer.python = [\"pyright\", \"ruff\"] in {}",
+        file.display()
+    );
+    assert_eq!(install(&["pylsp", "pyright"], "pyright"), [why]);
+}
+
+#[test]
+fn a_question_that_a_server_cannot_answer_names_one_that_can() {
+    let project = Project::new([("a.py", "def f():\n    return 1\n")]);
+    let asked = |installed: &[&str], command: &str| {
+        let mut asked = project.command(Some(&real_servers(installed)));
+        let output = asked.args([command, "a.py:1:f"]).output().expect("lsp-tools");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, error) = asked(&["pylsp"], "calls");
+    assert_eq!(code, Some(4));
+    assert!(
+        error.contains("pylsp cannot list callers and callees; pyright can: lsp-tools install pyright"),
+        "{error}"
+    );
+    let (_, error) = asked(&["pyright", "ty"], "types");
+    let file = project.beside("config").join("lsp-tools.toml");
+    let can = format!(
+        "pyright cannot list supertypes and subtypes; ty can: prefer.python = [\"ty\"] in {}",
+        file.display()
+    );
+    assert!(error.contains(&can), "{error}");
+}
+
+#[test]
+fn a_src_layout_is_resolved_as_the_command_line_of_the_server_does_it() {
+    let project = Project::new([
+        ("pyproject.toml", "[project]\nname = \"acme\"\n"),
+        ("src/acme/__init__.py", ""),
+        ("src/acme/core.py", CORE),
+        ("tests/test_core.py", TEST),
+    ]);
+    for server in ["pyright", "basedpyright"] {
+        let prefix = real_servers(&[server]);
+        let found = json(project.command(Some(&prefix)), &["check", "--severity", "error"]);
+        let mut ours: Vec<(String, u64, String)> = found["diagnostics"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{found}"))
+            .iter()
+            .map(|item| {
+                let word = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
+                (word("path"), item["range"]["start"]["line"].as_u64().unwrap(), word("code"))
+            })
+            .collect();
+        let program = support::server_program(&prefix, server).expect("the command line");
+        let output = Command::new(program).arg("--outputjson").current_dir(project.root()).output().unwrap();
+        let said: Value = serde_json::from_slice(&output.stdout).expect("its findings");
+        let root = project.root();
+        let mut theirs: Vec<(String, u64, String)> = said["generalDiagnostics"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|item| item["severity"] == "error")
+            .map(|item| {
+                let file = item["file"].as_str().unwrap().trim_start_matches(root.to_str().unwrap());
+                let line = item["range"]["start"]["line"].as_u64().unwrap();
+                (file.trim_start_matches('/').to_owned(), line, item["rule"].as_str().unwrap().to_owned())
+            })
+            .collect();
+        ours.sort();
+        theirs.sort();
+        assert_eq!(ours, theirs, "{server}");
+        assert_eq!(ours[0].2, "reportCallIssue", "{server} sees the call with an argument too few");
+        let used = references(&project, &prefix);
+        assert_eq!(used, ["src/acme/core.py", "tests/test_core.py", "tests/test_core.py"], "{server}");
+    }
+}
+
+/// The files in which `fetch` stands, by a server that has the project's files.
+fn references(project: &Project, prefix: &Path) -> Vec<String> {
+    let target = || Target::NameInFile { path: "src/acme/core.py".into(), name: "fetch".to_owned() };
+    let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let runtime = Runtime::open_with(options, project.folders(Some(prefix))).unwrap();
+        runtime.check(Vec::new(), None, 100).await.unwrap();
+        let found = runtime.references(target(), 100).await.unwrap();
+        runtime.shutdown().await;
+        found.output.locations.into_iter().map(|place| place.path).collect()
+    })
+}
+
+#[test]
+fn jedi_finds_what_a_src_layout_imports() {
+    let project = Project::new([
+        ("pyproject.toml", "[project]\nname = \"acme\"\n"),
+        ("src/acme/__init__.py", ""),
+        ("src/acme/core.py", CORE),
+        ("tests/test_core.py", TEST),
+    ]);
+    for server in ["pylsp", "jedi-language-server"] {
+        let found = json(
+            project.command(Some(&real_servers(&[server]))),
+            &["definition", "tests/test_core.py:5:fetch"],
+        );
+        assert_eq!(found["server_status"]["state"], "ready", "{server}: {found}");
+        let places: Vec<&Value> =
+            found["locations"].as_array().unwrap().iter().map(|place| &place["path"]).collect();
+        assert_eq!(places, ["src/acme/core.py"], "{server}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_installed_or_configured_later_counts_from_the_next_question_on() {
+    let all = real_servers(&["pylsp", "pyright", "ty"]);
+    let project = Project::new([("a.py", "x = 1\n"), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
+    let data = project.beside("data").join("servers");
+    fs::create_dir(&data).unwrap();
+    let install = |server: &str| symlink(all.join("servers").join(server), data.join(server)).unwrap();
+    install("pylsp");
+    let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
+    let mut runtime = Runtime::open_with(options, project.folders(None)).unwrap();
+    assert!(runtime.reopened().unwrap().is_none(), "nothing has changed");
+    let mut leads_after = async |change: &dyn Fn()| {
+        change();
+        if let Some(other) = runtime.reopened().unwrap() {
+            runtime.shutdown().await;
+            runtime = other;
+        }
+        let rows = runtime.servers().await.servers;
+        let python = |row: &&ServerRow| row.languages.iter().any(|language| language == "python");
+        rows.iter().find(python).map(|row| row.server.clone()).expect("a server")
+    };
+    assert_eq!(leads_after(&|| ()).await, "pylsp");
+    assert_eq!(leads_after(&|| install("pyright")).await, "pyright");
+    assert_eq!(leads_after(&|| install("ty")).await, "pyright");
+    assert_eq!(leads_after(&|| project.write("ty.toml", "")).await, "ty");
+    assert_eq!(leads_after(&|| project.write("pyproject.toml", "[tool.pyright]\n")).await, "pyright");
+    assert_eq!(leads_after(&|| fs::remove_file(data.join("pyright")).unwrap()).await, "ty");
+}
+
+/// What a command says on stderr, by lines, and its exit status.
+fn said(project: &Project, words: &[&str]) -> (Vec<String>, Option<i32>) {
+    let output = project.command(None).env("PATH", "/usr/bin:/bin").args(words).output().expect("lsp-tools");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    (text.lines().map(ToOwned::to_owned).collect(), output.status.code())
+}
+
+#[test]
+fn a_missing_server_is_said_once_of_the_language_that_was_asked_about() {
+    let files = [("a.py", "def greet():\n    pass\n"), ("x.html", "<p>"), ("x.css", "a{}"), ("y.css", "b{}")];
+    let project = Project::new(files);
+    let python = "[LSP] python: pylsp not installed, run: pip install python-lsp-server (or: lsp-tools install python)";
+    let search = "warning: pylsp is not installed; what follows is text search";
+    for words in
+        [&["hover", "a.py:1:greet"][..], &["references", "greet"], &["symbols", "a.py"], &["check", "a.py"]]
+    {
+        assert_eq!(said(&project, words), (vec![python.to_owned(), search.to_owned()], Some(3)), "{words:?}");
+    }
+    let refused = vec![python.to_owned(), "error: pylsp is not installed".to_owned()];
+    for words in [&["calls", "a.py:1:greet"][..], &["rename", "a.py:1:greet", "meet"], &["format", "a.py"]] {
+        assert_eq!(said(&project, words), (refused.clone(), Some(3)), "{words:?}");
+    }
+    let (all, _) = said(&project, &["check"]);
+    let languages = all.iter().filter_map(|line| line.strip_prefix("[LSP] ")?.split(':').next());
+    assert_eq!(languages.collect::<Vec<_>>(), ["css", "html", "python"], "all were asked about: {all:?}");
+    let answer = json(project.command(None), &["hover", "a.py:1:greet"]);
+    let status = &answer["server_status"];
+    assert_eq!(
+        status["install"], "pip install python-lsp-server",
+        "the command of the server's own documents"
+    );
+    assert_eq!(status["installer"], "lsp-tools install python");
+}
+
+#[test]
+fn a_file_or_name_that_is_not_there_is_a_wrong_call_and_not_a_problem_found() {
+    let project = Project::new([("a.py", "def greet():\n    pass\n"), ("sub/b.py", "x = 1\n")]);
+    for words in [
+        &["check", "nofile.py"][..],
+        &["hover", "nofile.py:1:1"],
+        &["hover", "a.py:1:zzz"],
+        &["check", "--workspace", "/nonexistent"],
+        &["install", "klingon"],
+        &["check", "--costs", "nofile.json"],
+        &["symbols", "./sub"],
+        &["init"],
+    ] {
+        let (error, code) = said(&project, words);
+        assert_eq!(code, Some(2), "{words:?}: {error:?}");
+    }
+    let (error, _) = said(&project, &["install", "klingon"]);
+    assert_eq!(error, ["error: no server and no language with a server is called `klingon`"]);
+    let (error, _) = said(&project, &["install", "pyrigth"]);
+    assert_eq!(error[1], " hint: did you mean `pyright`?");
+    assert_eq!(said(&project, &["definition", "no_such_name"]).1, Some(1), "looked for, and there is none");
+}
+
+#[test]
+fn nothing_is_renamed_to_what_cannot_be_a_name() {
+    let project = Project::new([("a.py", "def greet():\n    pass\n")]);
+    for (name, why) in
+        [("not valid", "it is no identifier"), ("class", "it is a keyword of python"), ("1st", "it is no")]
+    {
+        let (error, code) = said(&project, &["rename", "a.py:1:greet", name]);
+        let told = error
+            .iter()
+            .any(|line| line.starts_with(&format!("error: nothing can be called `{name}`: {why}")));
+        assert!(told && code == Some(2), "{error:?}");
+    }
+}
+
+#[test]
+fn edits_name_files_as_they_are_named_from_the_callers_folder() {
+    let project = Project::new([("sub/deep/a.txt", "one\n"), (".git/HEAD", "ref: refs/heads/main\n")]);
+    let run = |words: &[&str]| {
+        let mut command = project.command(None);
+        let output = command.current_dir(project.path("sub")).args(words).output().expect("lsp-tools");
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    run(&["edit", "deep/a.txt", "--old", "one", "--new", "two"]);
+    let listed = run(&["undo", "--list"]);
+    assert!(listed.contains(" deep/a.txt") && !listed.contains("sub/deep"), "{listed}");
+    let moved = run(&["move", "deep/a.txt", "deep/b.txt"]);
+    assert!(!moved.lines().any(|line| line.starts_with("moved") && line.contains("sub/")), "{moved}");
+    run(&["edit", "deep/b.txt", "--old", "two", "--new", "three"]);
+}
+
+#[test]
+fn what_nothing_has_looked_at_is_counted_by_language() {
+    let project = Project::new([("a.css", "a{}"), ("b.css", "b{}"), ("x.html", "<p>"), ("a.py", "x = 1\n")]);
+    let (all, _) = said(&project, &["check"]);
+    let note = "note: 3 files were not checked: no server and no parser (css 2, html 1)";
+    assert!(all.iter().any(|line| line == note), "{all:?}");
+    assert!(
+        all.iter().any(|line| line.starts_with("warning: css, html and pylsp are not installed; ")),
+        "{all:?}"
+    );
+    let (one, _) = said(&project, &["check", "a.css"]);
+    assert!(one.contains(&"note: a.css was not checked: no server and no parser".to_owned()), "{one:?}");
+}
+
+#[test]
+fn what_the_set_up_of_a_project_lacks_is_one_line() {
+    let project = Project::new([
+        ("CMakeLists.txt", "project(a C)\n"),
+        ("a.c", "int main(void) { return 0; }\n"),
+        ("web/package.json", r#"{"dependencies": {"zod": "^3"}}"#),
+        ("web/a.ts", "export const x = 1;\n"),
+    ]);
+    let servers = real_servers(&["clangd", "typescript-language-server"]);
+    let set_up = || {
+        let answer = json(project.command(Some(&servers)), &["check"]);
+        let told: Vec<String> = notes(&answer).into_iter().map(ToOwned::to_owned).collect();
+        told.into_iter()
+            .filter(|note| note.contains("; run: ") || note.contains("is made by: "))
+            .collect::<Vec<_>>()
+    };
+    let both = set_up();
+    assert!(both.len() == 2, "{both:?}");
+    assert!(both[0].starts_with("web: the packages of package.json are not installed"), "{both:?}");
+    assert!(both[1].ends_with("cmake -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"), "{both:?}");
+    project.write("build/compile_commands.json", "[]");
+    project.write("node_modules/.keep", "");
+    assert_eq!(set_up(), [""; 0], "packages of all parts may lie in the root");
+}
