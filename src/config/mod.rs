@@ -24,6 +24,7 @@ mod load;
 mod mounts;
 mod schema;
 mod settings;
+mod sign;
 pub mod spec;
 mod state;
 mod trust;
@@ -36,7 +37,7 @@ pub use error::{ConfigError, Problem};
 pub use expand::Expanded;
 pub use folders::{Folders, FoldersError};
 pub use launch::LaunchFields;
-pub use layer::{Layer, Origin};
+pub use layer::{Layer, Origin, merge};
 pub use load::{Config, Flags};
 pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, paths_in, skeleton};
 pub use settings::{

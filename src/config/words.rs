@@ -48,6 +48,8 @@ pub(super) const SERVER: &[Field] = &[
     launch("python-environment", Flag),
     launch("python-path-setting", Text),
     launch("runs-project-code", Flag),
+    launch("untrusted", Record(UNTRUSTED)),
+    launch("proxy", Record(PROXY)),
     launch("disabled", Flag),
 ];
 
@@ -55,6 +57,7 @@ pub(super) const FEATURES: &[Field] =
     &[plain("navigation", Flag), plain("diagnostics", Flag), plain("format", Flag), plain("actions", Flag)];
 
 pub(super) const INSTALL: &[Field] = &[
+    plain("rustup", Texts),
     plain("pip", Texts),
     plain("npm", Texts),
     plain("cargo", Texts),
@@ -62,8 +65,47 @@ pub(super) const INSTALL: &[Field] = &[
     plain("go", Texts),
     plain("gem", Texts),
     plain("dotnet", Texts),
+    plain("deb", Texts),
+    plain("or", Records(RECIPE)),
+    plain("needs", Record(NEEDS)),
     plain("advice", Text),
     plain("manual", Text),
+];
+
+pub(super) const RECIPE: &[Field] = &[
+    plain("rustup", Texts),
+    plain("pip", Texts),
+    plain("npm", Texts),
+    plain("cargo", Texts),
+    plain("cargo-features", Texts),
+    plain("go", Texts),
+    plain("gem", Texts),
+    plain("dotnet", Texts),
+    plain("deb", Texts),
+];
+
+pub(super) const NEEDS: &[Field] =
+    &[plain("program", Text), plain("version", Texts), plain("at-least", Text), plain("pip", Texts)];
+
+pub(super) const UNTRUSTED: &[Field] = &[
+    plain("env", TextTable),
+    plain("settings", Free),
+    plain("initialization-options", Free),
+    plain("refused-with", Records(FILE_SIGN)),
+    plain("shortfall", Record(SHORTFALL)),
+];
+
+pub(super) const PROXY: &[Field] =
+    &[plain("program", Text), plain("variable", Text), plain("folder", Text), plain("behind", Text)];
+
+pub(super) const FILE_SIGN: &[Field] = &[plain("file", Text), plain("keys", Texts)];
+
+pub(super) const SHORTFALL: &[Field] = &[
+    plain("reason", Text),
+    plain("diagnostics", Text),
+    plain("command", Texts),
+    plain("signs", Texts),
+    plain("files", Records(FILE_SIGN)),
 ];
 
 pub(super) const DIAGNOSTICS: &[Field] = &[
@@ -141,6 +183,12 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::Server>(), keys(SERVER));
         assert_eq!(sorted::<spec::Features>(), keys(FEATURES));
         assert_eq!(sorted::<spec::Install>(), keys(INSTALL));
+        assert_eq!(sorted::<spec::Recipe>(), keys(RECIPE));
+        assert_eq!(sorted::<spec::Needs>(), keys(NEEDS));
+        assert_eq!(sorted::<spec::Untrusted>(), keys(UNTRUSTED));
+        assert_eq!(sorted::<spec::Proxy>(), keys(PROXY));
+        assert_eq!(sorted::<spec::FileSign>(), keys(FILE_SIGN));
+        assert_eq!(sorted::<spec::Shortfall>(), keys(SHORTFALL));
         assert_eq!(sorted::<spec::DiagnosticsRule>(), keys(DIAGNOSTICS));
         assert_eq!(sorted::<spec::IdleSign>(), keys(IDLE));
         assert_eq!(sorted::<spec::ReadinessRule>(), keys(READINESS));

@@ -1,10 +1,10 @@
 //! Where a server's program is: configured path, the project's own environment, PATH, the private prefix.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::config::spec::Server;
+use crate::config::spec::{Proxy, Server};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// Where a program was found.
@@ -84,7 +84,16 @@ pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
 
 /// The folders below `prefix` that hold programs; those that are there.
 pub fn program_folders(prefix: &Path) -> Vec<PathBuf> {
-    let folders = ["venv/bin", "npm/node_modules/.bin", "cargo/bin", "go/bin", "gem/bin", "dotnet"];
+    let folders = [
+        "rustup/bin",
+        "venv/bin",
+        "npm/node_modules/.bin",
+        "cargo/bin",
+        "go/bin",
+        "gem/bin",
+        "dotnet",
+        "deb/usr/bin",
+    ];
     folders.iter().map(|folder| prefix.join(folder)).filter(|folder| folder.is_dir()).collect()
 }
 
@@ -107,10 +116,13 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         }
         None => searched.push("in the project's environment".to_owned()),
     }
-    if let Some(program) = search(&program, user_folders(places)) {
-        return Ok(Located { program, origin: Origin::Path, path_folders: ours });
+    match search(&program, user_folders(places)) {
+        Some(found) if is_bare_proxy(server, &found) => {
+            searched.push(format!("behind its proxy {} on PATH", found.display()));
+        }
+        Some(program) => return Ok(Located { program, origin: Origin::Path, path_folders: ours }),
+        None => searched.push("on PATH".to_owned()),
     }
-    searched.push("on PATH".to_owned());
     for folder in &ours {
         if is_program(&folder.join(&program)) {
             return Ok(Located {
@@ -122,6 +134,45 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
     }
     searched.push("installed by `lsp-tools install`".to_owned());
     Err(NotFound { program, searched })
+}
+
+/// Whether a program on PATH is no more than a proxy's link, with no program of that name behind the proxy.
+fn is_bare_proxy(server: &Server, program: &Path) -> bool {
+    let Some(proxy) = &server.proxy else { return false };
+    let Some(name) = program.file_name() else { return false };
+    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    let is_proxy = [program, &real].iter().any(|path| {
+        // A link to the proxy, or, where it was installed with hard links, the same file beside it.
+        path.file_name() == Some(OsStr::new(&proxy.program))
+            || same_file(path, &path.with_file_name(&proxy.program))
+    });
+    is_proxy && !proxy_folders(proxy).into_iter().any(|folder| is_program(&folder.join(name)))
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+/// The folders that may hold the programs behind a proxy.
+fn proxy_folders(proxy: &Proxy) -> Vec<PathBuf> {
+    let named = std::env::var_os(&proxy.variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let own = || etcetera::home_dir().ok().map(|home| home.join(&proxy.folder));
+    let mut folders: Vec<PathBuf> = named.or_else(own).into_iter().collect();
+    for part in proxy.behind.split('/') {
+        folders = match part {
+            "*" => folders.iter().flat_map(|folder| inner_folders(folder)).collect(),
+            name => folders.into_iter().map(|folder| folder.join(name)).collect(),
+        };
+    }
+    folders
+}
+
+/// The folders that lie directly in `folder`; none where it cannot be read.
+pub fn inner_folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
 
 /// A program that settings name by its path, from the workspace's root where it is relative.

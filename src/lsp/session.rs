@@ -90,6 +90,16 @@ pub struct Session {
     pub(super) outside: tokio::sync::Mutex<Strangers>,
     /// How often callers with texts of their own have taken it from each other.
     pub(super) rivalry: Mutex<Rivalry>,
+    shortfall: Shortfall,
+}
+
+/// What a server leaves undone because the project is not trusted, in sentences without their full stop.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shortfall {
+    /// What its answers may lack; `None` where they lack nothing.
+    pub answers: Option<String>,
+    /// What its diagnostics may lack.
+    pub diagnostics: Option<String>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -171,7 +181,19 @@ impl Session {
             unsaved: Mutex::default(),
             outside: tokio::sync::Mutex::default(),
             rivalry: Mutex::default(),
+            shortfall: Shortfall::default(),
         })
+    }
+
+    /// The same, started so that it leaves something undone.
+    #[must_use]
+    pub(super) fn lacking(self, shortfall: Shortfall) -> Self {
+        Self { shortfall, ..self }
+    }
+
+    /// What it leaves undone because the project is not trusted.
+    pub fn shortfall(&self) -> &Shortfall {
+        &self.shortfall
     }
 
     /// The server's key in the catalogue.
@@ -403,7 +425,10 @@ impl Session {
 
     /// Whether `root` can be served beside the roots it has.
     pub fn takes_more_folders(&self) -> bool {
-        self.capabilities.more_folders
+        // What was looked at before an untrusted start was its own root.
+        let rule = self.state.spec.untrusted.as_ref();
+        let alone = rule.is_some_and(|rule| !rule.refused_with.is_empty() || rule.shortfall.is_some());
+        self.capabilities.more_folders && !alone
     }
 
     /// Adds a workspace folder (LSP 3.17, *DidChangeWorkspaceFolders*) if it is new.

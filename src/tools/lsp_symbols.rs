@@ -297,10 +297,10 @@ impl Context {
                         Ok((symbols, working)) => {
                             let state =
                                 if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
-                            let verdict =
-                                if working.is_some() { Verdict::Partial } else { Verdict::Complete };
+                            let lack = working.or_else(|| session.shortfall().answers.clone());
+                            let verdict = if lack.is_some() { Verdict::Partial } else { Verdict::Complete };
                             let mut status = self.status(server, subject, state, started);
-                            status.detail = working;
+                            status.detail = lack;
                             return Ok((symbols, status, verdict, Some(session.clone())));
                         }
                         // A crash is often one question's fault and not the next one's.

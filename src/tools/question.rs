@@ -299,11 +299,16 @@ impl Context {
         started: Instant,
     ) -> (ServerStatus, Verdict) {
         let mut status = self.status(session.server(), subject, ServerState::Ready, started);
-        let Some(work) = working else { return (status, Verdict::Complete) };
+        let lack = session.shortfall().answers.clone();
+        let Some(work) = working else {
+            let verdict = if lack.is_some() { Verdict::Partial } else { Verdict::Complete };
+            status.detail = lack;
+            return (status, verdict);
+        };
         status.state = ServerState::Indexing;
         status.detail = Some(work.to_owned());
-        let verdict = if question.of_file { Verdict::Complete } else { Verdict::Partial };
-        (status, verdict)
+        let whole = question.of_file && lack.is_none();
+        (status, if whole { Verdict::Complete } else { Verdict::Partial })
     }
 
     /// The status of a session that did not answer.

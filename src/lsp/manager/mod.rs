@@ -7,6 +7,7 @@ mod launch;
 mod private;
 mod roots;
 mod slot;
+mod untrusted;
 mod witness;
 
 use std::collections::BTreeMap;
