@@ -153,7 +153,7 @@ pub struct Install {
     /// Features for `cargo install`.
     #[serde(default)]
     pub cargo_features: Vec<String>,
-    /// Go modules, pinned (`golang.org/x/tools/gopls@v0.20.0`).
+    /// Go modules, pinned (`golang.org/x/tools/gopls@v0.24.0`).
     #[serde(default)]
     pub go: Vec<String>,
     /// Ruby gems, pinned (`ruby-lsp:0.26.0`).
