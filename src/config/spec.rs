@@ -251,6 +251,9 @@ pub struct Needs {
 pub struct Untrusted {
     /// Environment variables, laid over those of the server.
     pub env: BTreeMap<String, String>,
+    /// Environment variables whose value is the first word that a program, with arguments, says in the root. Where there is no
+    /// such program they are not set; where it fails the server is not started.
+    pub env_from: BTreeMap<String, Vec<String>>,
     /// Settings, laid over those of the server.
     pub settings: toml::Table,
     /// `initializationOptions`, laid over those of the server.

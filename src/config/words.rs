@@ -5,7 +5,9 @@
 //! `hollow` check, because it runs the server's command and shows a command to people, and so does every switch that
 //! turns a protection off, and every choice of which servers run.
 
-use super::schema::Shape::{Choice, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts};
+use super::schema::Shape::{
+    Choice, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts, TextsTable,
+};
 use super::schema::{Field, launch, plain};
 
 const HOUR_MS: u64 = 3_600_000;
@@ -89,6 +91,7 @@ pub(super) const NEEDS: &[Field] =
 
 pub(super) const UNTRUSTED: &[Field] = &[
     plain("env", TextTable),
+    plain("env-from", TextsTable),
     plain("settings", Free),
     plain("initialization-options", Free),
     plain("refused-with", Records(FILE_SIGN)),

@@ -116,8 +116,10 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         }
         None => searched.push("in the project's environment".to_owned()),
     }
+    let installed = ours.iter().any(|folder| is_program(&folder.join(&program)));
     match search(&program, user_folders(places)) {
-        Some(found) if is_bare_proxy(server, &found) => {
+        // A proxy runs what the project's toolchain has, which may be nothing.
+        Some(found) if is_proxy(server, &found) && (installed || !is_backed(server, &found)) => {
             searched.push(format!("behind its proxy {} on PATH", found.display()));
         }
         Some(program) => return Ok(Located { program, origin: Origin::Path, path_folders: ours }),
@@ -136,17 +138,19 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
     Err(NotFound { program, searched })
 }
 
-/// Whether a program on PATH is no more than a proxy's link, with no program of that name behind the proxy.
-fn is_bare_proxy(server: &Server, program: &Path) -> bool {
+/// Whether a program on PATH is a proxy's link.
+fn is_proxy(server: &Server, program: &Path) -> bool {
     let Some(proxy) = &server.proxy else { return false };
-    let Some(name) = program.file_name() else { return false };
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
-    let is_proxy = [program, &real].iter().any(|path| {
-        // A link to the proxy, or, where it was installed with hard links, the same file beside it.
-        path.file_name() == Some(OsStr::new(&proxy.program))
-            || same_file(path, &path.with_file_name(&proxy.program))
-    });
-    is_proxy && !proxy_folders(proxy).into_iter().any(|folder| is_program(&folder.join(name)))
+    // A link to the proxy, or, where it was installed with hard links, the same file beside it.
+    let is_link = real.file_name() == Some(OsStr::new(&proxy.program));
+    is_link || same_file(program, &program.with_file_name(&proxy.program))
+}
+
+/// Whether there is a program behind a proxy's link, in whatever toolchain.
+fn is_backed(server: &Server, link: &Path) -> bool {
+    let (Some(proxy), Some(name)) = (&server.proxy, link.file_name()) else { return false };
+    proxy_folders(proxy).into_iter().any(|folder| is_program(&folder.join(name)))
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
@@ -352,6 +356,39 @@ mod tests {
         assert_eq!(at(elsewhere.to_str().unwrap(), false), (Ok(elsewhere), None));
         let missing = "`tools/none` is not a program at that path";
         assert_eq!(at("tools/none", true), (Err(missing.to_owned()), None));
+    }
+
+    #[test]
+    fn a_proxy_counts_where_something_is_behind_it_and_nothing_else_is_installed() {
+        let temp = tempfile::tempdir().unwrap();
+        let (bin, data) = (temp.path().join("bin"), temp.path().join("d"));
+        std::fs::create_dir(temp.path().join("p")).unwrap();
+        program(&bin.join("the-proxy"));
+        std::os::unix::fs::symlink("the-proxy", bin.join("the-server")).unwrap();
+        // The tests' own home has no such folder, so the proxy's is told by a variable that is always set.
+        let words =
+            "program = 'the-proxy', variable = 'CARGO_MANIFEST_DIR', folder = 'none', behind = '*/bin'";
+        let proxied: Server = toml::from_str(&format!(
+            "name = 'S'\nlanguages = ['x']\ncommand = ['the-server']\nproxy = {{ {words} }}"
+        ))
+        .unwrap();
+        let workspace = Workspace::open(&temp.path().join("p")).unwrap();
+        let root = WorkspacePath::root();
+        let at = |server: &Server| {
+            let path = Some(bin.clone().into_os_string());
+            let places =
+                Places { workspace: &workspace, root: &root, data: &data, may_run: &|_| false, path };
+            locate("key", server, &places).map(|found| found.origin).map_err(|error| error.to_string())
+        };
+        assert_eq!(at(&server()), Ok(Origin::Path), "a link like any other");
+        let missing = at(&proxied).unwrap_err();
+        assert!(
+            missing.contains("nor behind its proxy") && missing.contains("/bin/the-server on PATH"),
+            "{missing}"
+        );
+        assert!(is_proxy(&proxied, &bin.join("the-server")) && !is_proxy(&proxied, Path::new("/bin/sh")));
+        program(&data.join("servers/key/current/rustup/bin/the-server"));
+        assert_eq!(at(&proxied), Ok(Origin::Prefix));
     }
 
     #[test]

@@ -9,6 +9,9 @@ use lsp_tools::tools::answer::{Answer, Verdict};
 use lsp_tools::tools::target::Target;
 use lsp_tools::tools::trust::TrustRequest;
 
+use serde_json::json;
+
+use crate::support::agent::call;
 use crate::support::{Project, real_servers, wait_until};
 
 /// Machines that run many tests at once are slow; what is not right is not right at any speed.
@@ -133,6 +136,14 @@ fn hostile() -> Project {
          [alias]\nmetadata = [\"run\"]\nrustc = [\"run\"]\nconfig = [\"run\"]\ncheck = [\"run\"]\n[net]\ngit-fetch-with-cli = true\n"
     );
     project.write(".cargo/config.toml", config);
+    // Of no account to the root, but to what is run in this folder.
+    let tools = project.path("src/tools");
+    project
+        .write("src/rust-toolchain.toml", format!("[toolchain]\npath = {:?}\n", tools.display().to_string()));
+    for name in ["rustfmt", "rustc", "cargo"] {
+        fs::create_dir_all(tools.join("bin")).expect("a folder");
+        fs::copy(&script, tools.join("bin").join(name)).expect("a program");
+    }
     project
 }
 
@@ -149,6 +160,8 @@ async fn without_trust_rust_analyzer_runs_nothing_of_a_project() {
     lacking(errors(&runtime, "src/main.rs").await);
     project.write("src/main.rs", project.read("src/main.rs").replace("\"a\"", "\"b\""));
     lacking(runtime.hover(greet()).await.expect("an answer"));
+    let formatted = call(&runtime, "lsp_format", json!({"path": "src/main.rs", "dry_run": true})).await;
+    assert!(formatted["results"].to_string().contains("src/main.rs"), "{formatted}");
     runtime.shutdown().await;
     assert!(!project.path("RAN").exists(), "{}", project.read("RAN"));
 
@@ -174,7 +187,7 @@ async fn gopls_answers_and_follows_edits() {
     assert_eq!(found.location.map(|place| place.path), Some("station/station.go".to_owned()));
     let uses = references(&runtime, named("station/station.go", "Mean")).await;
     let expected =
-        ["main.go:11", "station/station.go:33", "station/station_test.go:7", "station/station_test.go:10"];
+        ["main.go:11", "station/station.go:35", "station/station_test.go:7", "station/station_test.go:10"];
     assert_eq!(uses, expected);
     let kinds =
         complete(runtime.implementation(named("station/station.go", "Sensor")).await.expect("an answer"));
@@ -198,7 +211,7 @@ async fn without_trust_gopls_runs_no_toolchain_that_a_project_names() {
     let project = Project::of_fixture("go");
     project.write("go.mod", "module example.com/weather\n\ngo 1.19\n\ntoolchain go1.99.9\n");
     let runtime = open(&project, "gopls");
-    let answer = runtime.hover(on_line("main.go", 12, "ToFahrenheit")).await;
-    println!("{answer:?}");
+    let hover = complete(runtime.hover(on_line("main.go", 12, "ToFahrenheit")).await.expect("an answer"));
+    assert!(hover.contents.contains("converts exactly"), "{}", hover.contents);
     runtime.shutdown().await;
 }

@@ -20,6 +20,7 @@ settings = { scripted = { build = true, kept = 1 } }
 initialization-options = { build = { scripts = true, kept = 1 } }
 [server.scripted.untrusted]
 env = { LSP_TOOLS_TEST_MODE = \"held\" }
+env-from = { LSP_TOOLS_TEST_TOOL = [\"sh\", \"-c\", \"echo chosen in $PWD; test ! -e undecided\"], LSP_TOOLS_TEST_NONE = [\"no-such-program\"] }
 settings = { scripted = { build = false } }
 initialization-options = { build = { scripts = false } }
 refused-with = [{ file = \"tool.toml\", keys = [\"run.*.command\"] }, { file = \"server.toml\" }]
@@ -48,12 +49,17 @@ async fn hover(runtime: &Runtime) -> Value {
     call(runtime, "lsp_hover", json!({"path": "a.scr", "symbol": "one"})).await
 }
 
-fn mode(project: &Project) -> String {
+/// What a variable was when the server was started.
+fn variables(project: &Project, name: &str) -> Vec<String> {
     let env = fs::read_to_string(project.beside("logs").join("env")).unwrap();
-    let both = format!("LSP_TOOLS_TEST_BOTH={}", project.root().display());
-    assert!(env.lines().any(|line| line == both), "what both starts have, filled in: {env}");
-    let line = env.lines().find_map(|line| line.strip_prefix("LSP_TOOLS_TEST_MODE="));
-    line.unwrap_or_default().to_owned()
+    let lines = env.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    lines.map(str::to_owned).collect()
+}
+
+fn mode(project: &Project) -> String {
+    let both = project.root().display().to_string();
+    assert_eq!(variables(project, "LSP_TOOLS_TEST_BOTH"), [both], "what both starts have, filled in");
+    variables(project, "LSP_TOOLS_TEST_MODE").concat()
 }
 
 async fn trust(runtime: &Runtime) {
@@ -69,6 +75,8 @@ async fn the_rule_is_laid_over_the_server_until_it_is_trusted() {
     let answer = hover(&runtime).await;
     assert_eq!((&answer["verdict"], &answer["server_status"]["detail"]), (&json!("complete"), &Value::Null));
     assert_eq!(mode(&project), "held");
+    assert_eq!(variables(&project, "LSP_TOOLS_TEST_TOOL"), ["chosen"]);
+    assert!(variables(&project, "LSP_TOOLS_TEST_NONE").is_empty());
     let log = project.log();
     let options = &log.params("initialize")[0]["initializationOptions"];
     assert_eq!(*options, json!({"build": {"scripts": false, "kept": 1}}));
@@ -82,6 +90,7 @@ async fn the_rule_is_laid_over_the_server_until_it_is_trusted() {
     let runtime = open(&project, None);
     assert_eq!(hover(&runtime).await["verdict"], "complete");
     assert_eq!(mode(&project), "open");
+    assert!(variables(&project, "LSP_TOOLS_TEST_TOOL").is_empty());
     let options = &log.params("initialize")[0]["initializationOptions"];
     assert_eq!(*options, json!({"build": {"scripts": true, "kept": 1}}));
     runtime.shutdown().await;
@@ -102,6 +111,21 @@ async fn a_file_that_cannot_be_overruled_keeps_it_from_starting() {
     project.write("tool.toml", "[run.it]\nname = \"x\"\n");
     assert_eq!(hover(&runtime).await["verdict"], "complete");
     assert_eq!(project.log().starts(), 1);
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_variable_that_it_needs_it_is_not_started() {
+    let project = project("");
+    project.write("undecided", "");
+    let runtime = open(&project, None);
+    let answer = hover(&runtime).await;
+    let detail = answer["server_status"]["detail"].as_str().unwrap_or_default();
+    assert!(
+        detail.contains("it was not started, since `sh -c") && detail.contains("failed: chosen in"),
+        "{detail}"
+    );
+    assert_eq!(project.log().starts(), 0);
     runtime.shutdown().await;
 }
 

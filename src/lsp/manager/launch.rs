@@ -47,13 +47,15 @@ pub async fn launch(
     let environment = python(setup, &spec, root);
     let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
     tell(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
-    let spawn = Spawn {
+    let mut spawn = Spawn {
         name: server.to_owned(),
         program: located.program.clone(),
         args: spec.command.iter().skip(1).map(OsString::from).collect(),
         env: variables(setup, &spec, &located, environment.as_ref()),
         cwd: folder,
     };
+    let more = untrusted::variables(setup, &spec, &spawn).await;
+    spawn.env.extend(more.map_err(|why| failed(format!("it was not started, since {why}")))?);
     let look = untrusted::shortfall(setup, &spec, spawn.clone());
     let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
     let settings = settings(&spec, environment.as_ref());

@@ -1,5 +1,7 @@
 //! How a server is started in a project that is not trusted: so that it runs nothing of the project, or not at all.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,11 +10,12 @@ use tokio::time::Instant;
 use super::ManagerSetup;
 use crate::config::merge;
 use crate::config::spec::{self, FileSign, Server};
+use crate::lsp::health;
 use crate::lsp::locate::{inner_folders, search};
-use crate::lsp::process::{Exchange, Exit, Spawn, exchange};
+use crate::lsp::process::{Exchange, Exit, Spawn, exchange, run};
 use crate::lsp::session::Shortfall;
 
-/// How long it may take to find out whether an untrusted start matters.
+/// How long it may take to find out how an untrusted start is to be, or whether it matters.
 const LOOK: Duration = Duration::from_secs(10);
 /// So much of what the program says about that is read, in bytes.
 const MOST_BYTES: usize = 64 << 20;
@@ -25,7 +28,7 @@ pub fn restrained(key: &str, server: &Server, root: &Path) -> Result<Server, Str
             true => Err(refusal(&format!("{key} runs code of this project when it starts"))),
         };
     };
-    if let Some(shown) = shown(&untrusted.refused_with, server, root) {
+    if let Some(shown) = shown(&untrusted.refused_with, root) {
         return Err(refusal(&format!("{key} would run what {shown} of this project says")));
     }
     let mut server = server.clone();
@@ -40,41 +43,102 @@ pub fn refusal(why: &str) -> String {
     format!("{why}; to allow that, run: lsp-tools trust")
 }
 
+/// The variables whose values programs say, run as the server is. Errors: what a program said when it failed.
+pub async fn variables(
+    setup: &ManagerSetup,
+    server: &Server,
+    spawn: &Spawn,
+) -> Result<BTreeMap<OsString, OsString>, String> {
+    let mut found = BTreeMap::new();
+    let Some(untrusted) = &server.untrusted else { return Ok(found) };
+    for (name, command) in &untrusted.env_from {
+        let Some(asked) = as_the_server(spawn, command) else { continue };
+        let mut word = None;
+        let note =
+            |line: &str| word = word.take().or_else(|| line.split_whitespace().next().map(OsString::from));
+        let finished = run(&setup.spawner, asked, Instant::now() + LOOK, note).await;
+        let finished = finished.map_err(|error| error.to_string())?;
+        match (finished.exit, word) {
+            (Exit::Code(0), Some(word)) => found.insert(name.into(), word),
+            _ => return Err(format!("`{}` failed: {}", command.join(" "), health::telling(&finished.tail))),
+        };
+    }
+    Ok(found)
+}
+
+/// `command` with the variables, and in the folder, of the server; `None` where its PATH has no such program.
+fn as_the_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
+    let (program, args) = command.split_first()?;
+    let path = server.env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+    let program = search(program, std::env::split_paths(&path))?;
+    Some(Spawn { program, args: args.iter().map(Into::into).collect(), ..server.clone() })
+}
+
 /// What an untrusted start leaves undone, as far as it may matter at the root; `spawn` is how the server itself is started.
 pub async fn shortfall(setup: &ManagerSetup, server: &Server, spawn: Spawn) -> Shortfall {
     let rule = server.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
     let Some(rule) = rule else { return Shortfall::default() };
-    let matters = shown(&rule.files, server, &spawn.cwd).is_some() || says_so(setup, rule, spawn).await;
+    let matters = shown(&rule.files, &spawn.cwd).is_some() || says_so(setup, rule, spawn).await;
     let answers = matters.then(|| rule.reason.clone());
     Shortfall { diagnostics: rule.diagnostics.clone().or_else(|| answers.clone()), answers }
 }
 
 /// Whether the rule's program shows one of its signs; what cannot be told may be so.
 async fn says_so(setup: &ManagerSetup, rule: &spec::Shortfall, server: Spawn) -> bool {
-    let Some((program, args)) = rule.command.split_first() else { return false };
-    let path = server.env.get(std::ffi::OsStr::new("PATH")).cloned().unwrap_or_default();
-    let Some(program) = search(program, std::env::split_paths(&path)) else { return true };
-    let spawn = Spawn { program, args: args.iter().map(Into::into).collect(), ..server };
+    if rule.command.is_empty() {
+        return false;
+    }
+    let Some(spawn) = as_the_server(&server, &rule.command) else { return true };
     let limits = Exchange { input: &[], most_bytes: MOST_BYTES, deadline: Instant::now() + LOOK };
     let Ok(said) = exchange(&setup.spawner, spawn, limits, |_| {}).await else { return true };
     let shows = |sign: &String| memchr::memmem::find(&said.output, sign.as_bytes()).is_some();
     said.exit != Exit::Code(0) || said.cut || rule.signs.iter().any(shows)
 }
 
-fn shown(signs: &[FileSign], server: &Server, root: &Path) -> Option<String> {
-    let folders = looked_at(server, root);
-    folders.iter().find_map(|folder| signs.iter().find_map(|sign| sign.shown_in(folder)))
+fn shown(signs: &[FileSign], root: &Path) -> Option<String> {
+    looked_at(root).iter().find_map(|folder| signs.iter().find_map(|sign| sign.shown_in(folder)))
 }
 
-/// Where a server and the tools that it runs look for files of a project: in its root and above it, but not in the user's home
-/// folder nor above that; and, where nothing marks the root, in the folders directly in it.
-fn looked_at(server: &Server, root: &Path) -> Vec<PathBuf> {
+/// Where a server and the tools that it runs look for files of a project: in its root and the folders directly in it, and above it,
+/// but not in the user's home folder nor above that.
+fn looked_at(root: &Path) -> Vec<PathBuf> {
     let home = etcetera::home_dir().ok().and_then(|home| home.canonicalize().ok());
     let above = root.ancestors().take_while(|folder| Some(*folder) != home.as_deref());
-    let mut folders: Vec<PathBuf> = above.map(Path::to_owned).collect();
-    let marked = server.root_markers.iter().any(|marker| root.join(marker).exists());
-    if !marked {
-        folders.extend(inner_folders(root));
+    above.map(Path::to_owned).chain(inner_folders(root)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_looked_for_around_the_root_but_not_in_the_users_home() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("a/root");
+        std::fs::create_dir_all(root.join("inner/deep")).unwrap();
+        let folders = looked_at(&root);
+        for folder in [root.clone(), root.join("inner"), temp.path().join("a"), PathBuf::from("/")] {
+            assert!(folders.contains(&folder), "{}", folder.display());
+        }
+        assert!(!folders.contains(&root.join("inner/deep")));
+        let home = etcetera::home_dir().unwrap().canonicalize().unwrap();
+        let folders = looked_at(&home.join("work/root"));
+        assert_eq!(folders, [home.join("work/root"), home.join("work")]);
+        assert!(!looked_at(&home).contains(&home));
     }
-    folders
+
+    #[test]
+    fn a_server_without_a_rule_is_started_as_it_is_or_not_at_all() {
+        let table = |words: &str| {
+            toml::from_str::<Server>(&format!("name = 'S'\nlanguages = ['x']\ncommand = ['s']\n{words}"))
+                .unwrap()
+        };
+        let temp = tempfile::tempdir().unwrap();
+        assert!(restrained("s", &table(""), temp.path()).is_ok());
+        let refused = restrained("s", &table("runs-project-code = true"), temp.path()).unwrap_err();
+        assert_eq!(
+            refused,
+            "s runs code of this project when it starts; to allow that, run: lsp-tools trust"
+        );
+    }
 }
