@@ -440,6 +440,11 @@ pub struct Hollow {
     /// The program of the server's command must succeed with these arguments (a rustup proxy without its component fails).
     #[serde(default)]
     pub succeeds: Vec<String>,
+    /// A path that must be there, relative to the folder that `below` says.
+    pub file: Option<String>,
+    /// A program, with arguments, whose first line is a folder.
+    #[serde(default)]
+    pub below: Vec<String>,
     /// What is lost without it.
     pub message: String,
     /// The command that mends it.

@@ -147,6 +147,8 @@ pub(super) const HOLLOW: &[Field] = &[
     plain("program", Text),
     plain("python-module", Text),
     plain("succeeds", Texts),
+    plain("file", Text),
+    plain("below", Texts),
     plain("message", Text),
     plain("install", Text),
 ];

@@ -94,6 +94,11 @@ async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<
             return Some(said(hollow, &trouble));
         }
     }
+    if let Some(file) = &hollow.file
+        && !has_below(spawner, located, &hollow.below, file).await
+    {
+        return Some(hollow.message.clone());
+    }
     if !hollow.succeeds.is_empty() {
         let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
         if let Some(trouble) = fails(spawner, spawn(located, &located.program, &args)).await {
@@ -101,6 +106,18 @@ async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<
         }
     }
     None
+}
+
+/// Whether `file` is in the folder that a program says. Where there is no such program, another check tells of that.
+async fn has_below(spawner: &Spawner, located: &Located, program: &[String], file: &str) -> bool {
+    let Some((name, args)) = program.split_first() else { return true };
+    let Some(program) = search(name, folders(located)) else { return true };
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut folder = None;
+    let note = |line: &str| folder = folder.take().or_else(|| Some(PathBuf::from(line.trim())));
+    let finished = run(spawner, spawn(located, &program, &args), deadline(), note).await;
+    let worked = finished.is_ok_and(|finished| finished.exit == Exit::Code(0));
+    !worked || folder.is_none_or(|folder| folder.join(file).exists())
 }
 
 fn said(hollow: &Hollow, trouble: &str) -> String {

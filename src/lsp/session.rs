@@ -191,9 +191,15 @@ impl Session {
         Self { shortfall, ..self }
     }
 
-    /// What it leaves undone because the project is not trusted.
-    pub fn shortfall(&self) -> &Shortfall {
-        &self.shortfall
+    /// Why its answers may fall short of what is there though it has come to rest: what it leaves undone because the project is
+    /// not trusted, or its own word that it is not well.
+    pub fn lack(&self) -> Option<String> {
+        self.shortfall.answers.clone().or_else(|| self.health())
+    }
+
+    /// The same of its diagnostics.
+    pub fn lack_of_diagnostics(&self) -> Option<String> {
+        self.shortfall.diagnostics.clone().or_else(|| self.health())
     }
 
     /// The server's key in the catalogue.
@@ -255,7 +261,8 @@ impl Session {
 
     /// Its own word on its health, when that is not "ok".
     pub fn health(&self) -> Option<String> {
-        self.state.readiness(|readiness| readiness.health.clone())
+        let said = self.state.readiness(|readiness| readiness.health.clone());
+        said.map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
     /// Whether the conversation is over.

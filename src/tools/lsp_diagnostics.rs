@@ -333,7 +333,7 @@ async fn ask(
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     Known::Complete => ServerState::Ready,
-                    Known::Partial(why) if session.shortfall().diagnostics.as_ref() == Some(why) => {
+                    Known::Partial(why) if session.lack_of_diagnostics().as_ref() == Some(why) => {
                         ServerState::Ready
                     }
                     Known::Partial(_) => ServerState::Indexing,

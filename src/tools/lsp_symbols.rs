@@ -297,7 +297,7 @@ impl Context {
                         Ok((symbols, working)) => {
                             let state =
                                 if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
-                            let lack = working.or_else(|| session.shortfall().answers.clone());
+                            let lack = working.or_else(|| session.lack());
                             let verdict = if lack.is_some() { Verdict::Partial } else { Verdict::Complete };
                             let mut status = self.status(server, subject, state, started);
                             status.detail = lack;

@@ -299,7 +299,7 @@ impl Context {
         started: Instant,
     ) -> (ServerStatus, Verdict) {
         let mut status = self.status(session.server(), subject, ServerState::Ready, started);
-        let lack = session.shortfall().answers.clone();
+        let lack = session.lack();
         let Some(work) = working else {
             let verdict = if lack.is_some() { Verdict::Partial } else { Verdict::Complete };
             status.detail = lack;

@@ -137,9 +137,11 @@ fn hostile() -> Project {
     );
     project.write(".cargo/config.toml", config);
     // Of no account to the root, but to what is run in this folder.
-    let tools = project.path("src/tools");
-    project
-        .write("src/rust-toolchain.toml", format!("[toolchain]\npath = {:?}\n", tools.display().to_string()));
+    let tools = project.path("mac/src/tools");
+    project.write(
+        "mac/src/rust-toolchain.toml",
+        format!("[toolchain]\npath = {:?}\n", tools.display().to_string()),
+    );
     for name in ["rustfmt", "rustc", "cargo"] {
         fs::create_dir_all(tools.join("bin")).expect("a folder");
         fs::copy(&script, tools.join("bin").join(name)).expect("a program");
@@ -160,8 +162,8 @@ async fn without_trust_rust_analyzer_runs_nothing_of_a_project() {
     lacking(errors(&runtime, "src/main.rs").await);
     project.write("src/main.rs", project.read("src/main.rs").replace("\"a\"", "\"b\""));
     lacking(runtime.hover(greet()).await.expect("an answer"));
-    let formatted = call(&runtime, "lsp_format", json!({"path": "src/main.rs", "dry_run": true})).await;
-    assert!(formatted["results"].to_string().contains("src/main.rs"), "{formatted}");
+    let formatted = call(&runtime, "lsp_format", json!({"path": "mac/src/lib.rs", "dry_run": true})).await;
+    assert!(formatted["results"].to_string().contains("mac/src/lib.rs"), "{formatted}");
     runtime.shutdown().await;
     assert!(!project.path("RAN").exists(), "{}", project.read("RAN"));
 

@@ -185,3 +185,18 @@ async fn a_project_cannot_say_how_it_is_started_without_trust() {
     assert!(named("scripted") && named("rust-analyzer"), "{names:?}");
     runtime.shutdown().await;
 }
+
+/// What a server says of its own health counts as well: without the sources of a standard library it finds half.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_not_well_gives_no_whole_answer() {
+    let status = json!({"health": "warning", "quiescent": true, "message": "no sources:\n  install them"});
+    let said = json!({"at": "initialized", "do": {"notify": {"method": "experimental/serverStatus", "params": status}}});
+    let table = "readiness = { server-status = true }";
+    let project = Project::scripted(&json!({"rules": [said]}), table, [("a.scr", TEXT)]);
+    let runtime = open(&project, None);
+    let answer = hover(&runtime).await;
+    let status = &answer["server_status"];
+    assert_eq!((&answer["verdict"], &status["state"]), (&json!("partial"), &json!("ready")), "{answer}");
+    assert_eq!(status["detail"], "no sources: install them");
+    runtime.shutdown().await;
+}

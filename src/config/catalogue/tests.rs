@@ -90,8 +90,12 @@ fn every_recipe_is_pinned_and_every_server_can_be_had() {
 fn every_hollow_says_what_to_look_for() {
     for (key, server) in &Catalogue::built_in().servers {
         for hollow in &server.hollow {
-            let ways =
-                [hollow.program.is_some(), hollow.python_module.is_some(), !hollow.succeeds.is_empty()];
+            let ways = [
+                hollow.program.is_some(),
+                hollow.python_module.is_some(),
+                !hollow.succeeds.is_empty(),
+                hollow.file.is_some() && !hollow.below.is_empty(),
+            ];
             assert_eq!(ways.into_iter().filter(|way| *way).count(), 1, "{key}: {}", hollow.message);
         }
     }

@@ -75,8 +75,8 @@ impl Session {
                 self.decode_all(raw)
             }
         };
-        if let (Known::Complete, Some(lack)) = (&fresh.known, &self.shortfall().diagnostics) {
-            fresh.known = Known::Partial(lack.clone());
+        if let (Known::Complete, Some(lack)) = (&fresh.known, self.lack_of_diagnostics()) {
+            fresh.known = Known::Partial(lack);
         }
         Ok(fresh)
     }
