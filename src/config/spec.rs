@@ -304,6 +304,9 @@ pub struct Shortfall {
     /// It matters where one of these files is there.
     #[serde(default)]
     pub files: Vec<FileSign>,
+    /// Names of files that decide it: it is looked at anew when one of that name changes, wherever.
+    #[serde(default)]
+    pub depends_on: Vec<String>,
 }
 
 /// How a server must be told of changes.

@@ -109,6 +109,7 @@ pub(super) const SHORTFALL: &[Field] = &[
     plain("command", Texts),
     plain("signs", Texts),
     plain("files", Records(FILE_SIGN)),
+    plain("depends-on", Texts),
 ];
 
 pub(super) const DIAGNOSTICS: &[Field] = &[

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::capabilities::{self, ServerCapabilities};
 use super::connection::{Connection, OUTPUT_CLOSED, RequestError};
 use super::documents::Documents;
-use super::process::{Exit, ServerProcess};
+use super::process::{Exit, ServerProcess, Spawn};
 use super::readiness::Ready;
 use super::relay::Strangers;
 use super::state::{Ears, State, folder_value};
@@ -90,7 +90,10 @@ pub struct Session {
     pub(super) outside: tokio::sync::Mutex<Strangers>,
     /// How often callers with texts of their own have taken it from each other.
     pub(super) rivalry: Mutex<Rivalry>,
-    shortfall: Shortfall,
+    /// Counted up each time that it is to be looked at anew.
+    shortfall: Mutex<(u64, Shortfall)>,
+    /// How it was started.
+    pub(super) spawn: OnceLock<Spawn>,
 }
 
 /// What a server leaves undone because the project is not trusted, in sentences without their full stop.
@@ -181,25 +184,39 @@ impl Session {
             unsaved: Mutex::default(),
             outside: tokio::sync::Mutex::default(),
             rivalry: Mutex::default(),
-            shortfall: Shortfall::default(),
+            shortfall: Mutex::default(),
+            spawn: OnceLock::new(),
         })
     }
 
-    /// The same, started so that it leaves something undone.
-    #[must_use]
-    pub(super) fn lacking(self, shortfall: Shortfall) -> Self {
-        Self { shortfall, ..self }
+    /// Assumes what it leaves undone because the project is not trusted, until that was looked at in the turn that is returned.
+    pub(super) fn assume(&self, shortfall: Shortfall) -> u64 {
+        let mut known = self.shortfall.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = (known.0 + 1, shortfall);
+        known.0
+    }
+
+    /// Notes what was found in a turn, unless another has begun since: files have changed under it.
+    pub(super) fn found_lacking(&self, turn: u64, shortfall: Shortfall) {
+        let mut known = self.shortfall.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0 == turn {
+            known.1 = shortfall;
+        }
+    }
+
+    fn shortfall(&self) -> Shortfall {
+        self.shortfall.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
     /// Why its answers may fall short of what is there though it has come to rest: what it leaves undone because the project is
     /// not trusted, or its own word that it is not well.
     pub fn lack(&self) -> Option<String> {
-        self.shortfall.answers.clone().or_else(|| self.health())
+        self.shortfall().answers.or_else(|| self.health())
     }
 
     /// The same of its diagnostics.
     pub fn lack_of_diagnostics(&self) -> Option<String> {
-        self.shortfall.diagnostics.clone().or_else(|| self.health())
+        self.shortfall().diagnostics.or_else(|| self.health())
     }
 
     /// The server's key in the catalogue.

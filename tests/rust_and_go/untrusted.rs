@@ -28,7 +28,8 @@ refused-with = [{ file = \"tool.toml\", keys = [\"run.*.command\"] }, { file = \
 reason = \"nothing was built\"
 command = [\"sh\", \"-c\", \"cat listing; test ! -e fails\"]
 signs = [\"kind=build\"]
-files = [{ file = \"tool.toml\", keys = [\"flags\"] }]";
+files = [{ file = \"tool.toml\", keys = [\"flags\"] }]
+depends-on = [\"listing\"]";
 
 fn project(listing: &str) -> Project {
     let scenario = json!({"configuration": {"sections": ["scripted"]}});
@@ -169,6 +170,22 @@ async fn answers_say_what_was_left_undone_where_that_matters() {
         }
         runtime.shutdown().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_looked_at_again_when_a_file_changes_that_decides_it() {
+    let project = project("kind=library\n");
+    let runtime = open(&project, None);
+    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    project.write("listing", "kind=build\n");
+    assert_eq!(hover(&runtime).await["verdict"], "partial");
+    project.write("listing", "kind=library\n");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while hover(&runtime).await["verdict"] != "complete" {
+        assert!(std::time::Instant::now() < deadline, "it stays partial");
+    }
+    assert_eq!(project.log().starts(), 1);
+    runtime.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,7 +56,8 @@ pub async fn launch(
     };
     let more = untrusted::variables(setup, &spec, &spawn).await;
     spawn.env.extend(more.map_err(|why| failed(format!("it was not started, since {why}")))?);
-    let look = untrusted::shortfall(setup, &spec, spawn.clone());
+    let alike = spawn.clone();
+    let look = untrusted::shortfall(setup, &spec, &alike);
     let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
     let settings = settings(&spec, environment.as_ref());
     let state = State::new(
@@ -77,7 +78,9 @@ pub async fn launch(
     let longest = spec.start_timeout.map_or(setup.settings.deadlines.start, Duration::from_secs);
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
     let (started, shortfall) = tokio::join!(start, look);
-    let session = started.map_err(|failure| failed(failure.to_string()))?.lacking(shortfall);
+    let session = started.map_err(|failure| failed(failure.to_string()))?;
+    session.found_lacking(0, shortfall);
+    session.spawn.get_or_init(|| alike);
     tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)
 }

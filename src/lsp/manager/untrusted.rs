@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::ManagerSetup;
+use super::{ManagerSetup, Shared};
 use crate::config::merge;
 use crate::config::spec::{self, FileSign, Server};
 use crate::lsp::health;
 use crate::lsp::locate::{inner_folders, search};
 use crate::lsp::process::{Exchange, Exit, Spawn, exchange, run};
-use crate::lsp::session::Shortfall;
+use crate::lsp::session::{Session, Shortfall};
+use crate::workspace::{Changes, WorkspacePath};
 
 /// How long it may take to find out how an untrusted start is to be, or whether it matters.
 const LOOK: Duration = Duration::from_secs(10);
@@ -28,14 +30,20 @@ pub fn restrained(key: &str, server: &Server, root: &Path) -> Result<Server, Str
             true => Err(refusal(&format!("{key} runs code of this project when it starts"))),
         };
     };
-    if let Some(shown) = shown(&untrusted.refused_with, root) {
-        return Err(refusal(&format!("{key} would run what {shown} of this project says")));
+    if let Some(why) = refused(key, server, root) {
+        return Err(why);
     }
     let mut server = server.clone();
     server.env.extend(untrusted.env.clone());
     merge(&mut server.settings, untrusted.settings.clone());
     merge(&mut server.initialization_options, untrusted.initialization_options.clone());
     Ok(server)
+}
+
+/// Why `server` may not run at `root` without trust, where a file there is against it; in one sentence.
+pub fn refused(key: &str, server: &Server, root: &Path) -> Option<String> {
+    let shown = shown(&server.untrusted.as_ref()?.refused_with, root)?;
+    Some(refusal(&format!("{key} would run what {shown} of this project says")))
 }
 
 /// The sentence with which a start is refused for want of trust.
@@ -75,20 +83,60 @@ fn as_the_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
 }
 
 /// What an untrusted start leaves undone, as far as it may matter at the root; `spawn` is how the server itself is started.
-pub async fn shortfall(setup: &ManagerSetup, server: &Server, spawn: Spawn) -> Shortfall {
+pub async fn shortfall(setup: &ManagerSetup, server: &Server, spawn: &Spawn) -> Shortfall {
     let rule = server.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
     let Some(rule) = rule else { return Shortfall::default() };
     let matters = shown(&rule.files, &spawn.cwd).is_some() || says_so(setup, rule, spawn).await;
+    sentences(rule, matters)
+}
+
+fn sentences(rule: &spec::Shortfall, matters: bool) -> Shortfall {
     let answers = matters.then(|| rule.reason.clone());
     Shortfall { diagnostics: rule.diagnostics.clone().or_else(|| answers.clone()), answers }
 }
 
+impl Shared {
+    /// Follows `changes` for servers that were started without trust, before they hear of them. Where a file has come with which one
+    /// would not have been started it is ended; where its shortfall may be another, that is assumed until it was looked at.
+    pub(super) async fn follow_untrusted(self: &Arc<Self>, changes: &Changes) {
+        if self.setup.trusted {
+            return;
+        }
+        for slot in self.slots.iter().map(|entry| entry.value().clone()).collect::<Vec<_>>() {
+            let Some(session) = slot.running() else { continue };
+            let folder = self.setup.workspace.absolute(&session.root);
+            if let Some(why) = refused(session.server(), &session.state.spec, &folder) {
+                tracing::info!(server = session.server(), "stopped: {why}");
+                slot.stop().await;
+                continue;
+            }
+            let rule =
+                session.state.spec.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
+            if let Some(rule) = rule.filter(|rule| decides(rule, changes)) {
+                let turn = session.assume(sentences(rule, true));
+                tokio::spawn(look_again(self.clone(), session, turn));
+            }
+        }
+    }
+}
+
+fn decides(rule: &spec::Shortfall, changes: &Changes) -> bool {
+    let named = |path: &WorkspacePath| rule.depends_on.contains(&path.name_lossy().into_owned());
+    changes.overflowed || changes.changes.iter().any(|(path, _)| named(path))
+}
+
+async fn look_again(shared: Arc<Shared>, session: Arc<Session>, turn: u64) {
+    let Some(spawn) = session.spawn.get() else { return };
+    let shortfall = shortfall(&shared.setup, &session.state.spec, spawn).await;
+    session.found_lacking(turn, shortfall);
+}
+
 /// Whether the rule's program shows one of its signs; what cannot be told may be so.
-async fn says_so(setup: &ManagerSetup, rule: &spec::Shortfall, server: Spawn) -> bool {
+async fn says_so(setup: &ManagerSetup, rule: &spec::Shortfall, server: &Spawn) -> bool {
     if rule.command.is_empty() {
         return false;
     }
-    let Some(spawn) = as_the_server(&server, &rule.command) else { return true };
+    let Some(spawn) = as_the_server(server, &rule.command) else { return true };
     let limits = Exchange { input: &[], most_bytes: MOST_BYTES, deadline: Instant::now() + LOOK };
     let Ok(said) = exchange(&setup.spawner, spawn, limits, |_| {}).await else { return true };
     let shows = |sign: &String| memchr::memmem::find(&said.output, sign.as_bytes()).is_some();
@@ -96,6 +144,9 @@ async fn says_so(setup: &ManagerSetup, rule: &spec::Shortfall, server: Spawn) ->
 }
 
 fn shown(signs: &[FileSign], root: &Path) -> Option<String> {
+    if signs.is_empty() {
+        return None;
+    }
     looked_at(root).iter().find_map(|folder| signs.iter().find_map(|sign| sign.shown_in(folder)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::{Manager, Shared, untrusted};
+use super::{Manager, Shared};
 use crate::workspace::{ChangeFeed, Changes};
 
 /// Remembers what changed in the workspace from [`Manager::witness`] until [`Manager::testimony`].
@@ -57,27 +57,11 @@ impl Shared {
             return;
         }
         self.witnesses.tell(&changes);
-        self.stop_refused().await;
+        self.follow_untrusted(&changes).await;
         for session in self.running() {
             session.files_changed(&changes.changes).await;
             if changes.overflowed {
                 session.rescan().await;
-            }
-        }
-    }
-
-    /// Stops servers that were started without trust where a file has come since with which they would not have been: before
-    /// they hear of it.
-    async fn stop_refused(&self) {
-        if self.setup.trusted {
-            return;
-        }
-        for slot in self.slots.iter().map(|entry| entry.value().clone()).collect::<Vec<_>>() {
-            let Some(session) = slot.running() else { continue };
-            let folder = self.setup.workspace.absolute(&session.root);
-            if let Err(why) = untrusted::restrained(session.server(), &session.state.spec, &folder) {
-                tracing::info!(server = session.server(), "stopped: {why}");
-                slot.stop().await;
             }
         }
     }
