@@ -14,6 +14,7 @@ use super::documents::Documents;
 use super::process::{Exit, ServerProcess, Spawn};
 use super::readiness::Ready;
 use super::relay::Strangers;
+use super::shortfall::Shortfall;
 use super::state::{Ears, State, folder_value};
 use super::uri;
 use super::view::{Rivalry, Shown, View};
@@ -91,18 +92,9 @@ pub struct Session {
     /// How often callers with texts of their own have taken it from each other.
     pub(super) rivalry: Mutex<Rivalry>,
     /// Counted up each time that it is to be looked at anew.
-    shortfall: Mutex<(u64, Shortfall)>,
+    pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// How it was started.
     pub(super) spawn: OnceLock<Spawn>,
-}
-
-/// What a server leaves undone because the project is not trusted, in sentences without their full stop.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shortfall {
-    /// What its answers may lack; `None` where they lack nothing.
-    pub answers: Option<String>,
-    /// What its diagnostics may lack.
-    pub diagnostics: Option<String>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -187,36 +179,6 @@ impl Session {
             shortfall: Mutex::default(),
             spawn: OnceLock::new(),
         })
-    }
-
-    /// Assumes what it leaves undone because the project is not trusted, until that was looked at in the turn that is returned.
-    pub(super) fn assume(&self, shortfall: Shortfall) -> u64 {
-        let mut known = self.shortfall.lock().unwrap_or_else(PoisonError::into_inner);
-        *known = (known.0 + 1, shortfall);
-        known.0
-    }
-
-    /// Notes what was found in a turn, unless another has begun since: files have changed under it.
-    pub(super) fn found_lacking(&self, turn: u64, shortfall: Shortfall) {
-        let mut known = self.shortfall.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.0 == turn {
-            known.1 = shortfall;
-        }
-    }
-
-    fn shortfall(&self) -> Shortfall {
-        self.shortfall.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
-    }
-
-    /// Why its answers may fall short of what is there though it has come to rest: what it leaves undone because the project is
-    /// not trusted, or its own word that it is not well.
-    pub fn lack(&self) -> Option<String> {
-        self.shortfall().answers.or_else(|| self.health())
-    }
-
-    /// The same of its diagnostics.
-    pub fn lack_of_diagnostics(&self) -> Option<String> {
-        self.shortfall().diagnostics.or_else(|| self.health())
     }
 
     /// The server's key in the catalogue.

@@ -2,7 +2,7 @@
 //!
 //! What lives here: [`recipes`] (a server's packages as commands of the package managers), [`deb`] (those of Debian's
 //! packages), `prefix` (the folder they fill and how it is put to use), `manifest` (the mark that it is whole), and the
-//! [`Installer`] over them. May use: `config`, [`process`](super::process), [`locate`](super::locate), [`health`](super::health).
+//! [`Installer`] over them. May use: `config`, [`process`](super::process), [`locate`](super::locate), [`health`].
 //!
 //! How data passes: of the catalogue's recipes the first that works is taken. It becomes steps; each runs under a supervisor in a
 //! new folder; when all are done and the server's program is there, the manifest is written and the `current` link is switched.

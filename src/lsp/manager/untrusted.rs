@@ -14,7 +14,8 @@ use crate::config::spec::{self, FileSign, Server};
 use crate::lsp::health;
 use crate::lsp::locate::{inner_folders, search};
 use crate::lsp::process::{Exchange, Exit, Spawn, exchange, run};
-use crate::lsp::session::{Session, Shortfall};
+use crate::lsp::session::Session;
+use crate::lsp::shortfall::Shortfall;
 use crate::workspace::{Changes, WorkspacePath};
 
 /// How long it may take to find out how an untrusted start is to be, or whether it matters.
