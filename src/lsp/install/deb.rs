@@ -32,7 +32,7 @@ pub fn prepare(packages: &[String], folder: &Path) -> io::Result<()> {
     for inner in ["lists/partial", "archives/partial"] {
         fs::create_dir_all(own.join(inner))?;
     }
-    let source = |suite: &str| format!("deb [signed-by={KEYRING} targets=Packages] {ARCHIVE} {suite} main\n");
+    let source = |suite: &str| format!("deb [signed-by={KEYRING} target=Packages] {ARCHIVE} {suite} main\n");
     fs::write(own.join("sources.list"), suites(packages).map(source).collect::<String>())
 }
 
