@@ -35,6 +35,10 @@ ci:
 servers *ARGS:
     cargo bench --bench servers -- {{ARGS}}
 
+# the tests of rust-analyzer and gopls, which are installed first: up to ten minutes where rust-analyzer has to be built
+rust-go *ARGS:
+    cargo test --test rust_and_go -- --include-ignored {{ARGS}}
+
 # 300 edits from outside on each of five servers, every answer compared with a fresh server's: minutes
 soak *ARGS:
     cargo test --release --test soak -- --ignored --nocapture --test-threads=1 {{ARGS}}

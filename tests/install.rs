@@ -220,7 +220,11 @@ async fn a_hollow_server_is_found_out() {
         [[hollow]]\nsucceeds = ['--version']\nmessage = 'no version'\ninstall = 'get it'
         [[hollow]]\nsucceeds = ['no-such-command']\nmessage = 'no command'\ninstall = 'get it'";
     let server: Server = toml::from_str(text).unwrap();
-    let installed = install(data.path(), "s", &server).await.unwrap();
+    // A program that fails what it is known to do well is not installed at all.
+    let refused = install(data.path(), "s", &server).await.unwrap_err();
+    assert!(refused.to_string().starts_with("ruff does not work: no command (error:"), "{refused}");
+    let installed =
+        install(data.path(), "s", &Server { hollow: Vec::new(), ..server.clone() }).await.unwrap();
     let located = located(data.path(), "s", installed.program);
     let findings = health::findings(&spawner(), "s", &server, &located).await;
     let told: Vec<(&str, &str)> =

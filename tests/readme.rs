@@ -209,8 +209,7 @@ fn table(catalogue: &Catalogue) -> String {
 /// The command of ours where there is a recipe for it, else what to do by hand.
 fn install(language: &str, server: &Server) -> String {
     let install = &server.install;
-    let recipes = [&install.pip, &install.npm, &install.cargo, &install.go, &install.gem, &install.dotnet];
-    if recipes.iter().any(|packages| !packages.is_empty()) {
+    if !install.recipes().is_empty() {
         return code(&format!("lsp-tools install {language}"));
     }
     match (&install.advice, &install.manual) {

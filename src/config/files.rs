@@ -9,7 +9,7 @@ use crate::workspace::{ReadError, Workspace};
 /// No file of settings has more bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The text of a file of the user's; `Err` says what is wrong with it.
+/// The text of a file, read as the user's own are, through links; `Err` says what is wrong with it.
 pub(super) fn user_text(path: &Path) -> Result<Option<String>, String> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,

@@ -97,7 +97,7 @@ fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
 }
 
 /// Lays `over` upon `under`: tables are merged key by key, everything else is replaced.
-pub(super) fn merge(under: &mut Table, over: Table) {
+pub fn merge(under: &mut Table, over: Table) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above)) => merge(below, above),

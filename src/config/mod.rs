@@ -15,6 +15,7 @@ mod catalogue;
 mod detect;
 mod error;
 mod expand;
+mod file_sign;
 mod files;
 mod folders;
 mod index;
@@ -37,7 +38,7 @@ pub use error::{ConfigError, Problem};
 pub use expand::Expanded;
 pub use folders::{Folders, FoldersError};
 pub use launch::LaunchFields;
-pub use layer::{Layer, Origin};
+pub use layer::{Layer, Origin, merge};
 pub use load::{Config, Flags};
 pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, paths_in, skeleton};
 pub use settings::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::layer::merge;
 use super::sign::Sign;
@@ -139,6 +139,10 @@ pub struct Server {
     /// Whether the project owner's trust is needed before it may start, because starting it runs the project's code.
     #[serde(default)]
     pub runs_project_code: bool,
+    /// How it is started where there is no such trust; it is not started at all where this is absent.
+    pub untrusted: Option<Untrusted>,
+    /// What a program of the command's name on PATH may be instead of the server itself.
+    pub proxy: Option<Proxy>,
     /// Do not use this server unless a setting names it.
     #[serde(default)]
     pub disabled: bool,
@@ -236,10 +240,13 @@ impl Server {
     }
 }
 
-/// Install recipes by package manager, in the order in which they are tried.
+/// How a server can be installed: packages by package manager, and what else is tried where they cannot be had.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Install {
+    /// Components of the user's Rust toolchain (`rust-analyzer`).
+    #[serde(default)]
+    pub rustup: Vec<String>,
     /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), into a virtual environment of their own.
     #[serde(default)]
     pub pip: Vec<String>,
@@ -252,7 +259,7 @@ pub struct Install {
     /// Features for `cargo install`.
     #[serde(default)]
     pub cargo_features: Vec<String>,
-    /// Go modules, pinned (`golang.org/x/tools/gopls@v0.20.0`).
+    /// Go modules, pinned (`golang.org/x/tools/gopls@v0.24.0`).
     #[serde(default)]
     pub go: Vec<String>,
     /// Ruby gems, pinned (`ruby-lsp:0.26.0`).
@@ -261,18 +268,156 @@ pub struct Install {
     /// .NET tools, pinned (`csharp-ls@0.19.0`).
     #[serde(default)]
     pub dotnet: Vec<String>,
+    /// Debian's packages, with the suite (`gopls/sid`), unpacked under a root of their own.
+    #[serde(default)]
+    pub deb: Vec<String>,
+    /// What is tried next, in this order, where the packages above cannot be had.
+    #[serde(default)]
+    pub or: Vec<Recipe>,
+    /// A program that the server, or its build, needs beside itself.
+    pub needs: Option<Needs>,
     /// The command that advice shows, where it is not derived from the recipes above.
     pub advice: Option<String>,
     /// What to tell who must install by hand (system packages, downloads).
     pub manual: Option<String>,
 }
 
+/// The packages of one way to install a server, in the words of [`Install`]. What is installed is remembered as such.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Recipe {
+    /// Components of the user's Rust toolchain.
+    pub rustup: Vec<String>,
+    /// From PyPI.
+    pub pip: Vec<String>,
+    /// From npm.
+    pub npm: Vec<String>,
+    /// Crates.
+    pub cargo: Vec<String>,
+    /// Features for `cargo install`.
+    pub cargo_features: Vec<String>,
+    /// Go modules.
+    pub go: Vec<String>,
+    /// Ruby gems.
+    pub gem: Vec<String>,
+    /// .NET tools.
+    pub dotnet: Vec<String>,
+    /// Debian's packages.
+    pub deb: Vec<String>,
+}
+
+impl Recipe {
+    /// Every package, as the catalogue names it.
+    pub fn packages(&self) -> impl Iterator<Item = &String> {
+        let Self { rustup, pip, npm, cargo, cargo_features: _, go, gem, dotnet, deb } = self;
+        [rustup, pip, npm, cargo, go, gem, dotnet, deb].into_iter().flatten()
+    }
+
+    /// Whether there is nothing to install.
+    pub fn is_empty(&self) -> bool {
+        self.packages().next().is_none()
+    }
+}
+
 impl Install {
     /// Whether `lsp-tools install` can do it.
     pub fn has_recipe(&self) -> bool {
-        let recipes = [&self.pip, &self.npm, &self.cargo, &self.go, &self.gem, &self.dotnet];
-        recipes.iter().any(|packages| !packages.is_empty())
+        !self.recipes().is_empty()
     }
+
+    /// Every way to install the server, in the order in which they are tried; none where it is installed by hand.
+    pub fn recipes(&self) -> Vec<Recipe> {
+        let first = Recipe {
+            rustup: self.rustup.clone(),
+            pip: self.pip.clone(),
+            npm: self.npm.clone(),
+            cargo: self.cargo.clone(),
+            cargo_features: self.cargo_features.clone(),
+            go: self.go.clone(),
+            gem: self.gem.clone(),
+            dotnet: self.dotnet.clone(),
+            deb: self.deb.clone(),
+        };
+        [first].into_iter().chain(self.or.iter().cloned()).filter(|recipe| !recipe.is_empty()).collect()
+    }
+}
+
+/// A program that is brought with a server unless PATH has one that is new enough.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Needs {
+    /// Its name ("go").
+    pub program: String,
+    /// The arguments with which it says its version.
+    pub version: Vec<String>,
+    /// The least version that will do ("1.21").
+    pub at_least: String,
+    /// The packages from PyPI, pinned, that bring it.
+    pub pip: Vec<String>,
+}
+
+/// How a server is started in a project that is not trusted, where its ordinary start would run code of the project.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Untrusted {
+    /// Environment variables, laid over those of the server.
+    pub env: BTreeMap<String, String>,
+    /// Environment variables whose value is the first word that a program, with arguments, says in the root. Where there is no
+    /// such program they are not set; where it fails the server is not started.
+    pub env_from: BTreeMap<String, Vec<String>>,
+    /// Settings, laid over those of the server.
+    pub settings: toml::Table,
+    /// `initializationOptions`, laid over those of the server.
+    pub initialization_options: toml::Table,
+    /// Files with which it is not started even so, since they have it run code of the project all the same.
+    pub refused_with: Vec<FileSign>,
+    /// Where what it finds may fall short of what it would find in a trusted project.
+    pub shortfall: Option<Shortfall>,
+}
+
+/// A program that stands on PATH under the names of others and runs the one behind it, where that is installed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Proxy {
+    /// Its own name ("rustup").
+    pub program: String,
+    /// The variable that names its folder ("RUSTUP_HOME").
+    pub variable: String,
+    /// Its folder below the home folder, where the variable is not set (".rustup").
+    pub folder: String,
+    /// Where the programs behind it are, relative to its folder; a `*` stands for any name ("toolchains/*/bin").
+    pub behind: String,
+}
+
+/// A file of a project that says something.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FileSign {
+    /// Relative to a folder in which the server looks for it.
+    pub file: String,
+    /// Dotted keys of TOML, `*` for any key, one of which it must have; none where its being there is enough.
+    #[serde(default)]
+    pub keys: Vec<String>,
+}
+
+/// What an untrusted start costs, and in which projects.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Shortfall {
+    /// What was left undone, as a sentence without its full stop.
+    pub reason: String,
+    /// What its diagnostics lack in every project, as such a sentence; absent where they lack nothing more.
+    pub diagnostics: Option<String>,
+    /// A program, with arguments, that is run in the root as the server is; a failure counts as a sign.
+    pub command: Vec<String>,
+    /// It matters where the program's output has one of these texts.
+    pub signs: Vec<String>,
+    /// It matters where one of these files is there.
+    #[serde(default)]
+    pub files: Vec<FileSign>,
+    /// Names of files that decide it: it is looked at anew when one of that name changes, wherever.
+    #[serde(default)]
+    pub depends_on: Vec<String>,
 }
 
 /// How a server must be told of changes.
@@ -413,6 +558,11 @@ pub struct Hollow {
     /// The program of the server's command must succeed with these arguments (a rustup proxy without its component fails).
     #[serde(default)]
     pub succeeds: Vec<String>,
+    /// A path that must be there, relative to the folder that `below` says.
+    pub file: Option<String>,
+    /// A program, with arguments, whose first line is a folder.
+    #[serde(default)]
+    pub below: Vec<String>,
     /// What is lost without it.
     pub message: String,
     /// The command that mends it.

@@ -6,7 +6,7 @@
 //! turns a protection off, and every choice of which servers run.
 
 use super::schema::Shape::{
-    Choice, Choices, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts,
+    Choice, Choices, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts, TextsTable,
 };
 use super::schema::{Field, launch, plain};
 
@@ -56,6 +56,8 @@ pub(super) const SERVER: &[Field] = &[
     launch("python-environment", Flag),
     launch("python-path-setting", Text),
     launch("runs-project-code", Flag),
+    launch("untrusted", Record(UNTRUSTED)),
+    launch("proxy", Record(PROXY)),
     launch("disabled", Flag),
 ];
 
@@ -72,6 +74,7 @@ pub(super) const SET_UP: &[Field] = &[plain("where", Texts), plain("unless", Tex
 pub(super) const SETTINGS_UNLESS: &[Field] = &[plain("configured-by", Texts), launch("settings", Free)];
 
 pub(super) const INSTALL: &[Field] = &[
+    plain("rustup", Texts),
     plain("pip", Texts),
     plain("npm", Texts),
     plain("cargo", Texts),
@@ -79,8 +82,49 @@ pub(super) const INSTALL: &[Field] = &[
     plain("go", Texts),
     plain("gem", Texts),
     plain("dotnet", Texts),
+    plain("deb", Texts),
+    plain("or", Records(RECIPE)),
+    plain("needs", Record(NEEDS)),
     plain("advice", Text),
     plain("manual", Text),
+];
+
+pub(super) const RECIPE: &[Field] = &[
+    plain("rustup", Texts),
+    plain("pip", Texts),
+    plain("npm", Texts),
+    plain("cargo", Texts),
+    plain("cargo-features", Texts),
+    plain("go", Texts),
+    plain("gem", Texts),
+    plain("dotnet", Texts),
+    plain("deb", Texts),
+];
+
+pub(super) const NEEDS: &[Field] =
+    &[plain("program", Text), plain("version", Texts), plain("at-least", Text), plain("pip", Texts)];
+
+pub(super) const UNTRUSTED: &[Field] = &[
+    plain("env", TextTable),
+    plain("env-from", TextsTable),
+    plain("settings", Free),
+    plain("initialization-options", Free),
+    plain("refused-with", Records(FILE_SIGN)),
+    plain("shortfall", Record(SHORTFALL)),
+];
+
+pub(super) const PROXY: &[Field] =
+    &[plain("program", Text), plain("variable", Text), plain("folder", Text), plain("behind", Text)];
+
+pub(super) const FILE_SIGN: &[Field] = &[plain("file", Text), plain("keys", Texts)];
+
+pub(super) const SHORTFALL: &[Field] = &[
+    plain("reason", Text),
+    plain("diagnostics", Text),
+    plain("command", Texts),
+    plain("signs", Texts),
+    plain("files", Records(FILE_SIGN)),
+    plain("depends-on", Texts),
 ];
 
 pub(super) const DIAGNOSTICS: &[Field] = &[
@@ -114,12 +158,14 @@ pub(super) const READINESS: &[Field] = &[
     plain("notification", Record(READY)),
 ];
 
-pub(super) const READY: &[Field] = &[plain("method", Text), plain("field", Text), plain("value", Text)];
+pub(super) const READY: &[Field] = &[plain("method", Text), plain("field", Text), plain("values", Texts)];
 
 pub(super) const HOLLOW: &[Field] = &[
     plain("program", Text),
     plain("python-module", Text),
     plain("succeeds", Texts),
+    plain("file", Text),
+    plain("below", Texts),
     plain("message", Text),
     plain("install", Text),
 ];
@@ -162,6 +208,12 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::SetUp>(), keys(SET_UP));
         assert_eq!(sorted::<spec::SettingsUnless>(), keys(SETTINGS_UNLESS));
         assert_eq!(sorted::<spec::Install>(), keys(INSTALL));
+        assert_eq!(sorted::<spec::Recipe>(), keys(RECIPE));
+        assert_eq!(sorted::<spec::Needs>(), keys(NEEDS));
+        assert_eq!(sorted::<spec::Untrusted>(), keys(UNTRUSTED));
+        assert_eq!(sorted::<spec::Proxy>(), keys(PROXY));
+        assert_eq!(sorted::<spec::FileSign>(), keys(FILE_SIGN));
+        assert_eq!(sorted::<spec::Shortfall>(), keys(SHORTFALL));
         assert_eq!(sorted::<spec::DiagnosticsRule>(), keys(DIAGNOSTICS));
         assert_eq!(sorted::<spec::IdleSign>(), keys(IDLE));
         assert_eq!(sorted::<spec::ReadinessRule>(), keys(READINESS));

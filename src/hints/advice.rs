@@ -33,6 +33,7 @@ fn command(server: &Server) -> Option<String> {
         return Some(advice.clone());
     }
     let recipes = [
+        ("rustup component add", &install.rustup),
         ("pip install", &install.pip),
         ("npm install -g", &install.npm),
         ("cargo install", &install.cargo),

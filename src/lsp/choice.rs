@@ -28,7 +28,8 @@ impl<'a> Choice<'a> {
             open.flat_map(|language| &language.alternatives).map(String::as_str).collect();
         let is_there = |key: &&str| {
             catalogue.servers.get(*key).is_some_and(|server| {
-                let may_start = !server.disabled && (trusted || !server.runs_project_code);
+                let may_start =
+                    !server.disabled && (trusted || !server.runs_project_code || server.untrusted.is_some());
                 may_start && locate::locate(key, server, &places).is_ok()
             })
         };

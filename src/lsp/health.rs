@@ -51,6 +51,28 @@ pub async fn findings(spawner: &Spawner, key: &str, server: &Server, located: &L
     findings
 }
 
+/// Why the program does not do what the catalogue says that it must; `None` when it does.
+pub async fn trouble(spawner: &Spawner, server: &Server, located: &Located) -> Option<String> {
+    for hollow in server.hollow.iter().filter(|hollow| !hollow.succeeds.is_empty()) {
+        let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
+        if let Some(trouble) = fails(spawner, spawn(located, &located.program, &args)).await {
+            return Some(said(hollow, &trouble));
+        }
+    }
+    None
+}
+
+/// Of what a program said when it failed, the line that tells why: the first that speaks of an error, else the last. Behind it
+/// often come a trace of calls and advice.
+pub fn telling(said: &[String]) -> &str {
+    let lower = |line: &&String| line.to_lowercase();
+    let starts = ["error", "e:", "fatal", "panic", "exception"];
+    let first =
+        said.iter().find(|line| starts.iter().any(|start| lower(line).trim_start().starts_with(start)));
+    let first = first.or_else(|| said.iter().find(|line| lower(line).contains("error:")));
+    first.or(said.last()).map_or("", |line| line.trim())
+}
+
 /// What is missing, in words; `None` when nothing is.
 async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<String> {
     if let Some(program) = &hollow.program
@@ -72,6 +94,11 @@ async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<
             return Some(said(hollow, &trouble));
         }
     }
+    if let Some(file) = &hollow.file
+        && !has_below(spawner, located, &hollow.below, file).await
+    {
+        return Some(hollow.message.clone());
+    }
     if !hollow.succeeds.is_empty() {
         let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
         if let Some(trouble) = fails(spawner, spawn(located, &located.program, &args)).await {
@@ -81,15 +108,27 @@ async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<
     None
 }
 
+/// Whether `file` is in the folder that a program says. Where there is no such program, another check tells of that.
+async fn has_below(spawner: &Spawner, located: &Located, program: &[String], file: &str) -> bool {
+    let Some((name, args)) = program.split_first() else { return true };
+    let Some(program) = search(name, folders(located)) else { return true };
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut folder = None;
+    let note = |line: &str| folder = folder.take().or_else(|| Some(PathBuf::from(line.trim())));
+    let finished = run(spawner, spawn(located, &program, &args), deadline(), note).await;
+    let worked = finished.is_ok_and(|finished| finished.exit == Exit::Code(0));
+    !worked || folder.is_none_or(|folder| folder.join(file).exists())
+}
+
 fn said(hollow: &Hollow, trouble: &str) -> String {
     if trouble.is_empty() { hollow.message.clone() } else { format!("{} ({trouble})", hollow.message) }
 }
 
-/// How the program failed: the last line it said, which may be empty; `None` when it succeeded.
+/// How the program failed: the line that tells why, which may be empty; `None` when it succeeded.
 async fn fails(spawner: &Spawner, spawn: Spawn) -> Option<String> {
     match run(spawner, spawn, deadline(), |_| {}).await {
         Ok(finished) if finished.exit == Exit::Code(0) => None,
-        Ok(finished) => Some(finished.tail.last().cloned().unwrap_or_default()),
+        Ok(finished) => Some(telling(&finished.tail).to_owned()),
         Err(error @ (RunError::Start(_) | RunError::TooLong { .. })) => Some(error.to_string()),
     }
 }

@@ -1,10 +1,10 @@
 //! Where a server's program is: configured path, the project's own environment, PATH, the private prefix.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::config::spec::Server;
+use crate::config::spec::{Proxy, Server};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// Where a program was found.
@@ -88,7 +88,16 @@ pub fn program_folders(prefix: &Path) -> Vec<PathBuf> {
     if !prefix.is_dir() {
         return Vec::new();
     }
-    let folders = ["venv/bin", "npm/node_modules/.bin", "cargo/bin", "go/bin", "gem/bin", "dotnet"];
+    let folders = [
+        "rustup/bin",
+        "venv/bin",
+        "npm/node_modules/.bin",
+        "cargo/bin",
+        "go/bin",
+        "gem/bin",
+        "dotnet",
+        "deb/usr/bin",
+    ];
     folders.iter().map(|folder| prefix.join(folder)).filter(|folder| folder.is_dir()).collect()
 }
 
@@ -111,10 +120,15 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         }
         None => searched.push("in the project's environment".to_owned()),
     }
-    if let Some(program) = search(&program, user_folders(places)) {
-        return Ok(Located { program, origin: Origin::Path, path_folders: ours });
+    let installed = ours.iter().any(|folder| is_program(&folder.join(&program)));
+    match search(&program, user_folders(places)) {
+        // A proxy runs what the project's toolchain has, which may be nothing.
+        Some(found) if is_proxy(server, &found) && (installed || !is_backed(server, &found)) => {
+            searched.push(format!("behind its proxy {} on PATH", found.display()));
+        }
+        Some(program) => return Ok(Located { program, origin: Origin::Path, path_folders: ours }),
+        None => searched.push("on PATH".to_owned()),
     }
-    searched.push("on PATH".to_owned());
     for folder in &ours {
         if is_program(&folder.join(&program)) {
             return Ok(Located {
@@ -126,6 +140,47 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
     }
     searched.push("installed by `lsp-tools install`".to_owned());
     Err(NotFound { program, searched })
+}
+
+/// Whether a program on PATH is a proxy's link.
+fn is_proxy(server: &Server, program: &Path) -> bool {
+    let Some(proxy) = &server.proxy else { return false };
+    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    // A link to the proxy, or, where it was installed with hard links, the same file beside it.
+    let is_link = real.file_name() == Some(OsStr::new(&proxy.program));
+    is_link || same_file(program, &program.with_file_name(&proxy.program))
+}
+
+/// Whether there is a program behind a proxy's link, in whatever toolchain.
+fn is_backed(server: &Server, link: &Path) -> bool {
+    let (Some(proxy), Some(name)) = (&server.proxy, link.file_name()) else { return false };
+    proxy_folders(proxy).into_iter().any(|folder| is_program(&folder.join(name)))
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+/// The folders that may hold the programs behind a proxy.
+fn proxy_folders(proxy: &Proxy) -> Vec<PathBuf> {
+    let named = std::env::var_os(&proxy.variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let own = || etcetera::home_dir().ok().map(|home| home.join(&proxy.folder));
+    let mut folders: Vec<PathBuf> = named.or_else(own).into_iter().collect();
+    for part in proxy.behind.split('/') {
+        folders = match part {
+            "*" => folders.iter().flat_map(|folder| inner_folders(folder)).collect(),
+            name => folders.into_iter().map(|folder| folder.join(name)).collect(),
+        };
+    }
+    folders
+}
+
+/// The folders that lie directly in `folder`; none where it cannot be read.
+pub fn inner_folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
 
 /// A program that settings name by its path, from the workspace's root where it is relative.
@@ -310,6 +365,39 @@ mod tests {
         assert_eq!(at(elsewhere.to_str().unwrap(), false), (Ok(elsewhere), None));
         let missing = "`tools/none` is not a program at that path";
         assert_eq!(at("tools/none", true), (Err(missing.to_owned()), None));
+    }
+
+    #[test]
+    fn a_proxy_counts_where_something_is_behind_it_and_nothing_else_is_installed() {
+        let temp = tempfile::tempdir().unwrap();
+        let (bin, data) = (temp.path().join("bin"), temp.path().join("d"));
+        std::fs::create_dir(temp.path().join("p")).unwrap();
+        program(&bin.join("the-proxy"));
+        std::os::unix::fs::symlink("the-proxy", bin.join("the-server")).unwrap();
+        // The tests' own home has no such folder, so the proxy's is told by a variable that is always set.
+        let words =
+            "program = 'the-proxy', variable = 'CARGO_MANIFEST_DIR', folder = 'none', behind = '*/bin'";
+        let proxied: Server = toml::from_str(&format!(
+            "name = 'S'\nlanguages = ['x']\ncommand = ['the-server']\nproxy = {{ {words} }}"
+        ))
+        .unwrap();
+        let workspace = Workspace::open(&temp.path().join("p")).unwrap();
+        let root = WorkspacePath::root();
+        let at = |server: &Server| {
+            let path = Some(bin.clone().into_os_string());
+            let places =
+                Places { workspace: &workspace, root: &root, data: &data, may_run: &|_| false, path };
+            locate("key", server, &places).map(|found| found.origin).map_err(|error| error.to_string())
+        };
+        assert_eq!(at(&server()), Ok(Origin::Path), "a link like any other");
+        let missing = at(&proxied).unwrap_err();
+        assert!(
+            missing.contains("nor behind its proxy") && missing.contains("/bin/the-server on PATH"),
+            "{missing}"
+        );
+        assert!(is_proxy(&proxied, &bin.join("the-server")) && !is_proxy(&proxied, Path::new("/bin/sh")));
+        program(&data.join("servers/key/current/rustup/bin/the-server"));
+        assert_eq!(at(&proxied), Ok(Origin::Prefix));
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub mod progress;
 pub mod readiness;
 pub mod relay;
 pub mod session;
+mod shortfall;
 mod state;
 pub mod uri;
 pub mod view;

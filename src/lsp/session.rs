@@ -11,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::capabilities::{self, ServerCapabilities};
 use super::connection::{Connection, OUTPUT_CLOSED, RequestError};
 use super::documents::Documents;
-use super::process::{Exit, ServerProcess};
+use super::process::{Exit, ServerProcess, Spawn};
 use super::readiness::Busy;
 use super::relay::Strangers;
+use super::shortfall::Shortfall;
 use super::state::{Ears, State, folder_value};
 use super::uri;
 use super::view::{Rivalry, Shown, View};
@@ -90,6 +91,10 @@ pub struct Session {
     pub(super) outside: tokio::sync::Mutex<Strangers>,
     /// How often callers with texts of their own have taken it from each other.
     pub(super) rivalry: Mutex<Rivalry>,
+    /// Counted up each time that it is to be looked at anew.
+    pub(super) shortfall: Mutex<(u64, Shortfall)>,
+    /// How it was started.
+    pub(super) spawn: OnceLock<Spawn>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -171,6 +176,8 @@ impl Session {
             unsaved: Mutex::default(),
             outside: tokio::sync::Mutex::default(),
             rivalry: Mutex::default(),
+            shortfall: Mutex::default(),
+            spawn: OnceLock::new(),
         })
     }
 
@@ -230,14 +237,13 @@ impl Session {
 
     /// Its own word on its health, when that is not "ok".
     pub fn health(&self) -> Option<String> {
-        self.state.readiness(|readiness| readiness.health.clone())
-    }
-
-    /// That it could not read the project, in a sentence: its answers are not to be relied on.
-    pub fn broken(&self) -> Option<String> {
-        let said = self.state.readiness(|readiness| readiness.broken.then(|| readiness.health.clone()));
-        let said = said?.unwrap_or_else(|| "no reason given".to_owned());
-        Some(format!("{} could not read the project: {said}", self.server()))
+        let (said, broken) = self.state.readiness(|readiness| (readiness.health.clone(), readiness.broken));
+        let said = said.map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "));
+        if !broken {
+            return said;
+        }
+        let why = said.as_deref().unwrap_or("no reason given");
+        Some(format!("{} could not read the project: {why}", self.server()))
     }
 
     /// Whether the conversation is over.
@@ -403,7 +409,10 @@ impl Session {
 
     /// Whether `root` can be served beside the roots it has.
     pub fn takes_more_folders(&self) -> bool {
-        self.capabilities.more_folders
+        // What was looked at before an untrusted start was its own root.
+        let rule = self.state.spec.untrusted.as_ref();
+        let alone = rule.is_some_and(|rule| !rule.refused_with.is_empty() || rule.shortfall.is_some());
+        self.capabilities.more_folders && !alone
     }
 
     /// Adds a workspace folder (LSP 3.17, *DidChangeWorkspaceFolders*) if it is new.

@@ -39,7 +39,7 @@ pub struct InstallItem {
     /// The program, where it is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// Why it failed, or what to do by hand.
+    /// Why it failed, or what to do by hand; where it was installed, what was tried before in vain, a line each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Whether it runs from now on, and what changes that; what it does not find.
@@ -145,6 +145,7 @@ pub async fn install_one(context: &Context, key: &str) -> InstallItem {
         let step = match progress {
             Progress::Waiting => "waiting for another process that installs it",
             Progress::Step(step) => step,
+            Progress::InVain(why) => why,
             Progress::Line(_) => return,
         };
         context.tell(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
@@ -155,7 +156,8 @@ pub async fn install_one(context: &Context, key: &str) -> InstallItem {
     match installer.install(key, server, &tell).await {
         Ok(done) => {
             let state = if done.already { InstallState::AlreadyInstalled } else { InstallState::Installed };
-            item(state, done.packages, Some(done.program.display().to_string()), None)
+            let in_vain = (!done.in_vain.is_empty()).then(|| done.in_vain.join("\n"));
+            item(state, done.packages, Some(done.program.display().to_string()), in_vain)
         }
         Err(error) => {
             let manual = matches!(error, InstallError::Manual { .. });

@@ -338,6 +338,9 @@ async fn ask(
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     Known::Complete => ServerState::Ready,
+                    Known::Partial(why) if session.lack_of_diagnostics().as_ref() == Some(why) => {
+                        ServerState::Ready
+                    }
                     Known::Partial(_) => ServerState::Indexing,
                     Known::NoData(_) => ServerState::Timeout,
                 };

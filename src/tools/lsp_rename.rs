@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::address::Address;
+use super::answer::Verdict;
 use super::context::Context;
 use super::editing::{Manner, carry_out};
 use super::error::{ErrorCode, ToolError};
@@ -81,7 +82,9 @@ impl Tool for LspRename {
             })
             .await?;
         let (proposal, place, notes) = match outcome {
-            Outcome::Answered { value, place, notes, .. } => {
+            Outcome::Answered { value, place, mut notes, status, verdict } => {
+                // Uses in what the server did not see stay as they are.
+                notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
                 (value.map_err(proposals::from_server)?, place, notes)
             }
             Outcome::Unanswered(unanswered) => return Err(fallback::refusal(&unanswered.status)),

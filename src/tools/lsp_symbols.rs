@@ -294,9 +294,11 @@ impl Context {
                         Ok((symbols, working)) => {
                             let state =
                                 if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
-                            let verdict =
-                                if working.is_some() { Verdict::Partial } else { Verdict::Complete };
+                            let lack = session.lack();
+                            let whole = working.is_none() && lack.is_none();
+                            let verdict = if whole { Verdict::Complete } else { Verdict::Partial };
                             let mut status = self.status(server, subject, state, started);
+                            status.detail = lack;
                             if let Some(busy) = &working {
                                 self.note_busy(&mut status, busy, false);
                             }

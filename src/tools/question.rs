@@ -129,11 +129,8 @@ impl Context {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
                 Ok(Ok((place, asked))) => {
-                    let (mut status, mut verdict) =
+                    let (status, mut verdict) =
                         self.judge(&session, subject, question, asked.working.as_ref(), started);
-                    if let Some(broken) = session.broken().filter(|_| verdict == Verdict::Complete) {
-                        (verdict, status.detail) = (Verdict::Partial, Some(broken));
-                    }
                     let mut notes = Vec::from_iter(session.restart_note(met_crash));
                     notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
                     if asked.odd > 0 {
@@ -301,9 +298,14 @@ impl Context {
         started: Instant,
     ) -> (ServerStatus, Verdict) {
         let mut status = self.status(session.server(), subject, ServerState::Ready, started);
-        let Some(busy) = working else { return (status, Verdict::Complete) };
+        let lack = session.lack();
+        let Some(busy) = working else {
+            let verdict = if lack.is_some() { Verdict::Partial } else { Verdict::Complete };
+            status.detail = lack;
+            return (status, verdict);
+        };
         self.note_busy(&mut status, busy, false);
-        let whole = question.of_file && busy.files_are_right;
+        let whole = question.of_file && busy.files_are_right && lack.is_none();
         if whole {
             // Nothing better would come of asking again.
             status.hint = None;

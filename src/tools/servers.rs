@@ -181,6 +181,7 @@ fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> Se
         row.latency_ms = latency.map(|(median, _)| milliseconds(median));
         row.latency_p99_ms = latency.map(|(_, p99)| milliseconds(p99));
         row.open_documents = Some(session.open_documents());
+        row.detail = row.detail.or_else(|| session.lack());
     }
     row
 }

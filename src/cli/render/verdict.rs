@@ -47,8 +47,11 @@ fn reliance<T>(answer: &Answer<T>, look: &Look) -> Vec<String> {
         Verdict::Hints => "what follows is text search",
     };
     let main = [&answer.server_status];
-    let mut blamed: Vec<&ServerStatus> =
-        answer.servers.iter().filter(|status| status.state != ServerState::Ready).collect();
+    let mut blamed: Vec<&ServerStatus> = answer
+        .servers
+        .iter()
+        .filter(|status| status.state != ServerState::Ready || status.detail.is_some())
+        .collect();
     let absent = blamed.iter().all(|status| status.state == ServerState::Missing);
     if blamed.is_empty() || answer.verdict == Verdict::Hints && !absent {
         blamed = main.to_vec();
@@ -95,6 +98,8 @@ fn why(status: &ServerStatus) -> String {
         None => text,
     };
     with_detail(match status.state {
+        // It answered, and knows what its answer lacks.
+        ServerState::Ready if detail.is_some() => return format!("{server}: {}", detail.unwrap_or_default()),
         ServerState::Ready => format!("{server} had no answer"),
         ServerState::Indexing => format!("{server} is still indexing"),
         ServerState::Starting => format!("{server} was still starting after {waited}"),
@@ -201,7 +206,7 @@ mod tests {
         busy.detail = Some("pylsp is indexing: 3/4 (75 %), 12 s so far".into());
         busy.hint = Some("ask again".into());
         let expected =
-            ["warning: pylsp is indexing: 3/4 (75 %), 12 s so far; there may be more", " hint: ask again"];
+            ["warning: pylsp is indexing: 3/4 (75 %), 12 s so far; results may be incomplete", " hint: ask again"];
         assert_eq!(shown(&answer(Verdict::Partial, busy)), expected);
     }
 

@@ -79,10 +79,10 @@ fn every_recipe_is_pinned_and_every_server_can_be_had() {
                 assert!(pinned, "{key}: {package}");
             }
         }
-        let recipes =
-            [&install.pip, &install.npm, &install.cargo, &install.go, &install.gem, &install.dotnet];
-        let by_itself = recipes.into_iter().any(|packages| !packages.is_empty());
-        assert!(by_itself || install.manual.is_some(), "{key} has neither a recipe nor words for a person");
+        assert!(
+            !install.recipes().is_empty() || install.manual.is_some(),
+            "{key} has neither a recipe nor words for a person"
+        );
     }
 }
 
@@ -90,8 +90,12 @@ fn every_recipe_is_pinned_and_every_server_can_be_had() {
 fn every_hollow_says_what_to_look_for() {
     for (key, server) in &Catalogue::built_in().servers {
         for hollow in &server.hollow {
-            let ways =
-                [hollow.program.is_some(), hollow.python_module.is_some(), !hollow.succeeds.is_empty()];
+            let ways = [
+                hollow.program.is_some(),
+                hollow.python_module.is_some(),
+                !hollow.succeeds.is_empty(),
+                hollow.file.is_some() && !hollow.below.is_empty(),
+            ];
             assert_eq!(ways.into_iter().filter(|way| *way).count(), 1, "{key}: {}", hollow.message);
         }
     }

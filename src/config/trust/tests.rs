@@ -86,6 +86,12 @@ fn every_launch_field_asks_again_when_it_is_added_changed_or_removed() {
         ("python-environment", "true", "false"),
         ("python-path-setting", "'a'", "'b'"),
         ("runs-project-code", "true", "false"),
+        ("untrusted", "{ refused-with = [{ file = 'a' }] }", "{ refused-with = [] }"),
+        (
+            "proxy",
+            "{ program = 'a', variable = 'A', folder = 'a', behind = 'a' }",
+            "{ program = 'b', variable = 'A', folder = 'a', behind = 'a' }",
+        ),
         ("disabled", "true", "false"),
     ] {
         let name = format!("`server.pylsp.{key}` of `.lsp-tools/servers.toml`");
@@ -129,6 +135,8 @@ fn no_launch_field_is_forgotten_between_the_words_and_this_test() {
             "python-environment",
             "python-path-setting",
             "runs-project-code",
+            "untrusted",
+            "proxy",
             "disabled",
         ]
     );

@@ -67,14 +67,19 @@ impl Session {
     pub async fn diagnostics(&self, path: &WorkspacePath, deadline: Instant) -> Result<Fresh, AskError> {
         let _in_use = self.use_now();
         let started = Instant::now();
-        let raw = match self.found(path, deadline).await? {
-            Found::Decoded(fresh) => return Ok(fresh),
-            Found::Raw(raw) => raw,
+        let mut fresh = match self.found(path, deadline).await? {
+            Found::Decoded(fresh) => fresh,
+            Found::Raw(raw) => {
+                if raw.known == Known::Complete {
+                    self.note_latency(started.elapsed());
+                }
+                self.decode_all(raw)
+            }
         };
-        if raw.known == Known::Complete {
-            self.note_latency(started.elapsed());
+        if let (Known::Complete, Some(lack)) = (&fresh.known, self.lack_of_diagnostics()) {
+            fresh.known = Known::Partial(lack);
         }
-        Ok(self.decode_all(raw))
+        Ok(fresh)
     }
 
     /// The findings as LSP 3.17 *Diagnostic*s, to be handed back to the server with a question about them.

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::recipes::Recipes;
+use crate::config::spec::Recipe;
 use crate::text::hex;
 
 const NAME: &str = "manifest.json";
@@ -17,7 +17,7 @@ const NAME: &str = "manifest.json";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// What it was made of, with the pinned versions.
-    pub recipes: Recipes,
+    pub recipe: Recipe,
     /// The program that made it.
     pub installer: String,
     /// When it was whole, in seconds since 1970.
@@ -26,10 +26,10 @@ pub struct Manifest {
 
 impl Manifest {
     /// For an installation that is whole now.
-    pub fn now(recipes: Recipes) -> Self {
+    pub fn now(recipe: Recipe) -> Self {
         let installer = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        Self { recipes, installer, finished }
+        Self { recipe, installer, finished }
     }
 
     /// That of `folder`; `None` when the installation there is not whole, or was made by a version whose manifest reads
@@ -48,8 +48,8 @@ impl Manifest {
 }
 
 /// The name of a folder that nobody used before, which tells apart what it is made of.
-pub fn folder_name(recipes: &Recipes) -> io::Result<String> {
-    let hash = Sha256::digest(serde_json::to_vec(recipes)?);
+pub fn folder_name(recipe: &Recipe) -> io::Result<String> {
+    let hash = Sha256::digest(serde_json::to_vec(recipe)?);
     let hash = hex(&hash[..6]);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Ok(format!("{hash}-{time:x}"))

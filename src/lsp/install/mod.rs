@@ -1,13 +1,16 @@
 //! Installing servers into a private prefix in the user's data folder; nothing of the system is touched.
 //!
-//! What lives here: [`recipes`] (a server's packages as commands of the package managers), `prefix` (the folder they fill and
-//! how it is put to use), `manifest` (the mark that it is whole), and the [`Installer`] over them. May use: `config`,
-//! [`process`](super::process), [`locate`](super::locate).
+//! What lives here: [`recipes`] (a server's packages as commands of the package managers), [`deb`] (those of Debian's
+//! packages), `prefix` (the folder they fill and how it is put to use), `manifest` (the mark that it is whole), and the
+//! [`Installer`] over them. May use: `config`, [`process`](super::process), [`locate`](super::locate), [`health`].
 //!
-//! How data passes: the catalogue's recipes become steps; each runs under a supervisor in a new folder; when all are done and
-//! the server's program is there, the manifest is written and the `current` link is switched. Interrupted at any moment,
-//! the installation before it stays in use.
+//! How data passes: of the catalogue's recipes the first that works is taken. It becomes steps; each runs under a supervisor in a
+//! new folder; when all are done and the server's program is there, the manifest is written and the `current` link is switched.
+//! Interrupted at any moment, the installation before it stays in use.
+//!
+//! One recipe reaches outside the prefix: a component of the user's Rust toolchain is added to that, as `rustup` does.
 
+pub mod deb;
 mod manifest;
 mod prefix;
 pub mod recipes;
@@ -16,7 +19,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,12 +27,13 @@ use tokio::time::Instant;
 
 use self::prefix::{Prefix, program_in};
 use self::recipes::{Program, Recipes, Step, Tool};
-use super::locate::search;
+use super::health;
+use super::locate::{Located, Origin, is_program, program_folders, search};
 use super::process::{Exit, RunError, Spawn, SpawnError, Spawner, run};
-use crate::config::spec::Server;
+use crate::config::spec::{Needs, Server};
 
-/// How long one server may take to be installed, waiting for others included.
-pub const LONGEST: Duration = Duration::from_secs(15 * 60);
+/// How long a program may take to tell its version.
+const VERSION: Duration = Duration::from_secs(10);
 
 /// Installs servers.
 #[derive(Debug, Clone)]
@@ -49,6 +53,8 @@ pub struct Installed {
     pub packages: Vec<String>,
     /// Its program.
     pub program: PathBuf,
+    /// What was tried before in vain, one line for each.
+    pub in_vain: Vec<String>,
 }
 
 /// What an installation is doing.
@@ -60,6 +66,8 @@ pub enum Progress<'a> {
     Step(&'a str),
     /// The command said this line; control characters are escaped.
     Line(&'a str),
+    /// One way to install it failed, for this reason in one line; the next is tried.
+    InVain(&'a str),
 }
 
 /// A server was not installed. What was installed before is still in use.
@@ -110,10 +118,12 @@ pub enum InstallError {
         output: Vec<String>,
     },
     /// A command did not end in time.
-    #[error("`{command}` was ended: installing may take {} minutes; its last words:\n{}", LONGEST.as_secs() / 60, output.join("\n"))]
+    #[error("`{command}` was ended: installing may take {minutes} minutes; its last words:\n{}", output.join("\n"))]
     TooLong {
         /// What ran.
         command: String,
+        /// How long installing may take.
+        minutes: u64,
         /// The last lines it said.
         output: Vec<String>,
     },
@@ -133,6 +143,22 @@ pub enum InstallError {
         /// What was installed.
         packages: Vec<String>,
     },
+    /// The program is there, and does not work.
+    #[error("{program} does not work: {trouble}")]
+    Broken {
+        /// The program.
+        program: String,
+        /// What it said.
+        trouble: String,
+    },
+    /// No way to install it worked.
+    #[error("{server} could not be installed:\n{}", tries.join("\n"))]
+    NoWay {
+        /// The server's key.
+        server: String,
+        /// Each try, in one line but for the last.
+        tries: Vec<String>,
+    },
     /// A file of the prefix could not be handled.
     #[error("cannot {doing} {}: {source}", path.display())]
     File {
@@ -149,6 +175,16 @@ pub enum InstallError {
 }
 
 impl InstallError {
+    /// In one line: of what a command said, the first line that tells of an error, else the last.
+    fn line(&self) -> String {
+        match self {
+            Self::Failed { command, exit, output } => {
+                format!("`{command}` failed with {exit}: {}", health::telling(output))
+            }
+            other => other.to_string().replace('\n', " "),
+        }
+    }
+
     fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { doing, path, source }
@@ -180,8 +216,9 @@ impl Installer {
         Self { avoided: Some(folder), ..self }
     }
 
-    /// Installs `server` unless it is there already, made of the same packages. Dropping the future ends what runs; what was
-    /// installed before stays in use until all is done. Must be called within a tokio runtime.
+    /// Installs `server` unless it is there already, made of the same packages: in the first of the catalogue's ways that
+    /// works. Dropping the future ends what runs; what was installed before stays in use until all is done. Must be called
+    /// within a tokio runtime.
     pub async fn install(
         &self,
         key: &str,
@@ -189,97 +226,175 @@ impl Installer {
         progress: &(dyn Fn(Progress<'_>) + Send + Sync),
     ) -> Result<Installed, InstallError> {
         check_key(key)?;
-        let recipes = Recipes::of(key, &server.install)?;
-        if recipes.is_empty() {
-            return Err(manual(key, server));
+        let ways = server.install.recipes().into_iter().map(|recipe| Recipes::of(key, recipe));
+        let mut ways = ways.collect::<Result<Vec<_>, _>>()?;
+        let Some(longest) = ways.iter().map(Recipes::longest).max() else { return Err(manual(key, server)) };
+        let job = Job { key, server, progress, deadline: Instant::now() + longest, longest };
+        if let Some(needs) = self.lacking(&job).await {
+            ways = ways.iter().map(|recipes| recipes.bringing(needs)).collect();
         }
-        let program = server.command.first().map(String::as_str).unwrap_or_default();
-        let packages: Vec<String> = recipes.packages().cloned().collect();
-        let deadline = Instant::now() + LONGEST;
-        let prefix = Prefix::open(&self.data, key, deadline, || progress(Progress::Waiting)).await?;
-        if let Some(program) = prefix.working(&recipes, program) {
-            return Ok(Installed { already: true, packages, program });
-        }
-        prefix.clean().await?;
-        let folder = prefix.begin(&recipes)?;
-        let filled = self.fill(key, &recipes, &folder, deadline, progress).await;
-        let lacking = || InstallError::NoProgram {
-            server: key.to_owned(),
-            program: program.to_owned(),
-            packages: packages.clone(),
-        };
-        let whole = filled.and_then(|()| {
-            program_in(&folder, program).ok_or_else(lacking)?;
-            prefix.switch(&folder, recipes)?;
-            program_in(&prefix.current(), program).ok_or_else(lacking)
-        });
-        match whole {
-            Ok(program) => Ok(Installed { already: false, packages, program }),
-            Err(error) => {
-                prefix.clean().await?;
-                Err(error)
+        let prefix = Prefix::open(&self.data, key, job.deadline, || progress(Progress::Waiting)).await?;
+        for recipes in &ways {
+            if let Some(program) = prefix.working(recipes, job.program()) {
+                let packages = recipes.recipe().packages().cloned().collect();
+                return Ok(Installed { already: true, packages, program, in_vain: Vec::new() });
             }
+        }
+        let mut in_vain = Vec::new();
+        loop {
+            let recipes = ways.remove(0);
+            let error = match self.make(&job, &prefix, &recipes).await {
+                Ok(program) => {
+                    let packages = recipes.recipe().packages().cloned().collect();
+                    return Ok(Installed { already: false, packages, program, in_vain });
+                }
+                Err(error) => error,
+            };
+            prefix.clean().await?;
+            if ways.is_empty() {
+                return Err(match in_vain.is_empty() {
+                    true => error,
+                    false => {
+                        in_vain.push(error.to_string());
+                        InstallError::NoWay { server: key.to_owned(), tries: in_vain }
+                    }
+                });
+            }
+            let line = error.line();
+            progress(Progress::InVain(&line));
+            in_vain.push(line);
         }
     }
 
-    async fn fill(
-        &self,
-        key: &str,
-        recipes: &Recipes,
-        folder: &Path,
-        deadline: Instant,
-        progress: &(dyn Fn(Progress<'_>) + Send + Sync),
-    ) -> Result<(), InstallError> {
+    /// Fills a new folder as `recipes` say and puts it to use; the server's program.
+    async fn make(&self, job: &Job<'_>, prefix: &Prefix, recipes: &Recipes) -> Result<PathBuf, InstallError> {
+        prefix.clean().await?;
+        let folder = prefix.begin(recipes)?;
+        self.fill(job, recipes, &folder).await?;
+        let lacking = || InstallError::NoProgram {
+            server: job.key.to_owned(),
+            program: job.program().to_owned(),
+            packages: recipes.recipe().packages().cloned().collect(),
+        };
+        let program = program_in(&folder, job.program()).ok_or_else(lacking)?;
+        self.try_out(job, &folder, program).await?;
+        prefix.switch(&folder, recipes)?;
+        program_in(&prefix.current(), job.program()).ok_or_else(lacking)
+    }
+
+    async fn fill(&self, job: &Job<'_>, recipes: &Recipes, folder: &Path) -> Result<(), InstallError> {
+        let recipe = recipes.recipe();
+        deb::prepare(&recipe.deb, folder).map_err(InstallError::file("prepare", folder))?;
         for step in recipes.steps(folder) {
-            progress(Progress::Step(&step.words));
-            self.run(key, step, folder, deadline, progress).await?;
+            (job.progress)(Progress::Step(&step.words));
+            self.run(job, step, folder).await?;
+        }
+        if !recipe.rustup.is_empty() {
+            self.link_component(job, folder).await?;
         }
         wrap_gems(&folder.join("gem")).map_err(InstallError::file("wrap the gems in", folder))
     }
 
-    async fn run(
-        &self,
-        key: &str,
-        step: Step,
-        folder: &Path,
-        deadline: Instant,
-        progress: &(dyn Fn(Progress<'_>) + Send + Sync),
-    ) -> Result<(), InstallError> {
-        let program = match &step.program {
-            Program::Made(path) => path.clone(),
-            Program::Tool(tool) => self.tool(key, *tool)?,
+    /// Links the component's program itself into the prefix: the proxy on PATH would look for it in whatever toolchain a
+    /// project names.
+    async fn link_component(&self, job: &Job<'_>, folder: &Path) -> Result<(), InstallError> {
+        let step = recipes::which_component(job.program());
+        let mut told = None;
+        let note = |line: &str| told = told.take().or_else(|| Some(PathBuf::from(line.trim())));
+        self.run_telling(job, step, folder, note).await?;
+        let Some(program) = told.filter(|program| is_program(program)) else { return Ok(()) };
+        let links = folder.join("rustup/bin");
+        let linked = fs::create_dir_all(&links).and_then(|()| symlink(program, links.join(job.program())));
+        linked.map_err(InstallError::file("link into", &links))
+    }
+
+    /// Runs the new program with the arguments that the catalogue knows to end well.
+    async fn try_out(&self, job: &Job<'_>, folder: &Path, program: PathBuf) -> Result<(), InstallError> {
+        let path_folders = program_folders(folder);
+        let located = Located { program, origin: Origin::Prefix, path_folders };
+        match health::trouble(&self.spawner, job.server, &located).await {
+            None => Ok(()),
+            Some(trouble) => Err(InstallError::Broken { program: job.program().to_owned(), trouble }),
+        }
+    }
+
+    /// What the server needs beside itself, where PATH has none that is new enough.
+    async fn lacking<'a>(&self, job: &Job<'a>) -> Option<&'a Needs> {
+        let needs = job.server.install.needs.as_ref()?;
+        let Some(program) = search(&needs.program, self.tool_folders()) else { return Some(needs) };
+        let spawn = Spawn {
+            name: needs.program.clone(),
+            program,
+            args: needs.version.iter().map(OsString::from).collect(),
+            env: self.environment(),
+            cwd: "/".into(),
         };
-        // Unlike a server, a package manager gets all variables: its registry's credentials are among them, and it was
-        // the user who asked for it.
+        let mut found = None;
+        let note = |line: &str| found = found.take().or_else(|| Version::in_text(line));
+        let finished = run(&self.spawner, spawn, Instant::now() + VERSION, note).await;
+        let works = finished.is_ok_and(|finished| finished.exit == Exit::Code(0));
+        let enough = found.is_some_and(|found| Some(found) >= Version::in_text(&needs.at_least));
+        (!works || !enough).then_some(needs)
+    }
+
+    /// Unlike a server, a package manager gets all variables: its registry's credentials are among them, and it was the
+    /// user who asked for it.
+    fn environment(&self) -> BTreeMap<OsString, OsString> {
         let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         env.insert("NO_COLOR".into(), "1".into());
-        env.insert("PATH".into(), self.tool_path());
+        env.insert("PATH".into(), std::env::join_paths(self.tool_folders()).unwrap_or_default());
+        env
+    }
+
+    async fn run(&self, job: &Job<'_>, step: Step, folder: &Path) -> Result<(), InstallError> {
+        self.run_telling(job, step, folder, |line| (job.progress)(Progress::Line(line))).await
+    }
+
+    async fn run_telling(
+        &self,
+        job: &Job<'_>,
+        step: Step,
+        folder: &Path,
+        tell: impl FnMut(&str),
+    ) -> Result<(), InstallError> {
+        // What an earlier step brought comes first: the server's own Go builds it, not one that is too old.
+        let made = program_folders(folder);
+        let program = match &step.program {
+            Program::Made(path) => path.clone(),
+            Program::Tool(tool) => self.tool(job.key, *tool, &made)?,
+        };
+        let mut env = self.environment();
+        if let Ok(path) = std::env::join_paths(made.into_iter().chain(self.tool_folders())) {
+            env.insert("PATH".into(), path);
+        }
         env.extend(step.env);
-        let spawn = Spawn { name: key.to_owned(), program, args: step.args, env, cwd: folder.to_owned() };
-        let finished = run(&self.spawner, spawn, deadline, |line| progress(Progress::Line(line))).await;
+        let spawn = Spawn { name: job.key.to_owned(), program, args: step.args, env, cwd: folder.to_owned() };
+        let finished = run(&self.spawner, spawn, job.deadline, tell).await;
         let finished = finished.map_err(|error| match error {
             RunError::Start(error) => InstallError::Start(error),
-            RunError::TooLong { tail, .. } => {
-                InstallError::TooLong { command: step.words.clone(), output: tail }
-            }
+            RunError::TooLong { tail, .. } => InstallError::TooLong {
+                command: step.words.clone(),
+                minutes: job.longest.as_secs() / 60,
+                output: tail,
+            },
         })?;
         if finished.exit == Exit::Code(0) {
             return Ok(());
         }
         if step.program == Program::Tool(Tool::Python) && lacks_venv(&finished.tail) {
             let mend = "Debian, Ubuntu: apt install python3-venv";
-            return Err(InstallError::NoTool { server: key.to_owned(), tool: "Python's venv module", mend });
+            return Err(InstallError::NoTool {
+                server: job.key.to_owned(),
+                tool: "Python's venv module",
+                mend,
+            });
         }
         Err(InstallError::Failed { command: step.words, exit: finished.exit, output: finished.tail })
     }
 
-    fn tool(&self, key: &str, tool: Tool) -> Result<PathBuf, InstallError> {
-        let found = search(tool.name(), self.tool_folders());
+    fn tool(&self, key: &str, tool: Tool, made: &[PathBuf]) -> Result<PathBuf, InstallError> {
+        let found = search(tool.name(), made.iter().cloned().chain(self.tool_folders()));
         found.ok_or(InstallError::NoTool { server: key.to_owned(), tool: tool.name(), mend: tool.mend() })
-    }
-
-    fn tool_path(&self) -> OsString {
-        std::env::join_paths(self.tool_folders()).unwrap_or_default()
     }
 
     /// The folders of PATH without relative ones and those to be avoided.
@@ -287,6 +402,36 @@ impl Installer {
         let avoided =
             |folder: &Path| self.avoided.as_ref().is_some_and(|avoided| folder.starts_with(avoided));
         std::env::split_paths(&self.path).filter(move |folder| folder.is_absolute() && !avoided(folder))
+    }
+}
+
+/// One server that is to be installed.
+struct Job<'a> {
+    key: &'a str,
+    server: &'a Server,
+    progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
+    deadline: Instant,
+    longest: Duration,
+}
+
+impl Job<'_> {
+    /// The name of the program that must be there in the end.
+    fn program(&self) -> &str {
+        self.server.command.first().map(String::as_str).unwrap_or_default()
+    }
+}
+
+/// The numbers of a version, in their order.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Version(Vec<u64>);
+
+impl Version {
+    /// The first version that a text names ("go version go1.27.3 linux/amd64").
+    fn in_text(text: &str) -> Option<Self> {
+        let start = text.find(|letter: char| letter.is_ascii_digit())?;
+        let rest = &text[start..];
+        let end = rest.find(|letter: char| letter != '.' && !letter.is_ascii_digit()).unwrap_or(rest.len());
+        Some(Self(rest[..end].split('.').map_while(|number| number.parse().ok()).collect()))
     }
 }
 

@@ -67,7 +67,7 @@ impl Prefix {
     /// interpreter disappears when the system's is upgraded.
     pub fn working(&self, recipes: &Recipes, program: &str) -> Option<PathBuf> {
         let current = self.current();
-        let same = Manifest::read(&current).is_some_and(|manifest| manifest.recipes == *recipes);
+        let same = Manifest::read(&current).is_some_and(|manifest| manifest.recipe == *recipes.recipe());
         let interpreter = !recipes.has_python() || is_program(&current.join("venv/bin/python"));
         if same && interpreter { program_in(&current, program) } else { None }
     }
@@ -94,7 +94,8 @@ impl Prefix {
 
     /// A new folder to install into.
     pub fn begin(&self, recipes: &Recipes) -> Result<PathBuf, InstallError> {
-        let name = manifest::folder_name(recipes).map_err(InstallError::file("name", &self.folder))?;
+        let name =
+            manifest::folder_name(recipes.recipe()).map_err(InstallError::file("name", &self.folder))?;
         let folder = self.folder.join(name);
         let made = fs::create_dir(&folder);
         made.map_err(InstallError::file("make", &folder))?;
@@ -103,8 +104,10 @@ impl Prefix {
 
     /// Marks `folder` as whole and puts it to use. What was in use stays until the next installation, for servers that
     /// still run from it.
-    pub fn switch(&self, folder: &Path, recipes: Recipes) -> Result<(), InstallError> {
-        Manifest::now(recipes).write(folder).map_err(InstallError::file("write the manifest of", folder))?;
+    pub fn switch(&self, folder: &Path, recipes: &Recipes) -> Result<(), InstallError> {
+        Manifest::now(recipes.recipe().clone())
+            .write(folder)
+            .map_err(InstallError::file("write the manifest of", folder))?;
         let point = || -> io::Result<()> {
             let new = self.folder.join("current.new");
             match fs::remove_file(&new) {

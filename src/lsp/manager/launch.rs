@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{ManagerSetup, Unavailable};
+use super::{ManagerSetup, Unavailable, untrusted};
 use crate::config::Expanded;
 use crate::config::spec::Server;
 use crate::lsp::choice::Choice;
@@ -31,28 +31,37 @@ pub async fn launch(
     stopping: &CancellationToken,
 ) -> Result<Session, Unavailable> {
     let spec = setup.catalogue.servers.get(server);
-    let spec = Arc::new(spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?.clone());
-    let located = find(setup, server, &spec, root)?;
-    let configured = spec.configured_for(&setup.workspace, root);
-    let Expanded { server: expanded, missing } =
-        configured.expanded(&setup.workspace.absolute(root), &located.program);
+    let spec = spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?;
+    let located = find(setup, server, spec, root)?;
+    let folder = setup.workspace.absolute(root);
+    let disabled = |reason: String| Unavailable::Disabled { reason };
+    let spec = spec.configured_for(&setup.workspace, root);
+    let spec = match setup.trusted {
+        // What is left of the rule tells how a session was started.
+        true => Server { untrusted: None, ..spec },
+        false => untrusted::restrained(server, &spec, &folder).map_err(disabled)?,
+    };
+    let Expanded { server: spec, missing } = spec.expanded(&folder, &located.program);
     // Without its own copy of what it needs, a server takes the project's, which is then what runs.
-    if (spec.runs_project_code || !missing.is_empty()) && !setup.trusted {
-        let reason =
-            format!("{server} runs code of this project when it starts; to allow that, run: lsp-tools trust");
-        return Err(Unavailable::Disabled { reason });
+    if !missing.is_empty() && !setup.trusted {
+        let why = format!("{server} runs code of this project when it starts");
+        return Err(disabled(untrusted::refusal(&why)));
     }
-    let spec = Arc::new(expanded);
+    let spec = Arc::new(spec);
     let environment = python(setup, &spec, root);
     let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
     tell(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
-    let spawn = Spawn {
+    let mut spawn = Spawn {
         name: server.to_owned(),
         program: located.program.clone(),
         args: spec.command.iter().skip(1).map(OsString::from).collect(),
         env: variables(setup, &spec, &located, environment.as_ref()),
-        cwd: setup.workspace.absolute(root),
+        cwd: folder,
     };
+    let more = untrusted::variables(setup, &spec, &spawn).await;
+    spawn.env.extend(more.map_err(|why| failed(format!("it was not started, since {why}")))?);
+    let alike = spawn.clone();
+    let look = untrusted::shortfall(setup, &spec, &alike);
     let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
     let settings = settings(&spec, environment.as_ref());
     let state = State::new(
@@ -71,8 +80,11 @@ pub async fn launch(
         trace: setup.trace.clone(),
     };
     let longest = spec.start_timeout.map_or(setup.settings.deadlines.start, Duration::from_secs) * times;
-    let started = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping).await;
+    let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
+    let (started, shortfall) = tokio::join!(start, look);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
+    session.found_lacking(0, shortfall);
+    session.spawn.get_or_init(|| alike);
     tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)
 }

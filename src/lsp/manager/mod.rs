@@ -8,6 +8,7 @@ mod overdraft;
 mod private;
 mod roots;
 mod slot;
+mod untrusted;
 mod witness;
 
 use std::collections::BTreeMap;

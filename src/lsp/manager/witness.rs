@@ -57,6 +57,7 @@ impl Shared {
             return;
         }
         self.witnesses.tell(&changes);
+        self.follow_untrusted(&changes).await;
         for session in self.running() {
             session.files_changed(&changes.changes).await;
             if changes.overflowed {

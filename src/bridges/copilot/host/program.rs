@@ -59,7 +59,7 @@ pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<Pat
     let installer = Installer::new(data).avoiding(runtime.workspace().root().to_owned());
     let tell = |progress: Progress<'_>| match progress {
         Progress::Waiting => options.tell(Told::Note("another process installs it; waiting".to_owned())),
-        Progress::Step(step) => options.tell(Told::Note(step.to_owned())),
+        Progress::Step(step) | Progress::InVain(step) => options.tell(Told::Note(step.to_owned())),
         Progress::Line(line) => tracing::debug!("{line}"),
     };
     Ok(installer.install(KEY, &server, &tell).await?.program)
@@ -100,13 +100,12 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lsp::install::recipes::Recipes;
 
     #[test]
     fn the_recipe_is_one_pinned_package() {
         let server: Server = toml::from_str(RECIPE).unwrap();
-        let recipes = Recipes::of(KEY, &server.install).unwrap();
-        let packages: Vec<_> = recipes.packages().collect();
+        let recipes = server.install.recipes();
+        let packages: Vec<_> = recipes.iter().flat_map(|recipe| recipe.packages()).collect();
         assert!(
             matches!(&packages[..], [package] if package.starts_with("@github/copilot@")),
             "{packages:?}"

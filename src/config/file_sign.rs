@@ -1,0 +1,79 @@
+//! Files of a project that decide how a server may be started there.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::files::user_text;
+use super::spec::FileSign;
+
+impl FileSign {
+    /// What of it is in `folder`, in words ("`env` of `.cargo/config.toml`"). A file that is there and cannot be understood may
+    /// say anything, so it counts.
+    pub fn shown_in(&self, folder: &Path) -> Option<String> {
+        let name = format!("`{}`", self.file);
+        let text = match user_text(&folder.join(&self.file)) {
+            Ok(None) => return None,
+            Ok(Some(text)) if !self.keys.is_empty() => text,
+            Ok(Some(_)) | Err(_) => return Some(name),
+        };
+        let Ok(table) = toml::from_str::<Table>(&text) else {
+            // The oldest form of some files is a lone word, which names no key.
+            return (!is_lone_word(text.trim())).then_some(name);
+        };
+        let table = Value::Table(table);
+        let key = self.keys.iter().find(|key| has(&table, &key.split('.').collect::<Vec<_>>()))?;
+        Some(format!("`{key}` of {name}"))
+    }
+}
+
+fn is_lone_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
+}
+
+fn has(value: &Value, path: &[&str]) -> bool {
+    let Some((key, rest)) = path.split_first() else { return true };
+    match value {
+        Value::Table(table) if *key == "*" => table.values().any(|inner| has(inner, rest)),
+        Value::Table(table) => table.get(*key).is_some_and(|inner| has(inner, rest)),
+        Value::Array(items) => items.iter().any(|item| has(item, path)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(keys: &[&str], text: &str) -> Option<String> {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("f.toml"), text).unwrap();
+        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        FileSign { file: "f.toml".to_owned(), keys }.shown_in(temp.path())
+    }
+
+    #[test]
+    fn a_key_counts_wherever_its_path_leads() {
+        assert_eq!(shown(&[], ""), Some("`f.toml`".to_owned()));
+        assert_eq!(shown(&["a.b"], "[a]\nc = 1"), None);
+        assert_eq!(shown(&["x", "a.b"], "a.b = 1"), Some("`a.b` of `f.toml`".to_owned()));
+        assert_eq!(
+            shown(&["a.*.b"], "[a.one]\nc = 1\n[a.two]\nb = 1"),
+            Some("`a.*.b` of `f.toml`".to_owned())
+        );
+        assert_eq!(shown(&["a.b"], "[[a]]\nc = 1\n[[a]]\nb = 1"), Some("`a.b` of `f.toml`".to_owned()));
+    }
+
+    #[test]
+    fn what_cannot_be_understood_may_say_anything() {
+        assert_eq!(shown(&["a"], "stable\n"), None);
+        assert_eq!(shown(&["a"], "../evil\n"), Some("`f.toml`".to_owned()));
+        assert_eq!(shown(&["a"], "[a"), Some("`f.toml`".to_owned()));
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join("f.toml")).unwrap();
+        let sign = FileSign { file: "f.toml".to_owned(), keys: vec!["a".to_owned()] };
+        assert_eq!(sign.shown_in(temp.path()), Some("`f.toml`".to_owned()));
+        let absent = FileSign { file: "absent/g.toml".to_owned(), keys: Vec::new() };
+        assert_eq!(absent.shown_in(temp.path()), None);
+    }
+}

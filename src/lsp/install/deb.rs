@@ -1,0 +1,77 @@
+//! Debian's packages without Debian's package manager having a say: fetched from the suite that is named, checked against the
+//! keyring of the system's own archive, and unpacked into the private prefix. Nothing is installed, no script of a package runs.
+//!
+//! `apt-get` works with lists and a cache of its own there, so that the system's stay as they are and no rights are needed.
+//! What a package depends on is not fetched: recipes name packages that run by themselves.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::recipes::{Program, Step, Tool, step};
+
+/// Where Debian's packages come from, whatever the machine's own sources are.
+const ARCHIVE: &str = "http://deb.debian.org/debian";
+/// The keys that Debian signs its suites with; the package `debian-archive-keyring` brings them.
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+/// What `apt-get` works with, below the folder of the installation.
+const OWN: &str = "apt";
+
+/// A package and its suite; `None` for what is not both, in the letters that Debian allows for them.
+pub fn parts(package: &str) -> Option<(&str, &str)> {
+    let plain = |word: &str| {
+        let first = word.chars().next().is_some_and(|first| first.is_ascii_alphanumeric());
+        first && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
+    };
+    package.split_once('/').filter(|(name, suite)| plain(name) && plain(suite))
+}
+
+/// Writes what the steps read.
+pub fn prepare(packages: &[String], folder: &Path) -> io::Result<()> {
+    let own = folder.join(OWN);
+    for inner in ["lists/partial", "archives/partial"] {
+        fs::create_dir_all(own.join(inner))?;
+    }
+    let source = |suite: &str| format!("deb [signed-by={KEYRING} target=Packages] {ARCHIVE} {suite} main\n");
+    fs::write(own.join("sources.list"), suites(packages).map(source).collect::<String>())
+}
+
+/// The commands that unpack `packages` into `<folder>/deb`.
+pub fn steps(packages: &[String], folder: &Path) -> Vec<Step> {
+    if packages.is_empty() {
+        return Vec::new();
+    }
+    let named: Vec<&str> = suites(packages).collect();
+    let update =
+        apt(folder, format!("apt-get update (Debian {})", named.join(", "))).args(&["update".into()]);
+    let all = packages.join(" ");
+    let download = apt(folder, format!("apt-get download {all}")).args(&["download".into()]).args(packages);
+    // Each command runs in the folder, which is where `download` leaves what it fetched.
+    let unpack = "for file in ./*.deb; do dpkg-deb --extract \"$file\" \"$0\" || exit; rm \"$file\"; done; rm -r \"$1\"";
+    let words = format!("dpkg-deb --extract {all}");
+    let unpack = step(Program::Made("/bin/sh".into()), words, &["-c", unpack]);
+    vec![update, download, unpack.arg(folder.join("deb")).arg(folder.join(OWN))]
+}
+
+fn suites(packages: &[String]) -> impl Iterator<Item = &str> {
+    let mut suites: Vec<&str> = packages.iter().filter_map(|package| Some(parts(package)?.1)).collect();
+    suites.dedup();
+    suites.into_iter()
+}
+
+fn apt(folder: &Path, words: String) -> Step {
+    let own = folder.join(OWN);
+    let paths = [
+        ("Dir::Etc::SourceList", own.join("sources.list")),
+        ("Dir::Etc::SourceParts", "/dev/null".into()),
+        ("Dir::State::Lists", own.join("lists")),
+        ("Dir::Cache", own.clone()),
+    ];
+    let mut step =
+        step(Program::Tool(Tool::AptGet), words, &["--quiet", "--option", "Acquire::Languages=none"]);
+    for (name, path) in paths {
+        step = step.args(&["--option".into()]).arg(format!("{name}={}", path.display()));
+    }
+    let strict = ["APT::Get::AllowUnauthenticated=false", "Acquire::AllowInsecureRepositories=false"];
+    strict.iter().fold(step, |step, option| step.args(&["--option".into()]).arg(*option))
+}

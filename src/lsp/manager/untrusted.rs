@@ -1,0 +1,196 @@
+//! How a server is started in a project that is not trusted: so that it runs nothing of the project, or not at all.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{ManagerSetup, Shared};
+use crate::config::merge;
+use crate::config::spec::{self, FileSign, Server};
+use crate::lsp::health;
+use crate::lsp::locate::{inner_folders, search};
+use crate::lsp::process::{Exchange, Exit, Spawn, exchange, run};
+use crate::lsp::session::Session;
+use crate::lsp::shortfall::Shortfall;
+use crate::workspace::{Changes, WorkspacePath};
+
+/// How long it may take to find out how an untrusted start is to be, or whether it matters.
+const LOOK: Duration = Duration::from_secs(10);
+/// So much of what the program says about that is read, in bytes.
+const MOST_BYTES: usize = 64 << 20;
+
+/// `server` as it may be started at `root` without trust. Errors: why it may not, in one sentence.
+pub fn restrained(key: &str, server: &Server, root: &Path) -> Result<Server, String> {
+    let Some(untrusted) = &server.untrusted else {
+        return match server.runs_project_code {
+            false => Ok(server.clone()),
+            true => Err(refusal(&format!("{key} runs code of this project when it starts"))),
+        };
+    };
+    if let Some(why) = refused(key, server, root) {
+        return Err(why);
+    }
+    let mut server = server.clone();
+    server.env.extend(untrusted.env.clone());
+    merge(&mut server.settings, untrusted.settings.clone());
+    merge(&mut server.initialization_options, untrusted.initialization_options.clone());
+    Ok(server)
+}
+
+/// Why `server` may not run at `root` without trust, where a file there is against it; in one sentence.
+pub fn refused(key: &str, server: &Server, root: &Path) -> Option<String> {
+    let shown = shown(&server.untrusted.as_ref()?.refused_with, root)?;
+    Some(refusal(&format!("{key} would run what {shown} of this project says")))
+}
+
+/// The sentence with which a start is refused for want of trust.
+pub fn refusal(why: &str) -> String {
+    format!("{why}; to allow that, run: lsp-tools trust")
+}
+
+/// The variables whose values programs say, run as the server is. Errors: what a program said when it failed.
+pub async fn variables(
+    setup: &ManagerSetup,
+    server: &Server,
+    spawn: &Spawn,
+) -> Result<BTreeMap<OsString, OsString>, String> {
+    let mut found = BTreeMap::new();
+    let Some(untrusted) = &server.untrusted else { return Ok(found) };
+    for (name, command) in &untrusted.env_from {
+        let Some(asked) = as_the_server(spawn, command) else { continue };
+        let mut word = None;
+        let note =
+            |line: &str| word = word.take().or_else(|| line.split_whitespace().next().map(OsString::from));
+        let finished = run(&setup.spawner, asked, Instant::now() + LOOK, note).await;
+        let finished = finished.map_err(|error| error.to_string())?;
+        match (finished.exit, word) {
+            (Exit::Code(0), Some(word)) => found.insert(name.into(), word),
+            _ => return Err(format!("`{}` failed: {}", command.join(" "), health::telling(&finished.tail))),
+        };
+    }
+    Ok(found)
+}
+
+/// `command` with the variables, and in the folder, of the server; `None` where its PATH has no such program.
+fn as_the_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
+    let (program, args) = command.split_first()?;
+    let path = server.env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+    let program = search(program, std::env::split_paths(&path))?;
+    Some(Spawn { program, args: args.iter().map(Into::into).collect(), ..server.clone() })
+}
+
+/// What an untrusted start leaves undone, as far as it may matter at the root; `spawn` is how the server itself is started.
+pub async fn shortfall(setup: &ManagerSetup, server: &Server, spawn: &Spawn) -> Shortfall {
+    let rule = server.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
+    let Some(rule) = rule else { return Shortfall::default() };
+    let matters = shown(&rule.files, &spawn.cwd).is_some() || says_so(setup, rule, spawn).await;
+    sentences(rule, matters)
+}
+
+fn sentences(rule: &spec::Shortfall, matters: bool) -> Shortfall {
+    let answers = matters.then(|| rule.reason.clone());
+    Shortfall { diagnostics: rule.diagnostics.clone().or_else(|| answers.clone()), answers }
+}
+
+impl Shared {
+    /// Follows `changes` for servers that were started without trust, before they hear of them. Where a file has come with which one
+    /// would not have been started it is ended; where its shortfall may be another, that is assumed until it was looked at.
+    pub(super) async fn follow_untrusted(self: &Arc<Self>, changes: &Changes) {
+        if self.setup.trusted {
+            return;
+        }
+        for slot in self.slots.iter().map(|entry| entry.value().clone()).collect::<Vec<_>>() {
+            let Some(session) = slot.running() else { continue };
+            let folder = self.setup.workspace.absolute(&session.root);
+            if let Some(why) = refused(session.server(), &session.state.spec, &folder) {
+                tracing::info!(server = session.server(), "stopped: {why}");
+                slot.stop().await;
+                continue;
+            }
+            let rule =
+                session.state.spec.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
+            if let Some(rule) = rule.filter(|rule| decides(rule, changes)) {
+                let turn = session.assume(sentences(rule, true));
+                tokio::spawn(look_again(self.clone(), session, turn));
+            }
+        }
+    }
+}
+
+fn decides(rule: &spec::Shortfall, changes: &Changes) -> bool {
+    let named = |path: &WorkspacePath| rule.depends_on.contains(&path.name_lossy().into_owned());
+    changes.overflowed || changes.changes.iter().any(|(path, _)| named(path))
+}
+
+async fn look_again(shared: Arc<Shared>, session: Arc<Session>, turn: u64) {
+    let Some(spawn) = session.spawn.get() else { return };
+    let shortfall = shortfall(&shared.setup, &session.state.spec, spawn).await;
+    session.found_lacking(turn, shortfall);
+}
+
+/// Whether the rule's program shows one of its signs; what cannot be told may be so.
+async fn says_so(setup: &ManagerSetup, rule: &spec::Shortfall, server: &Spawn) -> bool {
+    if rule.command.is_empty() {
+        return false;
+    }
+    let Some(spawn) = as_the_server(server, &rule.command) else { return true };
+    let limits = Exchange { input: &[], most_bytes: MOST_BYTES, deadline: Instant::now() + LOOK };
+    let Ok(said) = exchange(&setup.spawner, spawn, limits, |_| {}).await else { return true };
+    let shows = |sign: &String| memchr::memmem::find(&said.output, sign.as_bytes()).is_some();
+    said.exit != Exit::Code(0) || said.cut || rule.signs.iter().any(shows)
+}
+
+fn shown(signs: &[FileSign], root: &Path) -> Option<String> {
+    if signs.is_empty() {
+        return None;
+    }
+    looked_at(root).iter().find_map(|folder| signs.iter().find_map(|sign| sign.shown_in(folder)))
+}
+
+/// Where a server and the tools that it runs look for files of a project: in its root and the folders directly in it, and above it,
+/// but not in the user's home folder nor above that.
+fn looked_at(root: &Path) -> Vec<PathBuf> {
+    let home = etcetera::home_dir().ok().and_then(|home| home.canonicalize().ok());
+    let above = root.ancestors().take_while(|folder| Some(*folder) != home.as_deref());
+    above.map(Path::to_owned).chain(inner_folders(root)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_looked_for_around_the_root_but_not_in_the_users_home() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("a/root");
+        std::fs::create_dir_all(root.join("inner/deep")).unwrap();
+        let folders = looked_at(&root);
+        for folder in [root.clone(), root.join("inner"), temp.path().join("a"), PathBuf::from("/")] {
+            assert!(folders.contains(&folder), "{}", folder.display());
+        }
+        assert!(!folders.contains(&root.join("inner/deep")));
+        let home = etcetera::home_dir().unwrap().canonicalize().unwrap();
+        let folders = looked_at(&home.join("work/root"));
+        assert_eq!(folders, [home.join("work/root"), home.join("work")]);
+        assert!(!looked_at(&home).contains(&home));
+    }
+
+    #[test]
+    fn a_server_without_a_rule_is_started_as_it_is_or_not_at_all() {
+        let table = |words: &str| {
+            toml::from_str::<Server>(&format!("name = 'S'\nlanguages = ['x']\ncommand = ['s']\n{words}"))
+                .unwrap()
+        };
+        let temp = tempfile::tempdir().unwrap();
+        assert!(restrained("s", &table(""), temp.path()).is_ok());
+        let refused = restrained("s", &table("runs-project-code = true"), temp.path()).unwrap_err();
+        assert_eq!(
+            refused,
+            "s runs code of this project when it starts; to allow that, run: lsp-tools trust"
+        );
+    }
+}

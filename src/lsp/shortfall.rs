@@ -1,0 +1,46 @@
+//! Why the answers of a server that has come to rest may still fall short of what is there.
+
+use std::sync::PoisonError;
+
+use super::session::Session;
+
+/// What a server leaves undone because the project is not trusted, in sentences without their full stop.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shortfall {
+    /// What its answers may lack; `None` where they lack nothing.
+    pub answers: Option<String>,
+    /// What its diagnostics may lack.
+    pub diagnostics: Option<String>,
+}
+
+impl Session {
+    /// Assumes what it leaves undone because the project is not trusted, until that was looked at in the turn that is returned.
+    pub(super) fn assume(&self, shortfall: Shortfall) -> u64 {
+        let mut known = self.shortfall.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = (known.0 + 1, shortfall);
+        known.0
+    }
+
+    /// Notes what was found in a turn, unless another has begun since: files have changed under it.
+    pub(super) fn found_lacking(&self, turn: u64, shortfall: Shortfall) {
+        let mut known = self.shortfall.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0 == turn {
+            known.1 = shortfall;
+        }
+    }
+
+    fn shortfall(&self) -> Shortfall {
+        self.shortfall.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+
+    /// Why its answers may fall short of what is there though it has come to rest: what it leaves undone because the project is
+    /// not trusted, or its own word that it is not well.
+    pub fn lack(&self) -> Option<String> {
+        self.shortfall().answers.or_else(|| self.health())
+    }
+
+    /// The same of its diagnostics.
+    pub fn lack_of_diagnostics(&self) -> Option<String> {
+        self.shortfall().diagnostics.or_else(|| self.health())
+    }
+}

@@ -1,0 +1,60 @@
+//! The built-in rule for rust-analyzer beside what a project can say to the tools that rust-analyzer runs.
+
+use lsp_tools::config::Catalogue;
+use lsp_tools::config::spec::Untrusted;
+
+fn rule() -> &'static Untrusted {
+    Catalogue::built_in().servers["rust-analyzer"].untrusted.as_ref().expect("a rule")
+}
+
+/// Whether an untrusted start is refused where `file` says `text`.
+fn refused(file: &str, text: &str) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+    rule().refused_with.iter().any(|sign| sign.shown_in(folder.path()).is_some())
+}
+
+#[test]
+fn what_nothing_can_overrule_keeps_rust_analyzer_from_starting() {
+    for (file, text) in [
+        (".cargo/config.toml", "[env]\nLD_PRELOAD = { value = 'evil.so', force = true }"),
+        (".cargo/config.toml", "include = '../other.toml'"),
+        (".cargo/config.toml", "[unstable]\ncodegen-backend = true"),
+        (".cargo/config.toml", "[registry]\ncredential-provider = ['./evil']"),
+        (
+            ".cargo/config.toml",
+            "[registries.mine]\nindex = 'sparse+https://x/'\ncredential-provider = ['./evil']",
+        ),
+        (".cargo/config.toml", "[credential-alias]\nevil = ['./evil']"),
+        (".cargo/config.toml", "this is [not TOML"),
+        (".cargo/config", "[env]\nA = 'b'"),
+        ("rust-toolchain.toml", "[toolchain]\npath = 'tools'"),
+        ("rust-toolchain", "[toolchain]\npath = 'tools'"),
+        ("rust-toolchain", "./tools\n"),
+        ("rust-analyzer.toml", "[check]\noverrideCommand = ['./evil']"),
+        ("rust-project.json", "{\"sysroot\": \"tools\"}"),
+        (".rust-project.json", "{}"),
+        ("Cargo.toml", "[package]\nname = 'x'\nworkspace = 'hidden'"),
+    ] {
+        assert!(refused(file, text), "{file}: {text}");
+    }
+}
+
+#[test]
+fn what_the_environment_overrules_does_not() {
+    for (file, text) in [
+        (
+            ".cargo/config.toml",
+            "[build]\nrustc = './evil'\nrustc-wrapper = './evil'\nrustflags = ['-Clinker=./evil']",
+        ),
+        (".cargo/config.toml", "[target.x86_64-unknown-linux-gnu]\nrunner = './evil'\nlinker = './evil'"),
+        (".cargo/config.toml", "[alias]\nxtask = 'run -p xtask --'\n[net]\ngit-fetch-with-cli = true"),
+        ("rust-toolchain.toml", "[toolchain]\nchannel = 'nightly'\ncomponents = ['rustfmt']"),
+        ("rust-toolchain", "1.91.0\n"),
+        ("Cargo.toml", "[workspace]\nmembers = ['a']\n[package]\nname = 'x'\nbuild = 'build.rs'"),
+    ] {
+        assert!(!refused(file, text), "{file}: {text}");
+    }
+}

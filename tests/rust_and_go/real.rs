@@ -1,0 +1,219 @@
+//! rust-analyzer and gopls themselves, installed as anyone installs them.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use lsp_tools::lsp::model::Severity;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::answer::{Answer, Verdict};
+use lsp_tools::tools::target::Target;
+use lsp_tools::tools::trust::TrustRequest;
+
+use serde_json::json;
+
+use crate::support::agent::call;
+use crate::support::{Project, real_servers, wait_until};
+
+/// Machines that run many tests at once are slow; what is not right is not right at any speed.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn open(project: &Project, server: &str) -> Runtime {
+    let options = RuntimeOptions {
+        workspace: Some(project.root()),
+        cwd: project.root(),
+        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+        timeout: Some(PATIENCE),
+        ..RuntimeOptions::default()
+    };
+    Runtime::open_with(options, project.folders(Some(&real_servers(&[server])))).expect("a runtime")
+}
+
+fn named(path: &str, name: &str) -> Target {
+    Target::NameInFile { path: path.into(), name: name.to_owned() }
+}
+
+fn on_line(path: &str, line: u32, name: &str) -> Target {
+    Target::NameOnLine { path: path.into(), line0: line - 1, name: name.to_owned() }
+}
+
+fn complete<T>(answer: Answer<T>) -> T {
+    assert_eq!(answer.verdict, Verdict::Complete, "{:?} {:?}", answer.server_status, answer.notes);
+    answer.output
+}
+
+/// An answer that says what was left undone for want of trust.
+fn lacking<T>(answer: Answer<T>) -> T {
+    let detail = answer.server_status.detail.unwrap_or_default();
+    assert!(answer.verdict == Verdict::Partial && detail.contains("lsp-tools trust"), "{detail}");
+    answer.output
+}
+
+async fn references(runtime: &Runtime, target: Target) -> Vec<String> {
+    let found = complete(runtime.references(target, 100).await.expect("an answer"));
+    found.locations.iter().map(|place| format!("{}:{}", place.path, place.range.start.line + 1)).collect()
+}
+
+async fn errors(runtime: &Runtime, path: &str) -> Answer<Vec<String>> {
+    let answer = runtime.check(vec![path.into()], Some(Severity::Error), 100).await.expect("an answer");
+    let found = answer.output.diagnostics.iter();
+    let output = found.map(|item| format!("{}: {}", item.range.start.line + 1, item.message)).collect();
+    Answer {
+        ok: true,
+        output,
+        resolved: None,
+        servers: answer.servers,
+        notes: answer.notes,
+        verdict: answer.verdict,
+        server_status: answer.server_status,
+    }
+}
+
+async fn trust(runtime: &Runtime) {
+    let shown = runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
+    runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("trust");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs rust-analyzer: just rust-go"]
+async fn rust_analyzer_answers_without_trust_and_more_with_it() {
+    let project = Project::of_fixture("rust");
+    let runtime = open(&project, "rust-analyzer");
+    let hover = complete(runtime.hover(on_line("src/main.rs", 4, "tally")).await.expect("an answer"));
+    assert!(hover.contents.contains("Counts the words of"), "{}", hover.contents);
+    let std = complete(runtime.definition(on_line("src/lib.rs", 3, "BTreeMap")).await.expect("an answer"));
+    assert!(
+        std.location.is_some_and(|place| place.path.ends_with("map.rs")),
+        "the standard library's sources"
+    );
+    let uses = references(&runtime, named("src/lib.rs", "Tally")).await;
+    assert_eq!(uses, ["src/lib.rs:13", "src/lib.rs:17", "src/lib.rs:23", "src/lib.rs:35", "src/lib.rs:36"]);
+    let one = complete(runtime.implementation(named("src/lib.rs", "Count")).await.expect("an answer"));
+    assert_eq!(one.count, 1);
+    assert_eq!(lacking(errors(&runtime, "src/lib.rs").await), Vec::<String>::new());
+    trust(&runtime).await;
+    runtime.shutdown().await;
+
+    // What the compiler alone sees: a value that was moved.
+    project.write("src/main.rs", "fn main() {\n    let a = String::new();\n    drop(a);\n    drop(a);\n}\n");
+    let runtime = open(&project, "rust-analyzer");
+    let found = complete(errors(&runtime, "src/main.rs").await);
+    assert!(found.iter().any(|error| error.starts_with("4: ") && error.contains("moved")), "{found:?}");
+    assert!(project.path("target/rust-analyzer").is_dir(), "it builds beside the user's own build");
+    runtime.shutdown().await;
+}
+
+/// A project that names a program of its own wherever cargo, rustc and rust-analyzer can be told what to run, as far as an
+/// untrusted start is not refused for it. Each of them writes a file.
+fn hostile() -> Project {
+    let project = Project::new([
+        (
+            "src/main.rs",
+            "mac::evil!{}\nfn greet(name: &str) -> String { name.to_owned() }\nfn main() { greet(\"a\"); }\n",
+        ),
+        (
+            "Cargo.toml",
+            "[package]\nname = \"victim\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nmac = { path = \"mac\" }\n[workspace]\nmembers = [\"mac\"]\n",
+        ),
+        (
+            "mac/Cargo.toml",
+            "[package]\nname = \"mac\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\nproc-macro = true\n",
+        ),
+        (".vscode/settings.json", "{\"rust-analyzer.check.overrideCommand\": [\"./evil\"]}"),
+    ]);
+    let marker = project.path("RAN").display().to_string();
+    let written = |who: &str| format!("std::fs::write({marker:?}, {who:?}).unwrap();");
+    project.write("build.rs", format!("fn main() {{ {} }}\n", written("build script")));
+    let mac = "use proc_macro::TokenStream;\n#[proc_macro]\npub fn evil(_: TokenStream) -> TokenStream {";
+    project.write("mac/src/lib.rs", format!("{mac} {} TokenStream::new() }}\n", written("macro")));
+    let script = project.path("evil");
+    fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {marker:?}\n")).expect("a script");
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a program");
+    let evil = script.display();
+    let config = format!(
+        "[build]\nrustc = \"{evil}\"\nrustc-wrapper = \"{evil}\"\nrustc-workspace-wrapper = \"{evil}\"\nrustdoc = \"{evil}\"\n\
+         rustflags = [\"-Clinker={evil}\", \"-Zcodegen-backend={evil}\"]\n\
+         [target.'cfg(all())']\nrunner = \"{evil}\"\n\
+         [alias]\nmetadata = [\"run\"]\nrustc = [\"run\"]\nconfig = [\"run\"]\ncheck = [\"run\"]\n[net]\ngit-fetch-with-cli = true\n"
+    );
+    project.write(".cargo/config.toml", config);
+    // Of no account to the root, but to what is run in this folder.
+    let tools = project.path("mac/src/tools");
+    project.write(
+        "mac/src/rust-toolchain.toml",
+        format!("[toolchain]\npath = {:?}\n", tools.display().to_string()),
+    );
+    for name in ["rustfmt", "rustc", "cargo"] {
+        fs::create_dir_all(tools.join("bin")).expect("a folder");
+        fs::copy(&script, tools.join("bin").join(name)).expect("a program");
+    }
+    project
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs rust-analyzer: just rust-go"]
+async fn without_trust_rust_analyzer_runs_nothing_of_a_project() {
+    let project = hostile();
+    let runtime = open(&project, "rust-analyzer");
+    let greet = || named("src/main.rs", "greet");
+    let hover = lacking(runtime.hover(greet()).await.expect("an answer"));
+    assert!(hover.contents.contains("fn greet(name: &str) -> String"), "{}", hover.contents);
+    let uses = lacking(runtime.references(greet(), 10).await.expect("an answer"));
+    assert_eq!(uses.count, 2, "{uses:?}");
+    lacking(errors(&runtime, "src/main.rs").await);
+    project.write("src/main.rs", project.read("src/main.rs").replace("\"a\"", "\"b\""));
+    lacking(runtime.hover(greet()).await.expect("an answer"));
+    let formatted = call(&runtime, "lsp_format", json!({"path": "mac/src/lib.rs", "dry_run": true})).await;
+    assert!(formatted["results"].to_string().contains("mac/src/lib.rs"), "{formatted}");
+    runtime.shutdown().await;
+    assert!(!project.path("RAN").exists(), "{}", project.read("RAN"));
+
+    // The same project would run its code: what is tested above is the rule, not a project that cannot.
+    fs::remove_file(project.path(".cargo/config.toml")).expect("a file");
+    trust(&runtime).await;
+    let runtime = open(&project, "rust-analyzer");
+    runtime.hover(greet()).await.expect("an answer");
+    wait_until("its own code has run", PATIENCE, || project.path("RAN").exists());
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs gopls and Go: just rust-go"]
+async fn gopls_answers_and_follows_edits() {
+    let project = Project::of_fixture("go");
+    let runtime = open(&project, "gopls");
+    let begun = Instant::now();
+    let hover = complete(runtime.hover(on_line("main.go", 12, "ToFahrenheit")).await.expect("an answer"));
+    assert!(hover.contents.contains("converts exactly, up to rounding"), "{}", hover.contents);
+    println!("the first answer of gopls came after {:?}", begun.elapsed());
+    let found = complete(runtime.definition(on_line("main.go", 11, "Mean")).await.expect("an answer"));
+    assert_eq!(found.location.map(|place| place.path), Some("station/station.go".to_owned()));
+    let uses = references(&runtime, named("station/station.go", "Mean")).await;
+    let expected =
+        ["main.go:11", "station/station.go:35", "station/station_test.go:7", "station/station_test.go:10"];
+    assert_eq!(uses, expected);
+    let kinds =
+        complete(runtime.implementation(named("station/station.go", "Sensor")).await.expect("an answer"));
+    assert_eq!(kinds.count, 2, "{kinds:?}");
+    for path in ["main.go", "station/station.go", "station/station_test.go", "temperature/temperature.go"] {
+        assert_eq!(complete(errors(&runtime, path).await), Vec::<String>::new(), "{path}");
+    }
+    let station = project.read("station/station.go");
+    project.write("station/station.go", station.replace("func Mean(", "func Average("));
+    let broken = complete(errors(&runtime, "main.go").await);
+    assert!(broken.iter().any(|error| error.starts_with("11: ") && error.contains("Mean")), "{broken:?}");
+    project.write("station/station.go", station);
+    assert_eq!(complete(errors(&runtime, "main.go").await), Vec::<String>::new());
+    runtime.shutdown().await;
+}
+
+/// No toolchain is fetched, or run, because a `go.mod` names it.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs gopls and Go: just rust-go"]
+async fn without_trust_gopls_runs_no_toolchain_that_a_project_names() {
+    let project = Project::of_fixture("go");
+    project.write("go.mod", "module example.com/weather\n\ngo 1.19\n\ntoolchain go1.99.9\n");
+    let runtime = open(&project, "gopls");
+    let hover = complete(runtime.hover(on_line("main.go", 12, "ToFahrenheit")).await.expect("an answer"));
+    assert!(hover.contents.contains("converts exactly"), "{}", hover.contents);
+    runtime.shutdown().await;
+}

@@ -1,0 +1,219 @@
+//! How a server is started without trust and with it: what it is sent, when it is not started, and what its answers say.
+
+use std::fs;
+
+use lsp_tools::runtime::Runtime;
+use lsp_tools::tools::trust::TrustRequest;
+use serde_json::{Value, json};
+
+use crate::support::agent::{call, open};
+use crate::support::{Project, scripted_server};
+
+const TEXT: &str = "def one\none two\n";
+const LACK: &str = "nothing was built";
+
+/// What the scripted server's table says of trust. Its `env` is written down by the script that starts it.
+const TABLE: &str = "root-markers = [\"mark\"]
+runs-project-code = true
+env = { LSP_TOOLS_TEST_MODE = \"open\", LSP_TOOLS_TEST_BOTH = \"${root}\" }
+settings = { scripted = { build = true, kept = 1 } }
+initialization-options = { build = { scripts = true, kept = 1 } }
+[server.scripted.untrusted]
+env = { LSP_TOOLS_TEST_MODE = \"held\" }
+env-from = { LSP_TOOLS_TEST_TOOL = [\"sh\", \"-c\", \"echo chosen in $PWD; test ! -e undecided\"], LSP_TOOLS_TEST_NONE = [\"no-such-program\"] }
+settings = { scripted = { build = false } }
+initialization-options = { build = { scripts = false } }
+refused-with = [{ file = \"tool.toml\", keys = [\"run.*.command\"] }, { file = \"server.toml\" }]
+[server.scripted.untrusted.shortfall]
+reason = \"nothing was built\"
+command = [\"sh\", \"-c\", \"cat listing; test ! -e fails\"]
+signs = [\"kind=build\"]
+files = [{ file = \"tool.toml\", keys = [\"flags\"] }]
+depends-on = [\"listing\"]";
+
+fn project(listing: &str) -> Project {
+    let scenario = json!({"configuration": {"sections": ["scripted"]}});
+    let project = Project::scripted(&scenario, TABLE, [("a.scr", TEXT), ("mark", ""), ("listing", listing)]);
+    // The variables that it was given stand beside its log.
+    let starter = project.beside("logs").join("start");
+    fs::write(&starter, "#!/bin/sh\nenv > \"${2%/*}/env\"\nexec \"$@\"\n").unwrap();
+    let table = project.beside("config").join("servers.toml");
+    let text = fs::read_to_string(&table).unwrap();
+    let program = json!(scripted_server()).to_string();
+    let started = format!("\"/bin/sh\", {}, {program}", json!(starter));
+    assert!(text.contains(&program));
+    fs::write(&table, text.replace(&program, &started)).unwrap();
+    project
+}
+
+async fn hover(runtime: &Runtime) -> Value {
+    call(runtime, "lsp_hover", json!({"path": "a.scr", "symbol": "one"})).await
+}
+
+/// What a variable was when the server was started.
+fn variables(project: &Project, name: &str) -> Vec<String> {
+    let env = fs::read_to_string(project.beside("logs").join("env")).unwrap();
+    let lines = env.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    lines.map(str::to_owned).collect()
+}
+
+fn mode(project: &Project) -> String {
+    let both = project.root().display().to_string();
+    assert_eq!(variables(project, "LSP_TOOLS_TEST_BOTH"), [both], "what both starts have, filled in");
+    variables(project, "LSP_TOOLS_TEST_MODE").concat()
+}
+
+async fn trust(runtime: &Runtime) {
+    let shown = runtime.trust(TrustRequest::Show).await.unwrap();
+    assert!(shown.items.iter().any(|item| item.name == "the server scripted"), "{shown:?}");
+    runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_rule_is_laid_over_the_server_until_it_is_trusted() {
+    let project = project("kind=library\n");
+    let runtime = open(&project, None);
+    let answer = hover(&runtime).await;
+    assert_eq!((&answer["verdict"], &answer["server_status"]["detail"]), (&json!("complete"), &Value::Null));
+    assert_eq!(mode(&project), "held");
+    assert_eq!(variables(&project, "LSP_TOOLS_TEST_TOOL"), ["chosen"]);
+    assert!(variables(&project, "LSP_TOOLS_TEST_NONE").is_empty());
+    let log = project.log();
+    let options = &log.params("initialize")[0]["initializationOptions"];
+    assert_eq!(*options, json!({"build": {"scripts": false, "kept": 1}}));
+    let settings = log.answer(&json!("configuration")).unwrap()["result"].clone();
+    assert_eq!(settings, json!([{"build": false, "kept": 1}]));
+    trust(&runtime).await;
+    runtime.shutdown().await;
+
+    fs::remove_file(log.path()).unwrap();
+    project.write("server.toml", "");
+    let runtime = open(&project, None);
+    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    assert_eq!(mode(&project), "open");
+    assert!(variables(&project, "LSP_TOOLS_TEST_TOOL").is_empty());
+    let options = &log.params("initialize")[0]["initializationOptions"];
+    assert_eq!(*options, json!({"build": {"scripts": true, "kept": 1}}));
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_cannot_be_overruled_keeps_it_from_starting() {
+    let project = project("");
+    project.write("tool.toml", "[run.it]\ncommand = \"./evil\"\n");
+    let runtime = open(&project, None);
+    let answer = hover(&runtime).await;
+    let status = &answer["server_status"];
+    assert_eq!((&answer["verdict"], &status["state"]), (&json!("hints"), &json!("disabled")), "{answer}");
+    let why = "scripted would run what `run.*.command` of `tool.toml` of this project says; to allow that, run: lsp-tools trust";
+    assert_eq!(status["detail"], why);
+    assert_eq!(project.log().starts(), 0);
+    // Without that word it is a file like any other.
+    project.write("tool.toml", "[run.it]\nname = \"x\"\n");
+    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    assert_eq!(project.log().starts(), 1);
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_variable_that_it_needs_it_is_not_started() {
+    let project = project("");
+    project.write("undecided", "");
+    let runtime = open(&project, None);
+    let answer = hover(&runtime).await;
+    let detail = answer["server_status"]["detail"].as_str().unwrap_or_default();
+    assert!(
+        detail.contains("it was not started, since `sh -c") && detail.contains("failed: chosen in"),
+        "{detail}"
+    );
+    assert_eq!(project.log().starts(), 0);
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_comes_later_ends_the_server() {
+    let project = project("");
+    let runtime = open(&project, None);
+    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    project.write("server.toml", "");
+    let answer = hover(&runtime).await;
+    assert_eq!(
+        (&answer["verdict"], &answer["server_status"]["state"]),
+        (&json!("hints"), &json!("disabled"))
+    );
+    let heard = project.log().params("workspace/didChangeWatchedFiles");
+    assert!(heard.is_empty(), "it ended before it could hear of the file: {heard:?}");
+    fs::remove_file(project.path("server.toml")).unwrap();
+    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    assert_eq!(project.log().starts(), 2);
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_say_what_was_left_undone_where_that_matters() {
+    for (listing, file) in [("kind=library\nkind=build\n", ""), ("", "fails"), ("", "tool.toml")] {
+        let project = project(listing);
+        if !file.is_empty() {
+            project.write(file, "flags = []\n");
+        }
+        let runtime = open(&project, None);
+        let answer = hover(&runtime).await;
+        let said =
+            (&answer["verdict"], &answer["server_status"]["state"], &answer["server_status"]["detail"]);
+        assert_eq!(said, (&json!("partial"), &json!("ready"), &json!(LACK)), "{listing} {file}");
+        for (tool, arguments) in [
+            ("lsp_references", json!({"path": "a.scr", "symbol": "one"})),
+            ("lsp_symbols", json!({"query": "one"})),
+            ("lsp_diagnostics", json!({"path": "a.scr"})),
+        ] {
+            assert_eq!(call(&runtime, tool, arguments).await["verdict"], "partial", "{tool}");
+        }
+        runtime.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_looked_at_again_when_a_file_changes_that_decides_it() {
+    let project = project("kind=library\n");
+    let runtime = open(&project, None);
+    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    project.write("listing", "kind=build\n");
+    assert_eq!(hover(&runtime).await["verdict"], "partial");
+    project.write("listing", "kind=library\n");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while hover(&runtime).await["verdict"] != "complete" {
+        assert!(std::time::Instant::now() < deadline, "it stays partial");
+    }
+    assert_eq!(project.log().starts(), 1);
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_project_cannot_say_how_it_is_started_without_trust() {
+    let project = project("kind=build\n");
+    let own = "[server.scripted.untrusted]\nenv = {}\nrefused-with = []\n[server.rust-analyzer.untrusted]\nrefused-with = []\n";
+    project.write(".lsp-tools/servers.toml", own);
+    let runtime = open(&project, None);
+    let answer = hover(&runtime).await;
+    assert_eq!((&answer["verdict"], mode(&project).as_str()), (&json!("partial"), "held"));
+    let shown = runtime.trust(TrustRequest::Show).await.unwrap();
+    let names: Vec<_> = shown.items.iter().map(|item| item.name.as_str()).collect();
+    let named = |server: &str| names.iter().any(|name| name.contains(&format!("server.{server}.untrusted")));
+    assert!(named("scripted") && named("rust-analyzer"), "{names:?}");
+    runtime.shutdown().await;
+}
+
+/// What a server says of its own health counts as well: without the sources of a standard library it finds half.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_not_well_gives_no_whole_answer() {
+    let status = json!({"health": "warning", "quiescent": true, "message": "no sources:\n  install them"});
+    let said = json!({"at": "initialized", "do": {"notify": {"method": "experimental/serverStatus", "params": status}}});
+    let table = "readiness = { server-status = true }";
+    let project = Project::scripted(&json!({"rules": [said]}), table, [("a.scr", TEXT)]);
+    let runtime = open(&project, None);
+    let answer = hover(&runtime).await;
+    let status = &answer["server_status"];
+    assert_eq!((&answer["verdict"], &status["state"]), (&json!("partial"), &json!("ready")), "{answer}");
+    assert_eq!(status["detail"], "no sources: install them");
+    runtime.shutdown().await;
+}
