@@ -305,6 +305,8 @@ fn a_file_or_name_that_is_not_there_is_a_wrong_call_and_not_a_problem_found() {
         let (error, code) = said(&project, words);
         assert_eq!(code, Some(2), "{words:?}: {error:?}");
     }
+    let (error, _) = said(&project, &["init"]);
+    assert!(error[0] == "error: no host is named" && error[1].contains("all: claude-code, "), "{error:?}");
     let (error, _) = said(&project, &["install", "klingon"]);
     assert_eq!(error, ["error: no server and no language with a server is called `klingon`"]);
     let (error, _) = said(&project, &["install", "pyrigth"]);
