@@ -305,6 +305,8 @@ fn a_file_or_name_that_is_not_there_is_a_wrong_call_and_not_a_problem_found() {
         let (error, code) = said(&project, words);
         assert_eq!(code, Some(2), "{words:?}: {error:?}");
     }
+    let (error, _) = said(&project, &["init"]);
+    assert!(error[0] == "error: no host is named" && error[1].contains("all: claude-code, "), "{error:?}");
     let (error, _) = said(&project, &["install", "klingon"]);
     assert_eq!(error, ["error: no server and no language with a server is called `klingon`"]);
     let (error, _) = said(&project, &["install", "pyrigth"]);
@@ -380,4 +382,22 @@ fn what_the_set_up_of_a_project_lacks_is_one_line() {
     project.write("build/compile_commands.json", "[]");
     project.write("node_modules/.keep", "");
     assert_eq!(set_up(), [""; 0], "packages of all parts may lie in the root");
+}
+
+#[test]
+fn a_folder_is_formatted_file_by_file() {
+    let project =
+        Project::new([("sub/a.py", "x=1\n"), ("sub/b.py", "y=2\n"), ("c.py", "z=3\n"), ("sub/n.txt", "n\n")]);
+    let run = |words: &[&str]| {
+        let mut command = project.command(Some(&real_servers(&["pyright", "ruff"])));
+        let output = command.args(words).output().expect("lsp-tools");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(run(&["format", "--check", "sub"]).0, Some(1));
+    let (code, error) = run(&["format", "sub"]);
+    assert_eq!(code, Some(0), "{error}");
+    let texts = ["sub/a.py", "sub/b.py", "c.py"].map(|file| project.read(file));
+    assert_eq!(texts, ["x = 1\n", "y = 2\n", "z=3\n"]);
+    fs::create_dir(project.path("empty")).unwrap();
+    assert_eq!(run(&["format", "empty"]).0, Some(1));
 }

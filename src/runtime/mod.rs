@@ -62,11 +62,11 @@ use crate::tools::target::Target;
 use crate::tools::tool::Caller;
 use crate::tools::trust::{TrustOutput, TrustRequest};
 use crate::tools::{
-    built_in, chat, doctor, install, lsp_completion, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_overlay,
-    lsp_signature, lsp_symbols, servers, trust,
+    built_in, chat, doctor, install, lsp_completion, lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover,
+    lsp_overlay, lsp_signature, lsp_symbols, servers, trust,
 };
-use crate::workspace::Workspace;
 use crate::workspace::edit::{EditOptions, Edits};
+use crate::workspace::{Workspace, WorkspacePath};
 
 /// How a runtime is opened.
 #[derive(Debug, Default)]
@@ -425,6 +425,15 @@ impl Runtime {
     ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
         let context = self.allowed("lsp_diagnostics", &request.paths)?;
         lsp_diagnostics::run(&context, request).await
+    }
+
+    /// The files in a folder that an installed server may format.
+    ///
+    /// # Errors
+    /// `outside_workspace`.
+    pub fn files_to_format(&self, folder: &Path) -> Result<Vec<WorkspacePath>, ToolError> {
+        let context = self.context();
+        Ok(lsp_format::files_in(&context, &context.path(folder)?))
     }
 
     /// Every language here and the servers that speak it.

@@ -1,5 +1,7 @@
 //! `lsp_format`: a file as its formatter writes it.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -15,8 +17,8 @@ use crate::lsp::edits::{EditError, FORMAT, FORMAT_RANGE, Proposal};
 use crate::lsp::session::Session;
 use crate::policy::request::{Effect, Subjects};
 use crate::text::{Position, Range};
-use crate::workspace::WorkspacePath;
 use crate::workspace::edit::Plan;
+use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// The arguments of `lsp_format`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -108,6 +110,26 @@ async fn ask(context: &Context, path: &WorkspacePath, range: Option<Range>) -> R
         }
     }
     Err(fallback::refusal(&status))
+}
+
+/// How long the look into a folder may take.
+const WALK: Duration = Duration::from_secs(10);
+
+/// The files in `folder` whose language has a server here that may format them.
+pub fn files_in(context: &Context, folder: &WorkspacePath) -> Vec<WorkspacePath> {
+    let limits = WalkLimits {
+        max_files: context.config.settings.limits.walk_files,
+        deadline: std::time::Instant::now() + WALK,
+    };
+    let is_formatted = |path: &WorkspacePath| {
+        // What cannot be read is no source file.
+        let Ok(subject) = context.listed(path.clone()) else { return false };
+        let servers = context.servers_for(&subject, |features| features.format);
+        servers.iter().any(|(server, _)| context.manager.locate(server, path).is_ok())
+    };
+    let mut files = context.workspace.files(folder, &limits).files;
+    files.retain(is_formatted);
+    files
 }
 
 /// `None` where the server does not format.

@@ -46,7 +46,7 @@ fn statuses_tell_how_a_call_ended() {
         (&["call", "nosuch"][..], 2),
         (&["call", "read", "{"], 2),
         (&["call", "read", "{\"paht\": \"a\"}"], 2),
-        (&["call", "read", "{\"path\": \"missing\"}"], 1),
+        (&["call", "read", "{\"path\": \"missing\"}"], 2),
         (&["call", "list"], 5),
         (&["show", "nosuch"], 2),
         (&["call", "read", "{\"path\": \"a.txt\"}", "--format", "mcp"], 2),

@@ -124,13 +124,13 @@ pub struct Logs {
 
 /// `init`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Init {
     /// Take over what hosts know of language servers
     #[command(subcommand)]
     pub import: Option<InitCommand>,
     /// The agent or editor
-    #[arg(value_enum, required = true)]
+    #[arg(value_enum)]
     pub host: Option<HostName>,
     /// For everyone who works on this project, or for you alone [default: as that host's users have it]
     #[arg(long, value_enum, value_name = "SCOPE")]

@@ -1,5 +1,6 @@
 //! `rename`, `actions`, `format`: edits that language servers make
 
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -78,7 +79,11 @@ fn range(arguments: &Actions, cwd: &Path) -> Result<Value, ToolError> {
 pub async fn format(arguments: FormatFiles, door: Door<'_>) -> Result<Reply, ToolError> {
     let asked = Asked { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
     let mut whole = Reply { out: String::new(), lines: Vec::new(), status: Status::Answered };
-    for file in &arguments.files {
+    let mut files = Vec::new();
+    for given in &arguments.files {
+        files.extend(files_of(given, door)?);
+    }
+    for file in &files {
         let span = called::span(file, door.cwd)?;
         let lines =
             span.lines.map(|Lines { first, last }| (first - 1, last.map_or(u32::MAX - 1, |last| last - 1)));
@@ -99,10 +104,27 @@ pub async fn format(arguments: FormatFiles, door: Door<'_>) -> Result<Reply, Too
         };
         let reply = reply(door, "lsp_format", given, one).await?;
         whole.out.push_str(&reply.out);
-        whole.lines.extend(reply.lines);
+        // Of the files of a folder, all that a server does not format say the same.
+        whole
+            .lines
+            .extend(reply.lines.into_iter().filter(|line| !whole.lines.contains(line)).collect::<Vec<_>>());
         if reply.status.code() > whole.status.code() {
             whole.status = reply.status;
         }
     }
     Ok(whole)
+}
+
+/// The files of a folder that a server here may format; a file, or lines of one, as it is.
+fn files_of(given: &OsStr, door: Door<'_>) -> Result<Vec<OsString>, ToolError> {
+    let folder = Path::new(given);
+    if !door.cwd.join(folder).is_dir() {
+        return Ok(vec![given.to_owned()]);
+    }
+    let files = door.runtime.files_to_format(folder)?;
+    if files.is_empty() {
+        let error = format!("{} has no file that an installed server formats", folder.display());
+        return Err(ToolError::nothing(error).with_hint("lsp-tools servers shows which are installed"));
+    }
+    Ok(files.iter().map(|file| door.paths.shown(&file.display()).into()).collect())
 }
