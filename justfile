@@ -2,6 +2,9 @@
 
 set shell := ["bash", "-euo", "pipefail", "-c"]
 
+# Tests wait for servers more than they compute, so more of them run at once than a small machine has cores.
+export RUST_TEST_THREADS := env("RUST_TEST_THREADS", "4")
+
 _list:
     @just --list --unsorted
 

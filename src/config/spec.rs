@@ -542,9 +542,28 @@ pub struct ReadySign {
     pub method: String,
     /// The member to look at.
     pub field: Option<String>,
-    /// The starts of that member that mean "ready"; any value does where there is none.
-    #[serde(default)]
-    pub values: Vec<String>,
+    /// What that member reads like when it means "ready"; any value does where there is none.
+    pub matches: Option<Pattern>,
+}
+
+/// A regular expression.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Pattern(regex::Regex);
+
+impl TryFrom<String> for Pattern {
+    type Error = regex::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        regex::Regex::new(&text).map(Self)
+    }
+}
+
+impl Pattern {
+    /// Whether `text` has it.
+    pub fn is_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
 }
 
 /// Something a server needs beside itself.

@@ -158,7 +158,7 @@ pub(super) const READINESS: &[Field] = &[
     plain("notification", Record(READY)),
 ];
 
-pub(super) const READY: &[Field] = &[plain("method", Text), plain("field", Text), plain("values", Texts)];
+pub(super) const READY: &[Field] = &[plain("method", Text), plain("field", Text), plain("matches", Text)];
 
 pub(super) const HOLLOW: &[Field] = &[
     plain("program", Text),

@@ -203,7 +203,7 @@ impl Readiness {
             return;
         }
         let said = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
-        self.signalled |= sign.values.is_empty() || sign.values.iter().any(|start| said.starts_with(start));
+        self.signalled |= sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(said));
     }
 
     /// How ready the server is by now.
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn a_sign_is_waited_for_by_questions_across_files_and_no_longer_than_its_grace() {
         let sign =
-            json!({ "method": "window/logMessage", "field": "message", "values": ["Found ", "No source"] });
+            json!({ "method": "window/logMessage", "field": "message", "matches": "^(Found|No source)" });
         let rule = ReadinessRule {
             files_first: true,
             grace_ms: Some(60_000),

@@ -223,16 +223,18 @@ impl State {
         let rule = &self.spec.readiness;
         let idle = self.spec.diagnostics.idle.as_ref().filter(|sign| sign.method == method);
         let mut inner = self.inner();
+        inner.readiness.notification(rule, method, params);
         match method {
             "experimental/serverStatus" => inner.readiness.server_status(rule, params),
             "window/showMessage" | "window/logMessage" => {
                 self.note_message(&mut inner, method, params);
                 drop(inner);
+                self.ring();
                 let method =
                     if method == "window/showMessage" { "window/showMessage" } else { "window/logMessage" };
                 return self.progress.people.tell(&self.server, method, params);
             }
-            _ => inner.readiness.notification(rule, method, params),
+            _ => {}
         }
         if let Some(sign) = idle
             && let Some(path) = params["uri"].as_str().and_then(uri::to_path)

@@ -9,8 +9,8 @@ use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::question::Unanswered;
 use super::{lsp_diagnostics, lsp_navigate};
-use crate::hints::{self, Candidate, HintError, Hints, Syntax};
-use crate::lsp::model::{Symbol, WorkspaceSymbol};
+use crate::hints::{self, Candidate, FoundSymbols, HintError, Hints, Syntax};
+use crate::lsp::model::Symbol;
 use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
 use crate::workspace::SearchError;
@@ -118,13 +118,17 @@ pub async fn outline(context: &Context, subject: &Subject) -> Result<(Vec<Symbol
     })
 }
 
-/// Symbols of the workspace that match `query`.
-pub async fn workspace_symbols(context: &Context, query: &str) -> Result<Vec<WorkspaceSymbol>, ToolError> {
+/// Symbols of the workspace that match `query`, as far as the time until `deadline` allows.
+pub async fn workspace_symbols(
+    context: &Context,
+    query: &str,
+    deadline: Instant,
+) -> Result<FoundSymbols, ToolError> {
     let query = query.to_owned();
-    let found = in_background(context, move |workspace, catalogue| {
-        hints::workspace_symbols(workspace, catalogue, &query, MOST_SYMBOLS, deadline())
-    });
-    Ok(found.await?.symbols)
+    in_background(context, move |workspace, catalogue| {
+        hints::workspace_symbols(workspace, catalogue, &query, MOST_SYMBOLS, deadline)
+    })
+    .await
 }
 
 /// What can only be answered by a server is refused with its state.

@@ -1,7 +1,5 @@
 //! `lsp_symbols`: the outline of a file, or the symbols of the workspace that a query matches.
 
-use std::sync::Arc;
-
 use tokio::time::Instant;
 
 use super::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
@@ -9,17 +7,14 @@ use super::context::{Context, Subject};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::lsp_navigate;
+use super::symbol_search::Found;
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::lsp::model::{FileRef, Symbol, WorkspaceSymbol};
-use crate::lsp::session::{AskError, Session};
+use crate::lsp::model::{Symbol, WorkspaceSymbol};
+use crate::lsp::session::AskError;
 use crate::policy::request::Subjects;
-use crate::text::Position;
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-/// How many languages of a workspace are asked for a bare name, those with the most files first.
-const MOST_LANGUAGES: usize = 4;
 
 /// The arguments of `lsp_symbols`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -186,8 +181,9 @@ fn items(symbols: Vec<Symbol>, left: &mut usize) -> Vec<SymbolItem> {
 
 async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.workspace_symbols);
-    let Found { symbols, statuses, verdict, sessions } = context.find_symbols(query, deadline).await?;
-    let notes = sessions.iter().filter_map(|session| session.restart_note(false)).collect();
+    let Found { symbols, statuses, verdict, sessions, mut notes, .. } =
+        context.find_symbols(query, deadline).await?;
+    notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
     let count = symbols.len();
     let symbols: Vec<SymbolItem> =
         symbols.into_iter().take(limit).map(|symbol| found_item(context, symbol)).collect();
@@ -215,146 +211,4 @@ fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {
         text: lsp_navigate::line_of(context, &symbol.location.file, symbol.location.text),
         children: Vec::new(),
     }
-}
-
-/// Symbols of the workspace, best first, and what became of each server asked.
-pub struct Found {
-    /// The symbols.
-    pub symbols: Vec<WorkspaceSymbol>,
-    /// One status per language.
-    pub statuses: Vec<ServerStatus>,
-    /// How far to rely on it.
-    pub verdict: Verdict,
-    /// The sessions that answered.
-    pub sessions: Vec<Arc<Session>>,
-}
-
-impl Context {
-    /// Asks the servers of the workspace's main languages for `query`; text search answers for those that cannot.
-    pub async fn find_symbols(&self, query: &str, deadline: Instant) -> Result<Found, ToolError> {
-        self.manager.refresh().await;
-        let mut found = Found {
-            symbols: Vec::new(),
-            statuses: Vec::new(),
-            verdict: Verdict::Complete,
-            sessions: Vec::new(),
-        };
-        let mut verdicts = Vec::new();
-        for language in self.present_languages().into_iter().take(MOST_LANGUAGES) {
-            let subject =
-                Subject { path: language.example.clone(), language: Some(language.language.clone()) };
-            let servers = self.servers_for(&subject, |features| features.navigation);
-            let Some((server, _)) = servers.first() else { continue };
-            let (symbols, status, verdict, session) =
-                self.symbols_of(server, &subject, query, deadline).await?;
-            found.sessions.extend(session);
-            found.symbols.extend(symbols);
-            found.statuses.push(status);
-            verdicts.push(verdict);
-        }
-        found.verdict = match verdicts.as_slice() {
-            [] => Verdict::Hints,
-            [first, rest @ ..] if rest.iter().all(|verdict| verdict == first) => *first,
-            _ => Verdict::Partial,
-        };
-        rank(&mut found.symbols, query);
-        // Text search looks at all languages at once, and so finds the same for each.
-        found.symbols.dedup_by(|a, b| a.location == b.location && a.name == b.name);
-        Ok(found)
-    }
-
-    async fn symbols_of(
-        &self,
-        server: &str,
-        subject: &Subject,
-        query: &str,
-        deadline: Instant,
-    ) -> Result<(Vec<WorkspaceSymbol>, ServerStatus, Verdict, Option<Arc<Session>>), ToolError> {
-        let started = Instant::now();
-        let mut met_crash = false;
-        let status = loop {
-            break match self.session(server, subject, deadline).await {
-                Err(status) => status,
-                Ok(session) if !session.offers_anywhere("workspace/symbol") => {
-                    let mut status = self.status(server, subject, ServerState::Unsupported, started);
-                    status.detail = Some(self.cannot(server, subject, "workspace/symbol"));
-                    status
-                }
-                Ok(session) => {
-                    let viewing = session.enter(&self.view, deadline).await;
-                    // Many servers only know the workspace once one of its files is open.
-                    if let Err(error) = session.sync(&subject.path).await.map(drop) {
-                        tracing::debug!("no example file: {error}");
-                    }
-                    let asked = match viewing {
-                        Ok(_viewing) => session.workspace_symbols(query, deadline).await,
-                        Err(error) => Err(error),
-                    };
-                    match asked {
-                        Ok((symbols, working)) => {
-                            let state =
-                                if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
-                            let lack = session.lack();
-                            let whole = working.is_none() && lack.is_none();
-                            let verdict = if whole { Verdict::Complete } else { Verdict::Partial };
-                            let mut status = self.status(server, subject, state, started);
-                            status.detail = lack;
-                            if let Some(busy) = &working {
-                                self.note_busy(&mut status, busy, false);
-                            }
-                            return Ok((symbols, status, verdict, Some(session.clone())));
-                        }
-                        // A crash is often one question's fault and not the next one's.
-                        Err(error) if error.is_closed() && !met_crash => {
-                            met_crash = true;
-                            continue;
-                        }
-                        Err(error) => self.failed(&session, subject, &error, started).await,
-                    }
-                }
-            };
-        };
-        Ok((fallback::workspace_symbols(self, query).await?, status, Verdict::Hints, None))
-    }
-
-    /// Where the symbols called exactly `name` (`Class.method` within `Class`) are.
-    pub async fn exact_symbols(
-        &self,
-        name: &str,
-        deadline: Instant,
-    ) -> Result<Vec<(FileRef, Position)>, ToolError> {
-        let parts: Vec<&str> = name.split(['.', '#']).flat_map(|part| part.split("::")).collect();
-        let Some((last, containers)) = parts.split_last() else { return Ok(Vec::new()) };
-        let found = self.find_symbols(last, deadline).await?;
-        let container = containers.last();
-        let fits = |symbol: &&WorkspaceSymbol| {
-            let bare = symbol.name.split('(').next().unwrap_or_default();
-            let within = symbol.container.as_deref().unwrap_or_default();
-            let own = bare.rsplit(['.', ':']).next().unwrap_or_default();
-            own == *last && container.is_none_or(|wanted| within.contains(wanted) || bare.contains(wanted))
-        };
-        let inside = |symbol: &&WorkspaceSymbol| matches!(symbol.location.file, FileRef::Inside(_));
-        let places = found.symbols.iter().filter(fits).filter(inside);
-        let mut places: Vec<_> =
-            places.map(|one| (one.location.file.clone(), one.location.range.start)).collect();
-        places.dedup();
-        Ok(places)
-    }
-}
-
-/// Own code before libraries; exact names, then exact but for case, then starts, then the rest; shorter names first.
-fn rank(symbols: &mut [WorkspaceSymbol], query: &str) {
-    let lower = query.to_lowercase();
-    symbols.sort_by_cached_key(|symbol| {
-        let outside = !matches!(symbol.location.file, FileRef::Inside(_));
-        let name = symbol.name.to_lowercase();
-        let grade = match () {
-            () if symbol.name == query => 0,
-            () if name == lower => 1,
-            () if name.starts_with(&lower) => 2,
-            () if name.contains(&lower) => 3,
-            () => 4,
-        };
-        (outside, grade, symbol.name.len(), symbol.location.file.clone(), symbol.location.range)
-    });
 }

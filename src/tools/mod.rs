@@ -80,6 +80,7 @@ pub mod skill;
 pub mod skills;
 pub mod source;
 pub mod speakers;
+pub mod symbol_search;
 pub mod target;
 pub mod task;
 pub mod todo;

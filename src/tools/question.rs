@@ -82,7 +82,10 @@ impl Context {
         deadline: Instant,
         ask: impl Ask<T>,
     ) -> Result<Outcome<T>, ToolError> {
-        let target = self.narrow(target, deadline).await?;
+        let begun = Instant::now();
+        let target = self.narrow(target).await?;
+        // The search for a name has a deadline of its own.
+        let deadline = deadline + begun.elapsed();
         let subject = self.subject(self.path(path_of(&target)?)?)?;
         self.manager.refresh().await;
         let started = Instant::now();
@@ -263,16 +266,25 @@ impl Context {
     }
 
     /// A bare name becomes a place, found through the workspace's symbols; anything else stays as it is.
-    async fn narrow(&self, target: &Target, deadline: Instant) -> Result<Target, ToolError> {
+    async fn narrow(&self, target: &Target) -> Result<Target, ToolError> {
         let Target::Name(name) = target else { return Ok(target.clone()) };
-        let found = self.exact_symbols(name, deadline).await?;
+        let deadline = self.deadline(self.config.settings.deadlines.workspace_symbols);
+        let (found, timed_out) = self.exact_symbols(name, deadline).await?;
         match found.as_slice() {
+            [] if timed_out => {
+                let error = format!("the time was up before all files were searched for `{name}`");
+                Err(ToolError::new(ErrorCode::Timeout, error)
+                    .with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
+            }
             [] => {
                 let error = format!("no symbol in this workspace is called `{name}`");
                 Err(ToolError::nothing(error).with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
             }
             [(FileRef::Inside(path), position)] => {
-                Ok(Target::Position { path: self.workspace.absolute(path), position: *position })
+                let path = self.workspace.absolute(path);
+                let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name).to_owned();
+                // Some servers tell where the whole definition begins, and not its name.
+                Ok(Target::NameOnLine { path, line0: position.line, name: last })
             }
             several => {
                 let places: Vec<String> = several

@@ -207,7 +207,8 @@ fn what_was_changed_since_is_never_overwritten() {
     let unknown: EditId = "e999".parse().unwrap();
     assert_eq!(
         bench.edits.undo(unknown, None).unwrap_err().to_string(),
-        "there is no edit e999 in the history of this workspace; list the history to see which there are"
+        "there is no edit e999 in the history of this workspace; `undo` with `list` (at a shell: `undo --list`) shows which \
+         there are"
     );
 }
 

@@ -2,11 +2,13 @@
 //! the answer says what it is; in any case the editor's log does.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::capabilities::INFO;
 use super::room::{Inquiry, Room};
+use crate::hints;
 use crate::lsp::model::{FileRef, Symbol};
 use crate::lsp::operations::Navigation;
 use crate::lsp::relay;
@@ -48,8 +50,10 @@ pub async fn answer(
 pub async fn workspace_symbols(room: &Room, inquiry: &Inquiry, params: &Value) -> Option<Value> {
     let mut pages = Pages { inquiry, texts: HashMap::new() };
     let query = params["query"].as_str().unwrap_or_default();
-    let found = fallback::workspace_symbols(&inquiry.context, query).await.ok()?;
+    let until = Instant::now() + hints::DEADLINE;
+    let found = fallback::workspace_symbols(&inquiry.context, query, until).await.ok()?;
     let symbols: Vec<Value> = found
+        .symbols
         .into_iter()
         .filter_map(|symbol| {
             let FileRef::Inside(path) = &symbol.location.file else { return None };

@@ -205,8 +205,10 @@ mod tests {
         let mut busy = status("pylsp", ServerState::Indexing);
         busy.detail = Some("pylsp is indexing: 3/4 (75 %), 12 s so far".into());
         busy.hint = Some("ask again".into());
-        let expected =
-            ["warning: pylsp is indexing: 3/4 (75 %), 12 s so far; results may be incomplete", " hint: ask again"];
+        let expected = [
+            "warning: pylsp is indexing: 3/4 (75 %), 12 s so far; results may be incomplete",
+            " hint: ask again",
+        ];
         assert_eq!(shown(&answer(Verdict::Partial, busy)), expected);
     }
 

@@ -1,0 +1,237 @@
+//! Symbols of the workspace by name: of the servers of its main languages, and of the text where they do not answer or do not
+//! list what the text defines.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::answer::{ServerState, ServerStatus, Verdict};
+use super::context::{Context, Subject};
+use super::error::ToolError;
+use super::fallback;
+use crate::lsp::model::{FileRef, WorkspaceSymbol};
+use crate::lsp::readiness::Busy;
+use crate::lsp::session::{AskError, Session};
+use crate::text::Position;
+
+/// How many languages of a workspace are asked for a bare name, those with the most files first.
+const MOST_LANGUAGES: usize = 4;
+/// The longest search of the text for a name.
+const LONGEST_SEARCH: Duration = Duration::from_secs(10);
+
+/// Symbols of the workspace, best first, and what became of each server asked.
+pub struct Found {
+    /// The symbols.
+    pub symbols: Vec<WorkspaceSymbol>,
+    /// One status per language.
+    pub statuses: Vec<ServerStatus>,
+    /// How far to rely on it.
+    pub verdict: Verdict,
+    /// The sessions that answered.
+    pub sessions: Vec<Arc<Session>>,
+    /// What else is to be known of them.
+    pub notes: Vec<String>,
+    /// The time was up before the whole text was searched.
+    pub timed_out: bool,
+}
+
+/// A symbol's file and where its name, or what is called so, begins.
+pub type SymbolPlace = (FileRef, Position);
+
+/// What one server says.
+enum Answered {
+    By(Arc<Session>, Vec<WorkspaceSymbol>, ServerStatus, Verdict),
+    Not(ServerStatus),
+}
+
+impl Context {
+    /// Asks the servers of the workspace's main languages for `query`; text search answers for those that cannot. Where no server
+    /// lists a symbol of that very name, the text is searched before that is believed.
+    pub async fn find_symbols(&self, query: &str, deadline: Instant) -> Result<Found, ToolError> {
+        self.manager.refresh().await;
+        let mut found = Found {
+            symbols: Vec::new(),
+            statuses: Vec::new(),
+            verdict: Verdict::Complete,
+            sessions: Vec::new(),
+            notes: Vec::new(),
+            timed_out: false,
+        };
+        let (mut answered, mut unanswered) = (BTreeSet::new(), BTreeSet::new());
+        let mut verdicts = Vec::new();
+        for language in self.present_languages().into_iter().take(MOST_LANGUAGES) {
+            let subject =
+                Subject { path: language.example.clone(), language: Some(language.language.clone()) };
+            let servers = self.servers_for(&subject, |features| features.navigation);
+            let Some((server, _)) = servers.first() else { continue };
+            match self.symbols_of(server, &subject, query, deadline).await {
+                Answered::By(session, symbols, status, verdict) => {
+                    found.sessions.push(session);
+                    found.symbols.extend(symbols);
+                    found.statuses.push(status);
+                    verdicts.push(verdict);
+                    answered.insert(language.language);
+                }
+                Answered::Not(status) => {
+                    found.statuses.push(status);
+                    verdicts.push(Verdict::Hints);
+                    unanswered.insert(language.language);
+                }
+            }
+        }
+        found.verdict = match verdicts.as_slice() {
+            [] => Verdict::Hints,
+            [first, rest @ ..] if rest.iter().all(|verdict| verdict == first) => *first,
+            _ => Verdict::Partial,
+        };
+        self.add_from_text(&mut found, query, &answered, &unanswered, deadline).await?;
+        rank(&mut found.symbols, query);
+        found.symbols.dedup_by(|a, b| {
+            a.location.file == b.location.file
+                && a.location.range.start.line == b.location.range.start.line
+                && a.name == b.name
+        });
+        Ok(found)
+    }
+
+    /// Adds what the text defines, in files of languages that no server answered for; and in those of others the name itself, if
+    /// no server lists it.
+    async fn add_from_text(
+        &self,
+        found: &mut Found,
+        query: &str,
+        answered: &BTreeSet<String>,
+        unanswered: &BTreeSet<String>,
+        deadline: Instant,
+    ) -> Result<(), ToolError> {
+        let is_listed = found.symbols.iter().any(|symbol| bare(symbol) == query);
+        let doubtful = !is_listed && !answered.is_empty();
+        if unanswered.is_empty() && !doubtful {
+            return Ok(());
+        }
+        let until = deadline.min(Instant::now() + LONGEST_SEARCH);
+        let text = fallback::workspace_symbols(self, query, until.into_std()).await?;
+        found.timed_out = text.timed_out;
+        let mut unlisted = false;
+        for symbol in text.symbols {
+            let FileRef::Inside(path) = &symbol.location.file else { continue };
+            let Some(language) = self.subject(path.clone())?.language else { continue };
+            if doubtful && answered.contains(&language) && symbol.name == query {
+                unlisted = true;
+            } else if !unanswered.contains(&language) {
+                continue;
+            }
+            found.symbols.push(symbol);
+        }
+        if unlisted {
+            let servers: Vec<&str> = found.sessions.iter().map(|session| session.server()).collect();
+            let servers = servers.join(" and ");
+            found.notes.push(format!("{servers} did not list `{query}`, which the text defines"));
+            found.verdict = if found.verdict == Verdict::Hints { Verdict::Hints } else { Verdict::Partial };
+        }
+        if text.timed_out {
+            found.notes.push("the time was up before all files were searched for the name".to_owned());
+            found.verdict = if found.verdict == Verdict::Complete { Verdict::Partial } else { found.verdict };
+        }
+        Ok(())
+    }
+
+    async fn symbols_of(&self, server: &str, subject: &Subject, query: &str, deadline: Instant) -> Answered {
+        let started = Instant::now();
+        let mut met_crash = false;
+        loop {
+            let session = match self.session(server, subject, deadline).await {
+                Ok(session) => session,
+                Err(status) => return Answered::Not(status),
+            };
+            if !session.offers_anywhere("workspace/symbol") {
+                let mut status = self.status(server, subject, ServerState::Unsupported, started);
+                status.detail = Some(self.cannot(server, subject, "workspace/symbol"));
+                return Answered::Not(status);
+            }
+            match self.symbols_of_session(&session, subject, query, deadline).await {
+                Ok((symbols, working)) => {
+                    let state = if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
+                    let lack = session.lack();
+                    let whole = working.is_none() && lack.is_none();
+                    let verdict = if whole { Verdict::Complete } else { Verdict::Partial };
+                    let mut status = self.status(server, subject, state, started);
+                    status.detail = lack;
+                    if let Some(busy) = &working {
+                        self.note_busy(&mut status, busy, false);
+                    }
+                    return Answered::By(session, symbols, status, verdict);
+                }
+                // A crash is often one question's fault and not the next one's.
+                Err(error) if error.is_closed() && !met_crash => met_crash = true,
+                Err(error) => return Answered::Not(self.failed(&session, subject, &error, started).await),
+            }
+        }
+    }
+
+    async fn symbols_of_session(
+        &self,
+        session: &Session,
+        subject: &Subject,
+        query: &str,
+        deadline: Instant,
+    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>), AskError> {
+        let viewing = session.enter(&self.view, deadline).await;
+        // Many servers only know the workspace once one of its files is open.
+        if let Err(error) = session.sync(&subject.path).await.map(drop) {
+            tracing::debug!("no example file: {error}");
+        }
+        let _viewing = viewing?;
+        session.workspace_symbols(query, deadline).await
+    }
+
+    /// Where the symbols called exactly `name` (`Class.method` within `Class`) are, and whether the time was up before all files were
+    /// searched.
+    pub async fn exact_symbols(
+        &self,
+        name: &str,
+        deadline: Instant,
+    ) -> Result<(Vec<SymbolPlace>, bool), ToolError> {
+        let parts: Vec<&str> = name.split(['.', '#']).flat_map(|part| part.split("::")).collect();
+        let Some((last, containers)) = parts.split_last() else { return Ok((Vec::new(), false)) };
+        let found = self.find_symbols(last, deadline).await?;
+        let container = containers.last();
+        let fits = |symbol: &&WorkspaceSymbol| {
+            let within = symbol.container.as_deref().unwrap_or_default();
+            let full = symbol.name.split('(').next().unwrap_or_default();
+            bare(symbol) == *last
+                && container.is_none_or(|wanted| within.contains(wanted) || full.contains(wanted))
+        };
+        let inside = |symbol: &&WorkspaceSymbol| matches!(symbol.location.file, FileRef::Inside(_));
+        let places = found.symbols.iter().filter(fits).filter(inside);
+        let mut places: Vec<_> =
+            places.map(|one| (one.location.file.clone(), one.location.range.start)).collect();
+        places.dedup();
+        Ok((places, found.timed_out))
+    }
+}
+
+/// The name alone, without parameters and what it is a part of.
+fn bare(symbol: &WorkspaceSymbol) -> &str {
+    let name = symbol.name.split('(').next().unwrap_or_default();
+    name.rsplit(['.', ':']).next().unwrap_or_default()
+}
+
+/// Own code before libraries; exact names, then exact but for case, then starts, then the rest; shorter names first.
+fn rank(symbols: &mut [WorkspaceSymbol], query: &str) {
+    let lower = query.to_lowercase();
+    symbols.sort_by_cached_key(|symbol| {
+        let outside = !matches!(symbol.location.file, FileRef::Inside(_));
+        let name = symbol.name.to_lowercase();
+        let grade = match () {
+            () if symbol.name == query => 0,
+            () if name == lower => 1,
+            () if name.starts_with(&lower) => 2,
+            () if name.contains(&lower) => 3,
+            () => 4,
+        };
+        (outside, grade, symbol.name.len(), symbol.location.file.clone(), symbol.location.range)
+    });
+}

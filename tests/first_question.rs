@@ -1,0 +1,91 @@
+//! The first question after a cold start is answered as a later one is, or its verdict says that it is not.
+
+mod support;
+
+use std::time::Duration;
+
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
+use lsp_tools::tools::error::ToolError;
+use lsp_tools::tools::target::Target;
+
+use support::{Project, real_servers};
+
+/// A server, a fixture of its language, and a function there that other files use.
+const SUBJECTS: [(&str, &str, &str, &str); 6] = [
+    ("pylsp", "python", "greet/messages.py", "compose"),
+    ("pyright", "python", "greet/messages.py", "compose"),
+    ("basedpyright", "python", "greet/messages.py", "compose"),
+    ("typescript-language-server", "typescript", "src/money.ts", "add"),
+    ("clangd", "c", "include/queue.h", "queue_push"),
+    ("bash-language-server", "shell", "lib/log.sh", "log_line"),
+];
+
+/// Machines that run many tests at once are slow; what is not right is not right at any speed.
+const PATIENT: Option<Duration> = Some(Duration::from_secs(90));
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Question {
+    /// Where the function of the file is used.
+    References,
+    /// Where the function is defined, by its name alone.
+    DefinitionByName,
+}
+
+async fn ask(
+    runtime: &Runtime,
+    question: Question,
+    path: &str,
+    name: &str,
+) -> Result<Answer<LocationsOutput>, ToolError> {
+    let target = Target::NameInFile { path: path.into(), name: name.to_owned() };
+    match question {
+        Question::References => runtime.references(target, 100).await,
+        Question::DefinitionByName => runtime.definition(Target::Name(name.to_owned())).await,
+    }
+}
+
+/// The places of an answer, or its error.
+fn places(answer: &Result<Answer<LocationsOutput>, ToolError>) -> Result<Vec<(String, u32, u32)>, String> {
+    let answer = answer.as_ref().map_err(|error| error.error.clone())?;
+    let place = |place: &lsp_tools::tools::answer::Place| {
+        (place.path.clone(), place.range.start.line, place.range.start.character)
+    };
+    Ok(answer.output.locations.iter().map(place).collect())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_question_is_answered_as_a_later_one_or_says_that_it_is_not() {
+    let mut cautious = Vec::new();
+    for (server, fixture, path, name) in SUBJECTS {
+        let prefix = real_servers(&[server]);
+        for question in [Question::References, Question::DefinitionByName] {
+            let project = Project::of_fixture(fixture);
+            let options = RuntimeOptions {
+                workspace: Some(project.root()),
+                cwd: project.root(),
+                timeout: PATIENT,
+                ..RuntimeOptions::default()
+            };
+            let runtime = Runtime::open_with(options, project.folders(Some(&prefix))).expect("a runtime");
+            let first = ask(&runtime, question, path, name).await;
+            runtime.check(vec![path.into()], None, 100).await.expect("a check");
+            let later = ask(&runtime, question, path, name).await;
+            runtime.shutdown().await;
+            let what = format!("{server} {question:?}");
+            let warm = later.as_ref().unwrap_or_else(|error| panic!("{what}: {error:?}"));
+            assert!(!warm.output.locations.is_empty(), "{what}: {warm:?}");
+            match first.as_ref().map(|answer| answer.verdict) {
+                Ok(Verdict::Complete) => assert_eq!(places(&first), places(&later), "{what}"),
+                Ok(_) => cautious.push(what),
+                Err(error) => panic!("{what}: {error:?}"),
+            }
+        }
+    }
+    // Caution is right where a server gives no sign, and no answer to hide behind.
+    let signs = ["pyright ", "basedpyright ", "typescript-language-server ", "clangd "];
+    let wrong: Vec<&String> =
+        cautious.iter().filter(|what| signs.iter().any(|sign| what.starts_with(sign))).collect();
+    assert!(wrong.is_empty(), "their first answers could have been complete: {wrong:?}");
+}
