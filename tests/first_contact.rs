@@ -401,3 +401,39 @@ fn a_folder_is_formatted_file_by_file() {
     fs::create_dir(project.path("empty")).unwrap();
     assert_eq!(run(&["format", "empty"]).0, Some(1));
 }
+
+/// A project's own environment holds programs of the project. One that the user has activated is the user's word.
+#[test]
+fn an_environment_that_is_not_used_is_said_and_one_that_is_activated_is_used() {
+    let project = Project::new([
+        ("a.py", "import acmelib\n\nprint(acmelib.answer())\n"),
+        ("pyproject.toml", "[project]\nname = \"a\"\n"),
+    ]);
+    let mut made = Command::new("python3");
+    made.args(["-m", "venv", "--without-pip", ".venv"]).current_dir(project.root());
+    assert!(made.status().expect("python3").success());
+    let libraries = fs::read_dir(project.path(".venv/lib")).unwrap().next().unwrap().unwrap().path();
+    fs::write(libraries.join("site-packages/acmelib.py"), "def answer() -> int:\n    return 42\n").unwrap();
+    let prefix = real_servers(&["pyright"]);
+    let command = |active: bool| {
+        let mut command = project.command(Some(&prefix));
+        match active {
+            true => command.env("VIRTUAL_ENV", project.path(".venv")),
+            false => command.env_remove("VIRTUAL_ENV"),
+        };
+        command
+    };
+    let checked = |active: bool| {
+        let answer = json(command(active), &["check", "a.py"]);
+        let unresolved = answer.to_string().contains("could not be resolved");
+        (unresolved, answer["verdict"].as_str().unwrap().to_owned(), answer.to_string())
+    };
+    let (unresolved, verdict, text) = checked(false);
+    assert!(unresolved && verdict == "partial", "{text}");
+    assert!(text.contains("`.venv` is not used") && text.contains("lsp-tools trust"), "{text}");
+    let (unresolved, verdict, text) = checked(true);
+    assert!(!unresolved && verdict == "complete", "{text}");
+    assert!(command(false).args(["trust", "--yes"]).output().expect("lsp-tools").status.success());
+    let (unresolved, verdict, text) = checked(false);
+    assert!(!unresolved && verdict == "complete", "{text}");
+}

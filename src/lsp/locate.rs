@@ -262,28 +262,32 @@ pub struct PythonEnvironment {
     pub interpreter: PathBuf,
 }
 
-/// The virtual environment for `root`: one inside the workspace from the root upwards, where its interpreter may be run
-/// (servers do); else the one that is active in the user's shell.
+impl PythonEnvironment {
+    /// The environment in `folder`, if there is one.
+    pub fn at(folder: PathBuf) -> Option<Self> {
+        let interpreter = folder.join("bin/python");
+        let is_real = folder.join("pyvenv.cfg").is_file() || folder.join("conda-meta").is_dir();
+        (is_real && is_program(&interpreter)).then_some(Self { folder, interpreter })
+    }
+}
+
+/// The virtual environment for `root`: the one that is `active` in the user's shell, which is the user's word wherever it lies; else
+/// one inside the workspace from the root upwards, where its interpreter may be run (servers do).
 pub fn python_environment(
     workspace: &Workspace,
     root: &WorkspacePath,
     may_run: &dyn Fn(&Path) -> bool,
     active: Option<PathBuf>,
 ) -> Option<PythonEnvironment> {
-    let mut candidates = Vec::new();
-    let mut folder = Some(root.clone());
-    while let Some(current) = folder {
-        let absolute = workspace.absolute(&current);
-        candidates.extend([".venv", "venv", "env"].map(|name| absolute.join(name)));
-        folder = current.parent();
-    }
-    candidates.extend(active);
-    candidates.into_iter().find_map(|folder| {
-        let interpreter = folder.join("bin/python");
-        let real = folder.join("pyvenv.cfg").is_file() || folder.join("conda-meta").is_dir();
-        let allowed = || workspace.inside(&interpreter).is_none() || may_run(&interpreter);
-        (real && is_program(&interpreter) && allowed()).then_some(PythonEnvironment { folder, interpreter })
-    })
+    let folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+    let of_project = folders.flat_map(|folder| {
+        let absolute = workspace.absolute(&folder);
+        [".venv", "venv", "env"].map(|name| absolute.join(name))
+    });
+    let of_project = of_project.filter_map(PythonEnvironment::at);
+    active
+        .and_then(PythonEnvironment::at)
+        .or_else(|| of_project.into_iter().find(|found| may_run(&found.interpreter)))
 }
 
 #[cfg(test)]

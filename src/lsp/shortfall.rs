@@ -13,6 +13,13 @@ pub struct Shortfall {
     pub diagnostics: Option<String>,
 }
 
+impl Shortfall {
+    /// The same, where there is no other reason, for what all answers lack.
+    pub(super) fn or(self, reason: Option<String>) -> Self {
+        Self { answers: self.answers.or_else(|| reason.clone()), diagnostics: self.diagnostics.or(reason) }
+    }
+}
+
 impl Session {
     /// Assumes what it leaves undone because the project is not trusted, until that was looked at in the turn that is returned.
     pub(super) fn assume(&self, shortfall: Shortfall) -> u64 {

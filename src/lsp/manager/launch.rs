@@ -83,7 +83,8 @@ pub async fn launch(
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
     let (started, shortfall) = tokio::join!(start, look);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
-    session.found_lacking(0, shortfall);
+    let unused = unused_environment(setup, &spec, root, environment.as_ref());
+    session.found_lacking(0, shortfall.or(unused));
     session.spawn.get_or_init(|| alike);
     tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)
@@ -130,20 +131,42 @@ fn tell(setup: &ManagerSetup, event: ProgressEvent) {
 }
 
 fn python(setup: &ManagerSetup, spec: &Server, root: &WorkspacePath) -> Option<PythonEnvironment> {
-    let active =
-        || std::env::var_os("VIRTUAL_ENV").or_else(|| std::env::var_os("CONDA_PREFIX")).map(PathBuf::from);
-    let wanted = spec.python_environment || spec.python_path_setting.is_some();
-    wanted
-        .then(|| {
-            locate::python_environment(&setup.workspace, root, &|program| may_run(setup, program), active())
-        })
-        .flatten()
+    let may_run = |program: &Path| may_run(setup, program);
+    let conda = || PythonEnvironment::at(std::env::var_os("CONDA_PREFIX")?.into());
+    wants_python(spec)
+        .then(|| locate::python_environment(&setup.workspace, root, &may_run, active()).or_else(conda))?
+}
+
+fn wants_python(spec: &Server) -> bool {
+    spec.python_environment || spec.python_path_setting.is_some()
+}
+
+/// The virtual environment that the user has activated.
+fn active() -> Option<PathBuf> {
+    std::env::var_os("VIRTUAL_ENV").map(PathBuf::from)
+}
+
+/// That an environment of the project would have been used, were the project trusted, in a sentence.
+fn unused_environment(
+    setup: &ManagerSetup,
+    spec: &Server,
+    root: &WorkspacePath,
+    used: Option<&PythonEnvironment>,
+) -> Option<String> {
+    let best = wants_python(spec)
+        .then(|| locate::python_environment(&setup.workspace, root, &|_| true, active()))??;
+    if used.is_some_and(|used| used.folder == best.folder) {
+        return None;
+    }
+    let name = best.folder.file_name().unwrap_or_default().to_string_lossy();
+    Some(format!(
+        "the virtual environment `{name}` is not used, because this project is not trusted; to use it, run: lsp-tools trust"
+    ))
 }
 
 /// What makes two roots need servers of their own: their Python environments.
 pub fn environment_key(setup: &ManagerSetup, root: &WorkspacePath) -> Option<PathBuf> {
-    let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
-    locate::python_environment(&setup.workspace, root, &|program| may_run(setup, program), active)
+    locate::python_environment(&setup.workspace, root, &|program| may_run(setup, program), active())
         .map(|found| found.folder)
 }
 
