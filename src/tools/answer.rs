@@ -60,7 +60,7 @@ pub struct ServerStatus {
     /// How to get a better answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The same with our own installer: pinned, and nothing of the system is touched.
+    /// The same by our own installer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installer: Option<String>,
     /// How long this answer waited for it, in milliseconds.

@@ -68,7 +68,7 @@ pub struct ServerRow {
     /// The command that installs it, where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
-    /// The same with our own installer: pinned, and nothing of the system is touched.
+    /// The same by our own installer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installer: Option<String>,
 }
