@@ -37,11 +37,9 @@ impl Validator {
         compiler.use_loader(Box::new(SchemeUrlLoader::new()));
         compiler.set_default_draft(Draft::V2020_12);
         let mut schemas = Schemas::new();
-        let compiled = compiler
-            .add_resource(NAME, schema.clone())
-            .and_then(|()| compiler.compile(NAME, &mut schemas))
-            .map_err(|error| format!("{error:#}"));
-        compiled.map(|index| Self { schemas, index })
+        compiler.add_resource(NAME, schema.clone()).map_err(|error| format!("{error:#}"))?;
+        let index = compiler.compile(NAME, &mut schemas).map_err(|error| format!("{error:#}"))?;
+        Ok(Self { schemas, index })
     }
 }
 
