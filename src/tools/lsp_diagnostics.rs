@@ -69,7 +69,7 @@ impl Tool for LspDiagnostics {
         Card::reading(
             "lsp_diagnostics",
             "Diagnostics",
-            "Errors and warnings of language servers about the files as they are now. `verdict` `no_data` or \
+            "What language servers find wrong in the files as they are now. `verdict` `no_data` or \
              `partial` does not mean clean.",
         )
     }

@@ -42,7 +42,7 @@ impl Tool for LspSymbols {
         Card::reading(
             "lsp_symbols",
             "Symbols",
-            "Outline of a file (`path`), or symbols of the workspace by name (`query`). Cheaper than reading a file.",
+            "Outline of a file (`path`), or workspace symbols by name (`query`). Cheaper than reading a file.",
         )
     }
 
