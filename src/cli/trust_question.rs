@@ -73,7 +73,7 @@ async fn ask(
     let Some(question) = question(&shown) else { return Ok(false) };
     let answer = match tokio::task::spawn_blocking(move || put(&question)).await {
         Ok(Ok(line)) => understood(&line),
-        // Whoever pressed Ctrl-D, or is gone, has not said no.
+        // Ctrl-D, or a terminal that is gone, is no "no".
         Ok(Err(error)) => {
             tracing::debug!("nobody answered: {error}");
             return Ok(false);

@@ -91,7 +91,7 @@ pub struct Server {
     pub features: Features,
     /// Of the questions that many servers do not know, those that it answers, in the words of [`Question`].
     #[serde(default)]
-    pub answers: Vec<Question>,
+    pub answers: Vec<ServerQuestion>,
     /// What people should know who have only this server, and what to install beside or instead.
     pub for_more: Option<ForMore>,
     /// How it can be installed.
@@ -171,7 +171,7 @@ impl Default for Features {
 /// A question that many servers do not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Question {
+pub enum ServerQuestion {
     /// Who calls it, what it calls.
     Calls,
     /// What it derives from, what derives from it.
@@ -372,7 +372,7 @@ pub struct Untrusted {
     /// Files with which it is not started even so, since they have it run code of the project all the same.
     pub refused_with: Vec<FileSign>,
     /// Where what it finds may fall short of what it would find in a trusted project.
-    pub shortfall: Option<Shortfall>,
+    pub shortfall: Option<ShortfallRule>,
 }
 
 /// A program that stands on PATH under the names of others and runs the one behind it, where that is installed.
@@ -403,7 +403,7 @@ pub struct FileSign {
 /// What an untrusted start costs, and in which projects.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Shortfall {
+pub struct ShortfallRule {
     /// What was left undone, as a sentence without its full stop.
     pub reason: String,
     /// What its diagnostics lack in every project, as such a sentence; absent where they lack nothing more.

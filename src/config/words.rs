@@ -64,7 +64,7 @@ pub(super) const SERVER: &[Field] = &[
 pub(super) const FEATURES: &[Field] =
     &[plain("navigation", Flag), plain("diagnostics", Flag), plain("format", Flag), plain("actions", Flag)];
 
-/// The words of [`super::spec::Question`].
+/// The words of [`super::spec::ServerQuestion`].
 pub(super) const QUESTIONS: &[&str] = &["calls", "types", "implementation", "declaration", "type-definition"];
 
 pub(super) const FOR_MORE: &[Field] = &[plain("finds", Text), plain("servers", Texts)];
@@ -213,7 +213,7 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::Untrusted>(), keys(UNTRUSTED));
         assert_eq!(sorted::<spec::Proxy>(), keys(PROXY));
         assert_eq!(sorted::<spec::FileSign>(), keys(FILE_SIGN));
-        assert_eq!(sorted::<spec::Shortfall>(), keys(SHORTFALL));
+        assert_eq!(sorted::<spec::ShortfallRule>(), keys(SHORTFALL));
         assert_eq!(sorted::<spec::DiagnosticsRule>(), keys(DIAGNOSTICS));
         assert_eq!(sorted::<spec::IdleSign>(), keys(IDLE));
         assert_eq!(sorted::<spec::ReadinessRule>(), keys(READINESS));

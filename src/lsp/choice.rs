@@ -11,14 +11,14 @@ use crate::workspace::WorkspacePath;
 
 /// What is installed for a workspace, and what it configures.
 #[derive(Debug)]
-pub struct Choice<'a> {
+pub struct ServerChoice<'a> {
     catalogue: &'a Catalogue,
     places: Places<'a>,
     /// The servers among the alternatives that are there and may start.
     installed: BTreeSet<&'a str>,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> ServerChoice<'a> {
     /// Looks at what is there of the servers of `catalogue` for the workspace of `places`; `trusted` tells whether servers may
     /// start that run code of the project.
     pub fn new(catalogue: &'a Catalogue, places: Places<'a>, trusted: bool) -> Self {

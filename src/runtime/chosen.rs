@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::reopen::{Stamp, stamp};
 use crate::config::{Config, Folders, Trust};
-use crate::lsp::choice::Choice;
+use crate::lsp::choice::ServerChoice;
 use crate::lsp::locate::Places;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -32,10 +32,10 @@ impl Chosen {
             may_run: &may_run,
             path: std::env::var_os("PATH"),
         };
-        let watched = Choice::watched(&config.catalogue, &places);
+        let watched = ServerChoice::watched(&config.catalogue, &places);
         // Before the look: what changes meanwhile is looked at once more.
         let stamps = watched.iter().map(stamp).collect();
-        Self { servers: Choice::new(&config.catalogue, places, trusted).made(), watched, stamps }
+        Self { servers: ServerChoice::new(&config.catalogue, places, trusted).made(), watched, stamps }
     }
 
     /// Makes the catalogue run these servers.

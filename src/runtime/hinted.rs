@@ -16,7 +16,7 @@ const KNOWN: Duration = Duration::from_secs(60);
 
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum About {
+pub enum AskedAbout {
     /// All that is there.
     Workspace,
     /// A name: of the languages that define names, it is most likely of the one with the most files.
@@ -42,15 +42,17 @@ impl Runtime {
     }
 
     /// As [`startup_hints_in`](Self::startup_hints_in), of the languages that a question is about.
-    pub fn startup_hints_about(&self, about: &About, speech: Speech) -> Vec<String> {
+    pub fn startup_hints_about(&self, about: &AskedAbout, speech: Speech) -> Vec<String> {
         let mut languages = Vec::new();
         match about {
-            About::Workspace => languages = self.languages(),
-            About::Name => {
+            AskedAbout::Workspace => languages = self.languages(),
+            AskedAbout::Name => {
                 let named = |language: &PresentLanguage| hints::has_grammar(&language.language);
                 languages.extend(self.languages().into_iter().find(named));
             }
-            About::Paths(paths) => paths.iter().for_each(|path| languages.extend(self.languages_of(path))),
+            AskedAbout::Paths(paths) => {
+                paths.iter().for_each(|path| languages.extend(self.languages_of(path)))
+            }
         }
         servers::startup_hints(&self.context, languages, speech)
     }

@@ -1,7 +1,7 @@
 //! Which servers speak for a language, which are installed and do not, what is lost by that, and the setting that changes it.
 
 use super::context::{Context, Subject};
-use crate::config::spec::{Language, Question};
+use crate::config::spec::{Language, ServerQuestion};
 use crate::lsp::manager::Unavailable;
 use crate::workspace::WorkspacePath;
 
@@ -28,13 +28,13 @@ fn task(method: &str) -> &'static str {
     }
 }
 
-fn question(method: &str) -> Option<Question> {
+fn question(method: &str) -> Option<ServerQuestion> {
     Some(match method {
-        "textDocument/declaration" => Question::Declaration,
-        "textDocument/typeDefinition" => Question::TypeDefinition,
-        "textDocument/implementation" => Question::Implementation,
-        "textDocument/prepareCallHierarchy" => Question::Calls,
-        "textDocument/prepareTypeHierarchy" => Question::Types,
+        "textDocument/declaration" => ServerQuestion::Declaration,
+        "textDocument/typeDefinition" => ServerQuestion::TypeDefinition,
+        "textDocument/implementation" => ServerQuestion::Implementation,
+        "textDocument/prepareCallHierarchy" => ServerQuestion::Calls,
+        "textDocument/prepareTypeHierarchy" => ServerQuestion::Types,
         _ => return None,
     })
 }

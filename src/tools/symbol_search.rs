@@ -22,7 +22,7 @@ const MOST_LANGUAGES: usize = 4;
 const LONGEST_SEARCH: Duration = Duration::from_secs(10);
 
 /// Symbols of the workspace, best first, and what became of each server asked.
-pub struct Found {
+pub struct NameMatches {
     /// The symbols.
     pub symbols: Vec<WorkspaceSymbol>,
     /// One status per language.
@@ -49,9 +49,9 @@ enum Answered {
 impl Context {
     /// Asks the servers of the workspace's main languages for `query`; text search answers for those that cannot. Where no server
     /// lists a symbol of that very name, the text is searched before that is believed.
-    pub async fn find_symbols(&self, query: &str, deadline: Instant) -> Result<Found, ToolError> {
+    pub async fn find_symbols(&self, query: &str, deadline: Instant) -> Result<NameMatches, ToolError> {
         self.manager.refresh().await;
-        let mut found = Found {
+        let mut found = NameMatches {
             symbols: Vec::new(),
             statuses: Vec::new(),
             verdict: Verdict::Complete,
@@ -100,7 +100,7 @@ impl Context {
     /// no server lists it.
     async fn add_from_text(
         &self,
-        found: &mut Found,
+        found: &mut NameMatches,
         query: &str,
         answered: &BTreeSet<String>,
         unanswered: &BTreeSet<String>,

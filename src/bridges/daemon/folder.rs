@@ -202,7 +202,7 @@ impl Folder {
                 Ok(()) if self.is_named(&file, name)? => {
                     return Ok(Some(Held { file, name: name.to_owned() }));
                 }
-                // Whoever held it has removed it: the lock is on another file by now.
+                // Its holder has removed it: the lock is on another file by now.
                 Ok(()) => {}
                 Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
                 Err(errno) => return Err(errno.into()),

@@ -44,7 +44,7 @@ use super::paths::{HasPaths, Paths};
 use super::render::{hierarchy, json, verdict};
 pub use super::reply::Reply;
 use crate::runtime::Runtime;
-use crate::runtime::hinted::About;
+use crate::runtime::hinted::AskedAbout;
 use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::question::path_of;
@@ -111,7 +111,7 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
 }
 
 /// What a question about code is about: of that, what is missing is told at the start.
-pub fn about_code(command: &Command, cwd: &Path) -> Option<About> {
+pub fn about_code(command: &Command, cwd: &Path) -> Option<AskedAbout> {
     let address = match command {
         Command::Hover(at)
         | Command::Definition(at)
@@ -124,22 +124,22 @@ pub fn about_code(command: &Command, cwd: &Path) -> Option<About> {
         Command::Calls(calls) => &calls.at.address,
         Command::Types(types) => &types.at.address,
         Command::Completion(completion) => &completion.at.address,
-        Command::Check(check) if check.paths.is_empty() => return Some(About::Workspace),
-        Command::Check(check) => return Some(About::Paths(check.paths.clone())),
+        Command::Check(check) if check.paths.is_empty() => return Some(AskedAbout::Workspace),
+        Command::Check(check) => return Some(AskedAbout::Paths(check.paths.clone())),
         Command::Edits(Edits::Rename(rename)) => &rename.at.address,
         Command::Edits(Edits::Actions(actions)) => match called::span(&actions.address, cwd) {
-            Ok(span) if cwd.join(&span.path).is_file() => return Some(About::Paths(vec![span.path])),
+            Ok(span) if cwd.join(&span.path).is_file() => return Some(AskedAbout::Paths(vec![span.path])),
             _ => &actions.address,
         },
         Command::Edits(Edits::Format(format)) => {
             let spans = format.files.iter().filter_map(|file| called::span(file, cwd).ok());
-            return Some(About::Paths(spans.map(|span| span.path).collect()));
+            return Some(AskedAbout::Paths(spans.map(|span| span.path).collect()));
         }
         _ => return None,
     };
     Some(match target(address, cwd).ok()? {
-        Target::Name(_) => About::Name,
-        target => About::Paths(vec![path_of(&target).ok()?.to_owned()]),
+        Target::Name(_) => AskedAbout::Name,
+        target => AskedAbout::Paths(vec![path_of(&target).ok()?.to_owned()]),
     })
 }
 

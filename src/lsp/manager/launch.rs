@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ManagerSetup, Unavailable, untrusted};
 use crate::config::Expanded;
 use crate::config::spec::Server;
-use crate::lsp::choice::Choice;
+use crate::lsp::choice::ServerChoice;
 use crate::lsp::locate::{self, Located, Places, PythonEnvironment};
 use crate::lsp::process::Spawn;
 use crate::lsp::progress::ProgressEvent;
@@ -117,7 +117,7 @@ pub fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
         may_run: &|program| may_run(setup, program),
         path: std::env::var_os("PATH"),
     };
-    Choice::new(&setup.catalogue, places, setup.trusted).made()
+    ServerChoice::new(&setup.catalogue, places, setup.trusted).made()
 }
 
 /// Whether a program of the project may be run: its owner allowed exactly this one.

@@ -20,7 +20,7 @@ use crate::workspace::{Changes, WorkspacePath};
 
 /// How long it may take to find out how an untrusted start is to be, or whether it matters.
 const LOOK: Duration = Duration::from_secs(10);
-/// So much of what the program says about that is read, in bytes.
+/// The most that is read of what the program says about that, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
 /// `server` as it may be started at `root` without trust. Errors: why it may not, in one sentence.
@@ -91,7 +91,7 @@ pub async fn shortfall(setup: &ManagerSetup, server: &Server, spawn: &Spawn) -> 
     sentences(rule, matters)
 }
 
-fn sentences(rule: &spec::Shortfall, matters: bool) -> Shortfall {
+fn sentences(rule: &spec::ShortfallRule, matters: bool) -> Shortfall {
     let answers = matters.then(|| rule.reason.clone());
     Shortfall { diagnostics: rule.diagnostics.clone().or_else(|| answers.clone()), answers }
 }
@@ -121,7 +121,7 @@ impl Shared {
     }
 }
 
-fn decides(rule: &spec::Shortfall, changes: &Changes) -> bool {
+fn decides(rule: &spec::ShortfallRule, changes: &Changes) -> bool {
     let named = |path: &WorkspacePath| rule.depends_on.contains(&path.name_lossy().into_owned());
     changes.overflowed || changes.changes.iter().any(|(path, _)| named(path))
 }
@@ -133,7 +133,7 @@ async fn look_again(shared: Arc<Shared>, session: Arc<Session>, turn: u64) {
 }
 
 /// Whether the rule's program shows one of its signs; what cannot be told may be so.
-async fn says_so(setup: &ManagerSetup, rule: &spec::Shortfall, server: &Spawn) -> bool {
+async fn says_so(setup: &ManagerSetup, rule: &spec::ShortfallRule, server: &Spawn) -> bool {
     if rule.command.is_empty() {
         return false;
     }
