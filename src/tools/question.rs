@@ -317,11 +317,13 @@ impl Context {
             return (status, verdict);
         };
         self.note_busy(&mut status, busy, false);
-        let whole = question.of_file && busy.files_are_right && lack.is_none();
-        if whole {
+        let waits_for_nothing = question.of_file && busy.files_are_right;
+        if waits_for_nothing {
             // Nothing better would come of asking again.
             status.hint = None;
+            status.detail = lack.clone().or(status.detail);
         }
+        let whole = waits_for_nothing && lack.is_none();
         (status, if whole { Verdict::Complete } else { Verdict::Partial })
     }
 
