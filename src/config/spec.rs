@@ -89,7 +89,7 @@ pub struct Server {
     /// What it is asked for.
     #[serde(default)]
     pub features: Features,
-    /// Of the questions that many servers do not know, those that it answers, in the words of [`Question`].
+    /// Of the questions that many servers do not know, those that it answers, in the words of [`ServerQuestion`].
     #[serde(default)]
     pub answers: Vec<ServerQuestion>,
     /// What people should know who have only this server, and what to install beside or instead.
