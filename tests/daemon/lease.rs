@@ -84,7 +84,10 @@ fn a_second_host_reads_and_does_not_edit_until_the_first_is_gone() {
 
     // One that is stopped gives it back at once.
     assert_eq!(run(house, "beta", &["daemon", "stop"]).code, Some(0));
-    assert_eq!(write(house, "alpha", "def alpha5\n").code, Some(0));
+    let stopped = Instant::now();
+    while write(house, "alpha", "def alpha5\n").code != Some(0) {
+        assert!(stopped.elapsed() < Duration::from_secs(STALE - 1), "it is waited for as if it had died");
+    }
     assert_eq!(house.project.read("b.scr"), "def alpha5\n");
     for host in ["alpha", "beta"] {
         run(house, host, &["daemon", "stop"]);
