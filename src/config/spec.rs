@@ -172,7 +172,7 @@ impl Default for Features {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerQuestion {
-    /// Who calls it, what it calls.
+    /// The callers and the callees of a function.
     Calls,
     /// What it derives from, what derives from it.
     Types,

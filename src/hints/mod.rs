@@ -41,7 +41,7 @@ pub use grammar::has_grammar;
 pub use hover::hover;
 pub use parse::{LARGEST_PARSED, ParseError};
 pub use references::{References, references};
-pub use symbols::{FoundSymbols, definitions_named, symbols, symbols_in, workspace_symbols};
+pub use symbols::{FoundSymbols, symbols, symbols_in, workspace_symbols};
 pub use syntax::{Syntax, syntax_errors, syntax_errors_in};
 pub use word::{NoName, can_be_name};
 

@@ -109,16 +109,7 @@ pub struct FoundSymbols {
 ///
 /// # Errors
 /// [`HintError`] where the workspace cannot be searched.
-pub fn definitions_named(
-    workspace: &Workspace,
-    catalogue: &Catalogue,
-    name: &str,
-    deadline: Instant,
-) -> Result<FoundSymbols, HintError> {
-    named_in(&Project::new(workspace, catalogue, deadline), name.trim())
-}
-
-fn named_in(project: &Project<'_>, name: &str) -> Result<FoundSymbols, HintError> {
+pub(super) fn definitions_named(project: &Project<'_>, name: &str) -> Result<FoundSymbols, HintError> {
     if name.is_empty() {
         return Ok(FoundSymbols::default());
     }
@@ -145,7 +136,7 @@ pub fn workspace_symbols(
     let query = query.trim();
     let project = Project::new(workspace, catalogue, deadline);
     // The name itself first: where it is frequent as a part of others, they must not push it out.
-    let mut all = named_in(&project, query)?;
+    let mut all = definitions_named(&project, query)?;
     if !query.is_empty() && !all.timed_out && all.symbols.len() < limit {
         let mut others = containing(&project, query)?;
         all.truncated |= others.truncated;

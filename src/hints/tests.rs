@@ -360,7 +360,8 @@ fn the_name_itself_comes_before_all_that_contain_it() {
     files.push(("z/query.py", "class QuerySet:\n    pass\n"));
     files.push(("tests/test_query.py", "class QuerySet:\n    pass\n"));
     let fixture = fixture(&files);
-    let exact = definitions_named(&fixture.workspace, Catalogue::built_in(), "QuerySet", soon()).unwrap();
+    let project = super::project::Project::new(&fixture.workspace, Catalogue::built_in(), soon());
+    let exact = super::symbols::definitions_named(&project, "QuerySet").unwrap();
     let places: Vec<String> = exact.symbols.iter().map(|one| format!("{:?}", one.location.file)).collect();
     assert_eq!(places.len(), 2, "{places:?}");
     assert!(places[0].contains("z/query.py") && !exact.truncated && !exact.timed_out, "{places:?}");

@@ -199,7 +199,7 @@ impl Readiness {
     /// Takes any other notification: it may be the rule's sign.
     pub fn notification(&mut self, rule: &ReadinessRule, method: &str, params: &Value) {
         let Some(sign) = &rule.notification else { return };
-        if sign.method != method {
+        if self.signalled || sign.method != method {
             return;
         }
         let said = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
