@@ -123,6 +123,9 @@ pub struct Server {
     /// When its answers across files are whole.
     #[serde(default)]
     pub readiness: ReadinessRule,
+    /// What it takes for it to see other files as they are on disk.
+    #[serde(default)]
+    pub reload: ReloadRule,
     /// What must be there beside the server for it to be of full use.
     #[serde(default)]
     pub hollow: Vec<Hollow>,
@@ -499,6 +502,34 @@ pub struct IdleSign {
     /// The start of what it says at least once while it works on a new text: until then "done" is about an older one.
     #[serde(default)]
     pub work: Option<String>,
+}
+
+/// What it takes for a server to see other files as they are on disk, once they came, went or changed while it had them not open.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ReloadRule {
+    /// Names of the files that matter; without any, all files that concern it do.
+    pub files: Vec<String>,
+    /// A request that makes it look at the disk. It is put before the next question.
+    pub method: Option<String>,
+    /// The params of that request.
+    pub params: toml::Table,
+    /// A document is sent to it again, with the same text, before it is asked about it.
+    pub touch: bool,
+    /// Milliseconds in which its answers may still be about the files as they were. Less where the notification of `readiness` comes.
+    pub settle_ms: Option<u64>,
+}
+
+impl ReloadRule {
+    /// Whether a change of a file of this name matters.
+    pub fn is_about(&self, name: &str) -> bool {
+        self.files.is_empty() || self.files.iter().any(|file| file == name)
+    }
+
+    /// How long its answers may be about the files as they were.
+    pub fn settle(&self) -> Option<Duration> {
+        self.settle_ms.map(Duration::from_millis)
+    }
 }
 
 /// When answers across files are whole.

@@ -50,6 +50,7 @@ pub(super) const SERVER: &[Field] = &[
     plain("sync", Choice(&["announced", "full-if-astral", "full"])),
     plain("diagnostics", Record(DIAGNOSTICS)),
     plain("readiness", Record(READINESS)),
+    launch("reload", Record(RELOAD)),
     launch("hollow", Records(HOLLOW)),
     plain("faults", Texts),
     plain("start-timeout", Number(1, 3_600)),
@@ -158,6 +159,14 @@ pub(super) const READINESS: &[Field] = &[
     plain("notification", Record(READY)),
 ];
 
+pub(super) const RELOAD: &[Field] = &[
+    plain("files", Texts),
+    plain("method", Text),
+    plain("params", Free),
+    plain("touch", Flag),
+    plain("settle-ms", Number(1, 60_000)),
+];
+
 pub(super) const READY: &[Field] = &[plain("method", Text), plain("field", Text), plain("matches", Text)];
 
 pub(super) const HOLLOW: &[Field] = &[
@@ -217,6 +226,7 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::DiagnosticsRule>(), keys(DIAGNOSTICS));
         assert_eq!(sorted::<spec::IdleSign>(), keys(IDLE));
         assert_eq!(sorted::<spec::ReadinessRule>(), keys(READINESS));
+        assert_eq!(sorted::<spec::ReloadRule>(), keys(RELOAD));
         assert_eq!(sorted::<spec::ReadySign>(), keys(READY));
         assert_eq!(sorted::<spec::Hollow>(), keys(HOLLOW));
     }

@@ -114,7 +114,7 @@ impl Session {
     ) -> Result<Asked<T>, AskError> {
         let _in_use = self.use_now();
         // The first document makes servers load the project, so it is opened before readiness is looked at.
-        let opened = self.sync(path).await?;
+        let opened = self.in_step(path, deadline).await?;
         if self.busy().is_none() {
             return self.put(path, method, scope, deadline, &params, Moment::At(opened)).await;
         }
@@ -134,7 +134,7 @@ impl Session {
         params: &(impl Fn(&Snapshot, Encoding) -> Value + Sync),
     ) -> Result<Asked<Value>, AskError> {
         let _in_use = self.use_now();
-        let opened = self.sync(path).await?;
+        let opened = self.in_step(path, deadline).await?;
         if self.busy().is_none() {
             return self.put(path, method, scope, deadline, params, Moment::At(opened)).await;
         }
@@ -198,7 +198,7 @@ impl Session {
         loop {
             let working = self.busy();
             let asked = async {
-                let (synced, snapshot) = self.sync(path).await?;
+                let (synced, snapshot) = self.in_step(path, deadline).await?;
                 let pending =
                     self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
                 drop(synced);
@@ -237,7 +237,7 @@ impl Session {
             let started = Instant::now();
             let (synced, snapshot) = match opened.take() {
                 Some(opened) => opened,
-                None => self.sync(path).await?,
+                None => self.in_step(path, deadline).await?,
             };
             let pending = self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
             drop(synced);
@@ -272,6 +272,7 @@ impl Session {
         deadline: Instant,
     ) -> Result<(T, Option<Busy>), AskError> {
         let _in_use = self.use_now();
+        self.take_in(deadline).await;
         let working = self.wait_ready(Scope::Project, before(deadline)).await;
         self.put_to_workspace(method, params, deadline, working).await
     }
@@ -284,6 +285,7 @@ impl Session {
         deadline: Instant,
     ) -> Result<(Value, Option<Busy>), AskError> {
         let _in_use = self.use_now();
+        self.take_in(deadline).await;
         let (until, from) = times(deadline);
         let early = async {
             tokio::time::sleep_until(from).await;

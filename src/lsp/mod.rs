@@ -33,6 +33,7 @@ pub mod process;
 pub mod progress;
 pub mod readiness;
 pub mod relay;
+mod reload;
 pub mod session;
 mod shortfall;
 mod state;

@@ -26,6 +26,8 @@ pub struct Readiness {
     signalled: bool,
     /// When the first document was opened: only then do servers begin to load a project.
     first_open: Option<Instant>,
+    /// Until then its answers may be about files as they were.
+    settling: Option<Instant>,
     /// The health message of `experimental/serverStatus`, when it is not "ok".
     pub health: Option<String>,
     /// That health is "error": it could not read the project.
@@ -42,6 +44,7 @@ impl Default for Readiness {
             quiescent: None,
             signalled: false,
             first_open: None,
+            settling: None,
             health: None,
             broken: false,
         }
@@ -148,6 +151,14 @@ impl Readiness {
         self.first_open.get_or_insert_with(Instant::now);
     }
 
+    /// Until `until` its answers may be about files as they were.
+    pub fn settle(&mut self, until: Instant) {
+        if self.settling.is_none_or(|settling| settling < Instant::now()) {
+            self.since = Instant::now();
+        }
+        self.settling = Some(until);
+    }
+
     /// Whether the server may still answer "nothing" because it has not looked yet.
     pub fn may_not_have_looked(&self, rule: &ReadinessRule) -> bool {
         self.first_open.is_some_and(|opened| opened.elapsed() < Duration::from_millis(rule.distrust_empty_ms))
@@ -199,11 +210,15 @@ impl Readiness {
     /// Takes any other notification: it may be the rule's sign.
     pub fn notification(&mut self, rule: &ReadinessRule, method: &str, params: &Value) {
         let Some(sign) = &rule.notification else { return };
-        if self.signalled || sign.method != method {
+        let is_awaited = !self.signalled || self.settling.is_some();
+        if !is_awaited || sign.method != method {
             return;
         }
         let said = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
-        self.signalled |= sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(said));
+        if sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(said)) {
+            self.signalled = true;
+            self.settling = None;
+        }
     }
 
     /// How ready the server is by now.
@@ -230,6 +245,9 @@ impl Readiness {
                 return not_yet(rule, "loading the project".into());
             }
         }
+        if self.settling.is_some_and(|until| Instant::now() < until) {
+            return Ready::No("taking in changed files".into());
+        }
         let other = self.active.values().find(|work| !names(&rule.not_indexing, &work.title));
         other.map_or(Ready::Yes, |work| Ready::Working(work.clone()))
     }
@@ -242,6 +260,9 @@ impl Readiness {
 
     /// When the state may change without any word of the server: the end of the grace period.
     pub fn next_change(&self, rule: &ReadinessRule) -> Option<Instant> {
+        if let Some(settling) = self.settling.filter(|until| Instant::now() < *until) {
+            return Some(settling);
+        }
         let waits_for_progress = !rule.progress.is_empty() && !self.named_begun;
         let waits_for_sign = rule.notification.is_some() && !self.signalled && rule.grace_ms.is_some();
         (waits_for_progress || waits_for_sign).then_some(self.first_open? + rule.grace())

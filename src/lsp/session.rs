@@ -14,6 +14,7 @@ use super::documents::Documents;
 use super::process::{Exit, ServerProcess, Spawn};
 use super::readiness::Busy;
 use super::relay::Strangers;
+use super::reload::Reload;
 use super::shortfall::Shortfall;
 use super::state::{Ears, State, folder_value};
 use super::uri;
@@ -89,6 +90,8 @@ pub struct Session {
     pub(super) unsaved: Mutex<View>,
     /// Documents outside the workspace that editors have asked about; whoever asks holds it.
     pub(super) outside: tokio::sync::Mutex<Strangers>,
+    /// Changes of other files that it has not looked at yet.
+    pub(super) reload: Reload,
     /// How often callers with texts of their own have taken it from each other.
     pub(super) rivalry: Mutex<Rivalry>,
     /// Counted up each time that it is to be looked at anew.
@@ -175,6 +178,7 @@ impl Session {
             view: tokio::sync::RwLock::default(),
             unsaved: Mutex::default(),
             outside: tokio::sync::Mutex::default(),
+            reload: Reload::default(),
             rivalry: Mutex::default(),
             shortfall: Mutex::default(),
             spawn: OnceLock::new(),
@@ -269,6 +273,7 @@ impl Session {
     /// Compares every open document with the disk, after changes that nobody could list.
     pub async fn rescan(&self) {
         self.state.advance_epoch();
+        self.reload_soon();
         for path in self.documents.paths() {
             if let Err(error) = self.sync(&path).await.map(drop) {
                 tracing::debug!(path = %path.display(), "closed: {error}");
@@ -355,6 +360,7 @@ impl Session {
         if changes.iter().any(|(path, _)| self.concerns(path)) {
             self.state.advance_epoch();
         }
+        self.note_changes(changes);
         let open: Vec<&WorkspacePath> =
             changes.iter().map(|(path, _)| path).filter(|path| self.documents.contains(path)).collect();
         self.sync_all(&open).await;
@@ -389,7 +395,7 @@ impl Session {
     }
 
     /// Whether a change of `path` may change what this server says about other files.
-    fn concerns(&self, path: &WorkspacePath) -> bool {
+    pub(super) fn concerns(&self, path: &WorkspacePath) -> bool {
         self.concerns_text(path, None)
     }
 

@@ -248,6 +248,7 @@ impl Session {
         *self.unsaved.lock().unwrap_or_else(PoisonError::into_inner) = wanted.clone();
         self.state.advance_epoch();
         self.sync_all(&shown.behind.iter().collect::<Vec<_>>()).await;
+        self.note_shown(shown.behind.iter());
         shown.behind.clear();
     }
 }

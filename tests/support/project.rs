@@ -23,7 +23,8 @@ impl Project {
     pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let folder = TempDir::with_prefix("lsp-tools-test-").expect("a temporary folder");
         let project = Self { folder };
-        for name in ["project", "config", "data", "state", "cache", "logs"] {
+        fs::create_dir_all(project.root()).expect("a folder");
+        for name in ["config", "data", "state", "cache", "logs"] {
             fs::create_dir(project.beside(name)).expect("a folder");
         }
         for (path, content) in files {
@@ -90,9 +91,9 @@ impl Project {
         ServerLog::new(self.beside("logs").join("server.jsonl"))
     }
 
-    /// The root of the project.
+    /// The root of the project: four folders deep, since some servers do not watch what lies higher.
     pub fn root(&self) -> PathBuf {
-        self.beside("project")
+        self.beside("code").join("project")
     }
 
     /// The absolute path of a file of the project.

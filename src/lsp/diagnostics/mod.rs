@@ -102,6 +102,7 @@ impl Session {
             true => Some(self.checking.lock().await),
             false => None,
         };
+        self.take_in(deadline).await;
         // What is pushed for a document is lost when it is closed.
         let _kept = self.documents.keep(path);
         let raw = match self.state.spec.diagnostics.source {

@@ -1,0 +1,273 @@
+//! The servers, and a small project of the language of each.
+
+/// A file that the user may import and that is not there at first.
+#[derive(Debug, Clone, Copy)]
+pub struct Made {
+    pub path: &'static str,
+    pub text: &'static str,
+    /// The line of its definition, 0-based.
+    pub line: u32,
+    /// The user that imports it; it calls `made` on the line on which it calls `helper` otherwise.
+    pub user_text: &'static str,
+}
+
+/// A server and its project.
+#[derive(Debug, Clone, Copy)]
+pub struct Language {
+    /// Its key in the catalogue.
+    pub server: &'static str,
+    /// The languages that it is to answer for.
+    pub keys: &'static [&'static str],
+    /// Files that make a project of it.
+    pub more: &'static [(&'static str, &'static str)],
+    /// The file that defines `helper`, and the line, 0-based, on which it does.
+    pub library: &'static str,
+    pub library_text: &'static str,
+    pub line: u32,
+    /// The folder that is moved.
+    pub folder: &'static str,
+    /// The file that calls it, and the line on which it does.
+    pub user: &'static str,
+    pub user_text: &'static str,
+    pub call_line: u32,
+    /// A line that makes an error of the user.
+    pub error: &'static str,
+    /// A comment, twice on lines of their own.
+    pub comments: &'static str,
+    pub made: Option<Made>,
+    /// What is written into fifty files.
+    pub crowd_text: &'static str,
+    /// A configuration that makes an error of the user, and one that does not.
+    pub configuration: Option<(&'static str, &'static str, &'static str)>,
+    /// It says what other files lack.
+    pub sees_other_files: bool,
+    /// Steps after which the server is wrong whatever a client does.
+    pub known: &'static [&'static str],
+}
+
+impl Language {
+    pub fn files(&self) -> Vec<(&'static str, &'static str)> {
+        let own = [(self.library, self.library_text), (self.user, self.user_text)];
+        self.more.iter().copied().chain(own).collect()
+    }
+
+    pub fn broken_user(&self) -> String {
+        format!("{}{}\n", self.user_text, self.error)
+    }
+
+    pub fn shifted(&self) -> String {
+        format!("{}{}", self.comments, self.library_text)
+    }
+
+    pub fn crowd(&self, number: usize) -> String {
+        let extension = self.user.rsplit('.').next().unwrap_or_default();
+        format!("{}/crowd{number}.{extension}", self.folder)
+    }
+
+    pub fn is_known(&self, step: &str) -> bool {
+        self.known.contains(&step)
+    }
+}
+
+const TYPESCRIPT: Language = Language {
+    server: "typescript-language-server",
+    keys: &["typescript", "javascript"],
+    more: &[("tsconfig.json", TSCONFIG)],
+    library: "src/lib/helping.ts",
+    library_text: "export function helper(value: number): number {\n    return value;\n}\n",
+    line: 0,
+    folder: "src/lib",
+    user: "src/user.ts",
+    user_text: "import { helper } from \"./lib/helping\";\n\nexport function use(value) {\n    return helper(value);\n}\n",
+    call_line: 3,
+    error: "export const wrong: number = \"text\";",
+    comments: "// one\n// two\n",
+    made: Some(Made {
+        path: "src/lib/made.ts",
+        text: "export function made(value: number): number {\n    return value;\n}\n",
+        line: 0,
+        user_text: "import { made } from \"./lib/made\";\n\nexport function use(value) {\n    return made(value);\n}\n",
+    }),
+    crowd_text: "export const one = 1;\n",
+    configuration: Some(("tsconfig.json", STRICT_TSCONFIG, TSCONFIG)),
+    sees_other_files: true,
+    known: &[],
+};
+const TSCONFIG: &str = "{\"compilerOptions\": {\"module\": \"esnext\", \"moduleResolution\": \"bundler\", \"noEmit\": true, \"strict\": false}, \"include\": [\"src\"]}\n";
+const STRICT_TSCONFIG: &str = "{\"compilerOptions\": {\"module\": \"esnext\", \"moduleResolution\": \"bundler\", \"noEmit\": true, \"strict\": true}, \"include\": [\"src\"]}\n";
+
+const PYTHON: Language = Language {
+    server: "pyright",
+    keys: &["python"],
+    more: &[
+        ("pyrightconfig.json", "{}\n"),
+        ("lib/__init__.py", ""),
+        ("pyproject.toml", "[project]\nname = \"p\"\nversion = \"1\"\n"),
+    ],
+    library: "lib/helping.py",
+    library_text: "def helper(value: int) -> int:\n    return value\n",
+    line: 0,
+    folder: "lib",
+    user: "user.py",
+    user_text: "from lib.helping import helper\n\n\ndef use(value) -> int:\n    return helper(value)\n",
+    call_line: 4,
+    error: "wrong = undefined_name",
+    comments: "# one\n# two\n",
+    made: Some(Made {
+        path: "lib/making.py",
+        text: "def made(value: int) -> int:\n    return value\n",
+        line: 0,
+        user_text: "from lib.making import made\n\n\ndef use(value) -> int:\n    return made(value)\n",
+    }),
+    crowd_text: "one = 1\n",
+    configuration: Some(("pyrightconfig.json", "{\"typeCheckingMode\": \"strict\"}\n", "{}\n")),
+    sees_other_files: true,
+    known: &[],
+};
+
+const C: Language = Language {
+    server: "clangd",
+    keys: &["c", "cpp"],
+    more: &[("compile_flags.txt", "-Iinc\n-Wall\n")],
+    library: "inc/helping.h",
+    library_text: "#pragma once\nstatic inline int helper(int value) { return value; }\n",
+    line: 1,
+    folder: "inc",
+    user: "user.c",
+    user_text: "#include \"helping.h\"\n\nint use(int value) {\n    return helper(value);\n}\n",
+    call_line: 3,
+    error: "int wrong = undefined_name;",
+    comments: "// one\n// two\n",
+    made: Some(Made {
+        path: "inc/made.h",
+        text: "#pragma once\nstatic inline int made(int value) { return value; }\n",
+        line: 1,
+        user_text: "#include \"made.h\"\n\nint use(int value) {\n    return made(value);\n}\n",
+    }),
+    crowd_text: "int one(void);\n",
+    configuration: None,
+    sees_other_files: true,
+    known: &[],
+};
+
+const PHP: Language = Language {
+    server: "intelephense",
+    keys: &["php"],
+    more: &[("composer.json", "{}\n")],
+    library: "lib/helping.php",
+    library_text: "<?php\nfunction helper(int $value): int { return $value; }\n",
+    line: 1,
+    folder: "lib",
+    user: "user.php",
+    user_text: "<?php\n\nfunction use_it(int $value): int {\n    return helper($value);\n}\n",
+    call_line: 3,
+    error: "undefined_function();",
+    comments: "<?php // one\n// two\n?>\n",
+    made: Some(Made {
+        path: "lib/made.php",
+        text: "<?php\nfunction made(int $value): int { return $value; }\n",
+        line: 1,
+        user_text: "<?php\n\nfunction use_it(int $value): int {\n    return made($value);\n}\n",
+    }),
+    crowd_text: "<?php\n",
+    configuration: None,
+    sees_other_files: true,
+    known: &[],
+};
+
+const FORTRAN: Language = Language {
+    server: "fortls",
+    keys: &["fortran"],
+    more: &[(".fortls", "{}\n")],
+    library: "lib/helping.f90",
+    library_text: "module helping\n  implicit none\ncontains\n  integer function helper(value)\n    integer, intent(in) :: value\n    helper = value\n  end function helper\nend module helping\n",
+    line: 3,
+    folder: "lib",
+    user: "user.f90",
+    user_text: "module user\n  use helping, only: helper\n  implicit none\ncontains\n  integer function use_it(value)\n    integer, intent(in) :: value\n    use_it = helper(value)\n  end function use_it\nend module user\n",
+    call_line: 6,
+    error: "module user2\n  use not_there\nend module user2",
+    comments: "! one\n! two\n",
+    made: None,
+    crowd_text: "! nothing\n",
+    configuration: None,
+    sees_other_files: false,
+    known: &[],
+};
+
+const GO: Language = Language {
+    server: "gopls",
+    keys: &["go"],
+    more: &[("go.mod", "module example.com/p\n\ngo 1.19\n")],
+    library: "lib/helping.go",
+    library_text: "package lib\n\nfunc helper(value int) int { return value }\n",
+    line: 2,
+    folder: "lib",
+    user: "lib/user.go",
+    user_text: "package lib\n\nfunc Use() int { return helper(1) }\n",
+    call_line: 2,
+    error: "var wrong int = \"text\"",
+    comments: "// one\n// two\n",
+    made: None,
+    crowd_text: "package lib\n",
+    configuration: None,
+    sees_other_files: true,
+    known: &[],
+};
+
+/// Every server.
+pub fn all() -> &'static [Language] {
+    const TSGO: Language = Language { server: "tsgo", ..TYPESCRIPT };
+    const VTSLS: Language = Language { server: "vtsls", ..TYPESCRIPT };
+    const DENO: Language = Language {
+        server: "deno",
+        more: &[(
+            "deno.json",
+            "{\"compilerOptions\": {\"strict\": false}, \"unstable\": [\"sloppy-imports\"]}\n",
+        )],
+        configuration: None,
+        ..TYPESCRIPT
+    };
+    const BASEDPYRIGHT: Language = Language {
+        server: "basedpyright",
+        more: &[("pyrightconfig.json", BASIC), ("lib/__init__.py", "")],
+        configuration: Some(("pyrightconfig.json", "{\"typeCheckingMode\": \"strict\"}\n", BASIC)),
+        ..PYTHON
+    };
+    const BASIC: &str = "{\"typeCheckingMode\": \"standard\"}\n";
+    const TY: Language = Language { server: "ty", configuration: None, ..PYTHON };
+    const PYREFLY: Language = Language { server: "pyrefly", configuration: None, ..PYTHON };
+    const ZUBAN: Language = Language { server: "zuban", configuration: None, ..PYTHON };
+    const PYLSP: Language =
+        Language { server: "pylsp", configuration: None, sees_other_files: false, ..PYTHON };
+    const JEDI: Language = Language {
+        server: "jedi-language-server",
+        configuration: None,
+        sees_other_files: false,
+        error: "wrong = (",
+        ..PYTHON
+    };
+    const ALL: &[Language] = &[
+        TYPESCRIPT,
+        VTSLS,
+        TSGO,
+        DENO,
+        PYTHON,
+        BASEDPYRIGHT,
+        TY,
+        PYREFLY,
+        ZUBAN,
+        PYLSP,
+        JEDI,
+        C,
+        PHP,
+        FORTRAN,
+        GO,
+    ];
+    ALL
+}
+
+/// The server of this key.
+pub fn named(server: &str) -> &'static Language {
+    all().iter().find(|language| language.server == server).expect("a server of the list")
+}

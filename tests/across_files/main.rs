@@ -1,0 +1,89 @@
+//! What one file's change, whoever made it, does to the answers about another file.
+//!
+//! A project has a library and a user of it. One step after the other changes files as editors, shells and version control do
+//! ([`steps`]), and each answer that follows is compared with what is so: whether the user has errors, and where what it calls is
+//! defined. An answer may be cautious (`partial`, no data); one that says `complete` must be right.
+//!
+//! The five servers of `cargo test` are one test each. `just across-files` takes every server of [`languages`];
+//! `just across-files NAME` one.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod languages;
+mod report;
+mod steps;
+
+use languages::{Language, all, named};
+use report::Report;
+use support::{Project, agent, real_servers};
+
+/// Takes all steps in a project of `language`.
+async fn walk(language: &Language) -> Report {
+    let prefix = real_servers(&[language.server]);
+    let project = Project::new(language.files());
+    let keys = language.keys.iter().map(|key| format!("{key} = [\"{}\"]\n", language.server));
+    let settings = format!("[prefer]\n{}", keys.collect::<String>());
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    let mut report = Report::of(language);
+    let runtime = agent::open(&project, Some(&prefix));
+    for step in steps::all(language) {
+        (step.change)(&project, &runtime, language).await;
+        report.judge(&runtime, &step).await;
+    }
+    runtime.shutdown().await;
+    // A file that changes while the server starts: the question that comes after the change is about the change.
+    let runtime = agent::open(&project, Some(&prefix));
+    let early = agent::call(&runtime, "lsp_diagnostics", serde_json::json!({ "path": language.user }));
+    let change = async { steps::break_user(&project, language) };
+    futures::future::join(early, change).await;
+    report.judge(&runtime, &steps::broken_while_it_starts()).await;
+    runtime.shutdown().await;
+    report
+}
+
+async fn must_hold(server: &str) {
+    let report = walk(named(server)).await;
+    println!("{report}");
+    assert!(report.wrong.is_empty(), "{report}");
+    // Answers that hide behind caution help nobody.
+    assert!(report.cautious.len() * 20 <= report.answers, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn typescript_language_server() {
+    must_hold("typescript-language-server").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pyright() {
+    must_hold("pyright").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ty() {
+    must_hold("ty").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clangd() {
+    must_hold("clangd").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pylsp() {
+    must_hold("pylsp").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs every server of the list; `just across-files`"]
+async fn every_server() {
+    let one = std::env::var("ACROSS_FILES").unwrap_or_default();
+    let mut wrong = Vec::new();
+    for language in all().iter().filter(|language| one.is_empty() || language.server == one) {
+        let report = walk(language).await;
+        println!("{report}");
+        wrong.extend(report.wrong.iter().map(|what| format!("{}: {what}", language.server)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
