@@ -42,6 +42,10 @@ servers *ARGS:
 rust-go *ARGS:
     cargo test --test rust_and_go -- --include-ignored {{ARGS}}
 
+# what one file's change does to answers about another, on every server that installs: just across-files zuban
+across-files SERVER="":
+    ACROSS_FILES={{SERVER}} cargo test --test across_files -- --ignored --nocapture
+
 # 300 edits from outside on each of five servers, every answer compared with a fresh server's: minutes
 soak *ARGS:
     cargo test --release --test soak -- --ignored --nocapture --test-threads=1 {{ARGS}}

@@ -3,11 +3,13 @@
 #[path = "support/mod.rs"]
 mod support;
 
+use lsp_tools::lsp::hierarchy::Hierarchy;
 use lsp_tools::lsp::model::Severity;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::answer::{Answer, Verdict};
 use lsp_tools::tools::target::Target;
-use support::{Project, real_servers};
+use serde_json::json;
+use support::{Project, agent, real_servers};
 
 /// A runtime on a copy of a fixture, with servers from the tests' prefix.
 fn open(project: &Project, servers: &[&str], timeout: Option<std::time::Duration>) -> Runtime {
@@ -148,6 +150,26 @@ async fn typescript_answers_when_its_project_is_loaded() {
     assert!(has(&messages(&runtime, "src/basket.ts").await, "add"), "an import that broke elsewhere");
     project.write("src/money.ts", renamed.replace("function plus(", "function add("));
     assert_eq!(messages(&runtime, "src/basket.ts").await, Vec::<String>::new());
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_without_a_configuration_know_each_other() {
+    let project = Project::new([
+        ("package.json", "{}\n"),
+        ("src/a.js", "export function alpha() {}\n"),
+        ("src/b.js", "import { alpha } from './a.js';\nalpha();\n"),
+        ("lib/c.js", "import { alpha } from '../src/a.js';\nalpha();\n"),
+    ]);
+    let runtime = open(&project, &["typescript-language-server"], PATIENT);
+    let uses = complete(runtime.references(named("src/a.js", "alpha"), 100).await.expect("an answer"));
+    assert_eq!(uses.count, 5, "{:?}", uses.locations);
+    let callers =
+        complete(runtime.calls(named("src/a.js", "alpha"), Hierarchy::Callers, 1).await.expect("an answer"));
+    assert_eq!(callers.count, 2, "{callers:?}");
+    let arguments = json!({ "path": "src/a.js", "line": 0, "character": 17, "new_name": "omega" });
+    agent::call(&runtime, "lsp_rename", arguments).await;
+    assert_eq!(project.read("lib/c.js"), "import { omega } from '../src/a.js';\nomega();\n");
     runtime.shutdown().await;
 }
 

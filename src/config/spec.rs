@@ -514,8 +514,10 @@ pub struct ReloadRule {
     pub method: Option<String>,
     /// The params of that request.
     pub params: toml::Table,
-    /// A document is sent to it again, with the same text, before it is asked about it.
+    /// A document is sent to it again, with the same text, and what it pushes for it is waited for, before it is asked about it.
     pub touch: bool,
+    /// It never sees them, and is started anew.
+    pub restart: bool,
     /// Milliseconds in which its answers may still be about the files as they were. Less where the notification of `readiness` comes.
     pub settle_ms: Option<u64>,
 }
@@ -556,6 +558,8 @@ pub struct ReadinessRule {
     pub not_indexing: Vec<String>,
     /// Of the files that no index covers it knows those that are open.
     pub knows_open_files: bool,
+    /// But it knows all that lie in, or below, a folder with one of these files.
+    pub knows_all_below: Vec<String>,
 }
 
 impl ReadinessRule {

@@ -155,6 +155,7 @@ pub(super) const READINESS: &[Field] = &[
     plain("files-during", Texts),
     plain("not-indexing", Texts),
     plain("knows-open-files", Flag),
+    plain("knows-all-below", Texts),
     plain("distrust-empty-ms", Number(0, 60_000)),
     plain("notification", Record(READY)),
 ];
@@ -164,6 +165,7 @@ pub(super) const RELOAD: &[Field] = &[
     plain("method", Text),
     plain("params", Free),
     plain("touch", Flag),
+    plain("restart", Flag),
     plain("settle-ms", Number(1, 60_000)),
 ];
 

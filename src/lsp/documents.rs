@@ -44,6 +44,8 @@ pub struct Document {
     forced: bool,
     /// The state's epoch for which diagnostics of this version were last asked.
     pub epoch: u64,
+    /// The epoch of which the server has shown that it read the other files for this document.
+    pub settled: u64,
     last_used: Instant,
 }
 
@@ -256,6 +258,7 @@ impl Session {
             worked_before: heard.worked,
             forced: false,
             epoch: self.state.epoch(),
+            settled: self.state.epoch(),
             last_used: Instant::now(),
         };
         let item = json!({ "uri": uri, "languageId": language_id, "version": 1, "text": text });

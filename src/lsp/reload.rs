@@ -9,9 +9,10 @@ use std::time::{Duration, Instant as Clock};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::diagnostics::Known;
 use super::documents::{Snapshot, Synced};
 use super::session::Session;
-use crate::workspace::{ChangeKind, ReadError, WorkspacePath};
+use crate::workspace::{ChangeKind, Changes, ReadError, WorkspacePath};
 
 /// The longest that one question waits for a reload; the server answers it after that all the same.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -26,17 +27,15 @@ pub(super) struct Reload {
 }
 
 impl Session {
-    /// Notes that these files changed on disk.
-    pub(super) fn note_changes(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+    /// Whether it may not see some of these changes by itself, so that its rule is to be followed.
+    pub(super) fn misses(&self, changes: &Changes) -> bool {
         let rule = &self.state.spec.reload;
-        let unseen = |(path, kind): &(WorkspacePath, ChangeKind)| {
+        let missed = |(path, kind): &(WorkspacePath, ChangeKind)| {
             rule.is_about(&path.name_lossy())
                 && (*kind != ChangeKind::Changed || !self.documents.contains(path))
                 && self.concerns(path)
         };
-        if changes.iter().any(unseen) {
-            self.reload_soon();
-        }
+        changes.overflowed || changes.changes.iter().any(missed)
     }
 
     /// Notes that of these files the server was shown other texts: one that is not on disk is a new file to it, or one that went.
@@ -46,7 +45,7 @@ impl Session {
         }
     }
 
-    /// Notes that nobody can say what changed.
+    /// Notes that files changed that it may not see by itself.
     pub(super) fn reload_soon(&self) {
         let rule = &self.state.spec.reload;
         *self.reload.due.lock().unwrap_or_else(PoisonError::into_inner) = rule.method.is_some();
@@ -71,6 +70,14 @@ impl Session {
         }
     }
 
+    /// Notes that since `before` nothing changed but the open document of `path` itself.
+    pub(super) async fn keep_settled(&self, path: &WorkspacePath, before: u64) {
+        let Ok((mut synced, _)) = self.sync(path).await else { return };
+        if let Some(document) = synced.document().filter(|document| document.settled == before) {
+            document.settled = self.state.epoch();
+        }
+    }
+
     /// Brings `path` in step with the disk, and what the server knows of other files with it.
     pub(super) async fn in_step(
         &self,
@@ -78,13 +85,20 @@ impl Session {
         deadline: Instant,
     ) -> Result<(Synced, Snapshot), ReadError> {
         self.take_in(deadline).await;
-        let (mut synced, mut snapshot) = self.sync(path).await?;
-        let needs_touch = self.state.spec.reload.touch;
-        if let Some(document) =
-            synced.document().filter(|document| needs_touch && document.epoch != self.state.epoch())
-        {
-            self.touch(document);
-            snapshot = document.snapshot();
+        let (mut synced, snapshot) = self.sync(path).await?;
+        let epoch = self.state.epoch();
+        let settled = synced.document().map_or(epoch, |document| document.settled);
+        if !self.state.spec.reload.touch || settled == epoch {
+            return Ok((synced, snapshot));
+        }
+        drop(synced);
+        // What it says of the text anew is its word that it has read the other files.
+        let heard = self.pushed(path, deadline).await;
+        let (mut synced, snapshot) = self.sync(path).await?;
+        match (heard, synced.document()) {
+            (Ok(raw), Some(document)) if !matches!(raw.known, Known::NoData(_)) => document.settled = epoch,
+            (Err(error), _) => tracing::debug!(server = self.server(), "not touched: {error}"),
+            _ => {}
         }
         Ok((synced, snapshot))
     }

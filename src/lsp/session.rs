@@ -21,6 +21,7 @@ use super::uri;
 use super::view::{Rivalry, Shown, View};
 use super::wire::Trace;
 use crate::config::Catalogue;
+use crate::config::spec::DiagnosticsSource;
 use crate::text::Encoding;
 use crate::workspace::{ChangeKind, Workspace, WorkspacePath};
 
@@ -273,7 +274,6 @@ impl Session {
     /// Compares every open document with the disk, after changes that nobody could list.
     pub async fn rescan(&self) {
         self.state.advance_epoch();
-        self.reload_soon();
         for path in self.documents.paths() {
             if let Err(error) = self.sync(&path).await.map(drop) {
                 tracing::debug!(path = %path.display(), "closed: {error}");
@@ -338,9 +338,28 @@ impl Session {
         self.capabilities.announces(method) || self.state.registrations(|known| known.has(method))
     }
 
-    /// Whether it knows, of the files that no index covers, only those that are open.
-    pub fn knows_open_files(&self) -> bool {
-        self.state.spec.readiness.knows_open_files
+    /// Whether it knows, of the files around `path`, only those that are open.
+    pub fn knows_open_files(&self, path: &WorkspacePath) -> bool {
+        let rule = &self.state.spec.readiness;
+        let covers = |folder: WorkspacePath| {
+            let has = |file: &String| folder.join(file).is_ok_and(|file| self.workspace.exists(&file));
+            rule.knows_all_below.iter().any(has)
+        };
+        rule.knows_open_files && !std::iter::successors(path.parent(), WorkspacePath::parent).any(covers)
+    }
+
+    /// Whether it has read every document that it was given before it answers what it is asked afterwards.
+    pub fn reads_in_order(&self) -> bool {
+        matches!(self.state.spec.diagnostics.source, DiagnosticsSource::Tsserver | DiagnosticsSource::Pull)
+    }
+
+    /// Has it know `path` as an open file.
+    pub async fn have_open(&self, path: &WorkspacePath, deadline: Instant) -> Result<(), AskError> {
+        if self.reads_in_order() {
+            return Ok(self.sync(path).await.map(drop)?);
+        }
+        // Its findings are how it says that it has read a file.
+        self.diagnostics(path, deadline).await.map(drop)
     }
 
     /// Whether "nothing" may mean that the server has not looked yet.
@@ -356,14 +375,17 @@ impl Session {
     /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and
     /// brings its open documents in step.
     pub async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+        let before = self.state.epoch();
         // First, so that documents synced below count as checked after these changes.
         if changes.iter().any(|(path, _)| self.concerns(path)) {
             self.state.advance_epoch();
         }
-        self.note_changes(changes);
         let open: Vec<&WorkspacePath> =
             changes.iter().map(|(path, _)| path).filter(|path| self.documents.contains(path)).collect();
         self.sync_all(&open).await;
+        if let ([(changed, _)], [_]) = (changes, open.as_slice()) {
+            self.keep_settled(changed, before).await;
+        }
         let mut events = Vec::new();
         for (path, kind) in changes {
             let (number, bit) = match kind {

@@ -19,8 +19,10 @@ use crate::lsp::session::{AskError, Asked, Session};
 use crate::text::{Buffer, Position, identifier_near};
 use crate::workspace::WorkspacePath;
 
-/// So many files that mention a name are opened for a server that only knows open files.
+/// So many files that mention a name are opened for a server that only knows open files: of one that is waited for after each, and
+/// of one that reads them as it comes to them.
 const ACQUAINTED: usize = 40;
+const ACQUAINTED_IN_ORDER: usize = 400;
 
 /// What became of a question.
 #[derive(Debug)]
@@ -131,11 +133,15 @@ impl Context {
         loop {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
-                Ok(Ok((place, asked))) => {
+                Ok(Ok((place, asked, unknown))) => {
                     let (status, mut verdict) =
                         self.judge(&session, subject, question, asked.working.as_ref(), started);
                     let mut notes = Vec::from_iter(session.restart_note(met_crash));
                     notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
+                    if let Some(unknown) = unknown {
+                        verdict = Verdict::Partial;
+                        notes.push(unknown);
+                    }
                     if asked.odd > 0 {
                         verdict = Verdict::Partial;
                         notes.push(format!("{server} sent {} parts that cannot be understood", asked.odd));
@@ -172,7 +178,7 @@ impl Context {
         session: &Session,
         deadline: Instant,
         ask: &impl Ask<T>,
-    ) -> Result<Result<(Place, Asked<T>), Unasked>, ToolError> {
+    ) -> Result<Result<(Place, Asked<T>, Option<String>), Unasked>, ToolError> {
         let _viewing = match session.enter(&self.view, deadline).await {
             Ok(viewing) => viewing,
             Err(error) => return Ok(Err(Unasked::Failed(error))),
@@ -196,14 +202,16 @@ impl Context {
         {
             return Ok(Err(Unasked::NotOffered));
         }
-        if !question.of_file && session.knows_open_files() {
-            self.acquaint(session, subject, &snapshot.buffer, place.position, deadline).await;
+        let mut unknown = None;
+        if !question.of_file && session.knows_open_files(&subject.path) {
+            unknown = self.acquaint(session, subject, &snapshot.buffer, place.position, deadline).await;
         }
         let asked = ask(session, &subject.path, place.position).await;
-        Ok(asked.map(|asked| (place, asked)).map_err(Unasked::Failed))
+        Ok(asked.map(|asked| (place, asked, unknown)).map_err(Unasked::Failed))
     }
 
-    /// Opens the files that mention what stands at `position`, for a server that only knows those that are open.
+    /// Opens the files that mention what stands at `position`, for a server that only knows those that are open. Says so where
+    /// there are more.
     async fn acquaint(
         &self,
         session: &Session,
@@ -211,22 +219,31 @@ impl Context {
         text: &Buffer,
         position: Position,
         deadline: Instant,
-    ) {
-        let Some(name) = identifier_near(text, position) else { return };
-        let (paths, _) = mentions(self, subject, &name.name).await;
-        let mut left = paths.iter().take(ACQUAINTED);
+    ) -> Option<String> {
+        let name = identifier_near(text, position)?.name;
+        let (paths, cut) = mentions(self, subject, &name).await;
+        let most = if session.reads_in_order() { ACQUAINTED_IN_ORDER } else { ACQUAINTED };
+        let mut left = paths.iter().take(most);
         loop {
-            let some: Vec<_> =
-                left.by_ref().take(4).map(|path| session.diagnostics(path, deadline)).collect();
+            let some: Vec<_> = left.by_ref().take(4).map(|path| session.have_open(path, deadline)).collect();
             if some.is_empty() {
-                return;
+                break;
             }
-            // Its findings are how it says that it has read a file; one that it cannot read is no file of its language.
+            // One that it cannot read is no file of its language.
             for outcome in futures::future::join_all(some).await {
                 if let Err(error) = outcome {
                     tracing::debug!("not opened: {error}");
                 }
             }
+        }
+        let server = session.server();
+        let few = || format!("only {most} of {} files that mention `{name}` were opened for it", paths.len());
+        match (paths.len() > most, cut) {
+            (false, false) => None,
+            (true, _) => Some(format!("{server} knows the files that are open: {}", few())),
+            (false, true) => Some(format!(
+                "{server} knows the files that are open, and the time was up before all that mention `{name}` were found"
+            )),
         }
     }
 

@@ -35,14 +35,14 @@ pub struct Language {
     /// A comment, twice on lines of their own.
     pub comments: &'static str,
     pub made: Option<Made>,
+    /// What a file defines is known wherever it lies.
+    pub global: bool,
     /// What is written into fifty files.
     pub crowd_text: &'static str,
     /// A configuration that makes an error of the user, and one that does not.
     pub configuration: Option<(&'static str, &'static str, &'static str)>,
     /// It says what other files lack.
     pub sees_other_files: bool,
-    /// Steps after which the server is wrong whatever a client does.
-    pub known: &'static [&'static str],
 }
 
 impl Language {
@@ -63,10 +63,6 @@ impl Language {
         let extension = self.user.rsplit('.').next().unwrap_or_default();
         format!("{}/crowd{number}.{extension}", self.folder)
     }
-
-    pub fn is_known(&self, step: &str) -> bool {
-        self.known.contains(&step)
-    }
 }
 
 const TYPESCRIPT: Language = Language {
@@ -82,16 +78,17 @@ const TYPESCRIPT: Language = Language {
     call_line: 3,
     error: "export const wrong: number = \"text\";",
     comments: "// one\n// two\n",
-    made: Some(Made {
-        path: "src/lib/made.ts",
-        text: "export function made(value: number): number {\n    return value;\n}\n",
-        line: 0,
-        user_text: "import { made } from \"./lib/made\";\n\nexport function use(value) {\n    return made(value);\n}\n",
-    }),
+    made: Some(MADE_TYPESCRIPT),
+    global: false,
     crowd_text: "export const one = 1;\n",
     configuration: Some(("tsconfig.json", STRICT_TSCONFIG, TSCONFIG)),
     sees_other_files: true,
-    known: &[],
+};
+const MADE_TYPESCRIPT: Made = Made {
+    path: "src/lib/made.ts",
+    text: "export function made(value: number): number {\n    return value;\n}\n",
+    line: 0,
+    user_text: "import { made } from \"./lib/made\";\n\nexport function use(value) {\n    return made(value);\n}\n",
 };
 const TSCONFIG: &str = "{\"compilerOptions\": {\"module\": \"esnext\", \"moduleResolution\": \"bundler\", \"noEmit\": true, \"strict\": false}, \"include\": [\"src\"]}\n";
 const STRICT_TSCONFIG: &str = "{\"compilerOptions\": {\"module\": \"esnext\", \"moduleResolution\": \"bundler\", \"noEmit\": true, \"strict\": true}, \"include\": [\"src\"]}\n";
@@ -119,10 +116,10 @@ const PYTHON: Language = Language {
         line: 0,
         user_text: "from lib.making import made\n\n\ndef use(value) -> int:\n    return made(value)\n",
     }),
+    global: false,
     crowd_text: "one = 1\n",
     configuration: Some(("pyrightconfig.json", "{\"typeCheckingMode\": \"strict\"}\n", "{}\n")),
     sees_other_files: true,
-    known: &[],
 };
 
 const C: Language = Language {
@@ -144,10 +141,10 @@ const C: Language = Language {
         line: 1,
         user_text: "#include \"made.h\"\n\nint use(int value) {\n    return made(value);\n}\n",
     }),
+    global: false,
     crowd_text: "int one(void);\n",
     configuration: None,
     sees_other_files: true,
-    known: &[],
 };
 
 const PHP: Language = Language {
@@ -162,17 +159,17 @@ const PHP: Language = Language {
     user_text: "<?php\n\nfunction use_it(int $value): int {\n    return helper($value);\n}\n",
     call_line: 3,
     error: "undefined_function();",
-    comments: "<?php // one\n// two\n?>\n",
+    comments: "<?php // one\n?>\n",
     made: Some(Made {
         path: "lib/made.php",
         text: "<?php\nfunction made(int $value): int { return $value; }\n",
         line: 1,
         user_text: "<?php\n\nfunction use_it(int $value): int {\n    return made($value);\n}\n",
     }),
+    global: true,
     crowd_text: "<?php\n",
     configuration: None,
     sees_other_files: true,
-    known: &[],
 };
 
 const FORTRAN: Language = Language {
@@ -189,10 +186,10 @@ const FORTRAN: Language = Language {
     error: "module user2\n  use not_there\nend module user2",
     comments: "! one\n! two\n",
     made: None,
+    global: false,
     crowd_text: "! nothing\n",
     configuration: None,
     sees_other_files: false,
-    known: &[],
 };
 
 const GO: Language = Language {
@@ -209,10 +206,10 @@ const GO: Language = Language {
     error: "var wrong int = \"text\"",
     comments: "// one\n// two\n",
     made: None,
+    global: false,
     crowd_text: "package lib\n",
     configuration: None,
     sees_other_files: true,
-    known: &[],
 };
 
 /// Every server.
@@ -221,10 +218,12 @@ pub fn all() -> &'static [Language] {
     const VTSLS: Language = Language { server: "vtsls", ..TYPESCRIPT };
     const DENO: Language = Language {
         server: "deno",
-        more: &[(
-            "deno.json",
-            "{\"compilerOptions\": {\"strict\": false}, \"unstable\": [\"sloppy-imports\"]}\n",
-        )],
+        more: &[("deno.json", "{\"compilerOptions\": {\"strict\": false}}\n")],
+        user_text: "import { helper } from \"./lib/helping.ts\";\n\nexport function use(value: number) {\n    return helper(value);\n}\n",
+        made: Some(Made {
+            user_text: "import { made } from \"./lib/made.ts\";\n\nexport function use(value: number) {\n    return made(value);\n}\n",
+            ..MADE_TYPESCRIPT
+        }),
         configuration: None,
         ..TYPESCRIPT
     };

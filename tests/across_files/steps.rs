@@ -140,7 +140,7 @@ pub fn all(language: &Language) -> Vec<Step> {
                 let lines: String = made.text.lines().map(|line| format!("+{line}\n")).collect();
                 json!({ "patch": format!("*** Begin Patch\n*** Add File: {}\n{lines}*** End Patch\n", made.path) })
             }),
-            outside("the folder is moved", missed.clone(), |project, language| {
+            outside("the folder is moved", So { errors: missed.errors && !language.global, ..broken.clone() }, |project, language| {
                 let folder = project.path(language.folder);
                 fs::rename(&folder, folder.with_extension("moved")).expect("moved");
             }),

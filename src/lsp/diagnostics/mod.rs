@@ -47,7 +47,7 @@ pub enum Known {
 }
 
 /// Findings as they came, with what is known of them.
-pub(super) struct Raw {
+pub(in crate::lsp) struct Raw {
     pub(super) items: Arc<Vec<Value>>,
     pub(super) snapshot: Snapshot,
     pub(super) known: Known,

@@ -140,7 +140,11 @@ impl Moment<'_> {
 
 impl Session {
     /// Waits for a push that is for the text on disk.
-    pub(super) async fn pushed(&self, path: &WorkspacePath, deadline: Instant) -> Result<Raw, AskError> {
+    pub(in crate::lsp) async fn pushed(
+        &self,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<Raw, AskError> {
         loop {
             let (mut synced, mut snapshot) = self.sync(path).await?;
             if let Some(document) = synced.document()

@@ -58,10 +58,28 @@ impl Shared {
         }
         self.witnesses.tell(&changes);
         self.follow_untrusted(&changes).await;
+        self.restart_blind(&changes).await;
         for session in self.running() {
+            if session.misses(&changes) {
+                session.reload_soon();
+            }
             session.files_changed(&changes.changes).await;
             if changes.overflowed {
                 session.rescan().await;
+            }
+        }
+    }
+
+    /// Ends the servers that never look at some of these files again; the next question starts them anew.
+    async fn restart_blind(&self, changes: &Changes) {
+        for slot in self.slots.iter().map(|entry| entry.value().clone()).collect::<Vec<_>>() {
+            let Some(session) = slot.running() else { continue };
+            if session.state.spec.reload.restart && session.misses(changes) {
+                tracing::info!(
+                    server = session.server(),
+                    "stopped: it does not see that other files changed"
+                );
+                slot.stop().await;
             }
         }
     }
