@@ -82,7 +82,7 @@ pub fn client() -> Value {
             "completion": {
                 "dynamicRegistration": true,
                 "completionItem": {
-                    "snippetSupport": false, "documentationFormat": markup, "deprecatedSupport": true,
+                    "snippetSupport": true, "documentationFormat": markup, "deprecatedSupport": true,
                     "tagSupport": { "valueSet": [1] }, "labelDetailsSupport": true
                 },
                 "completionList": { "itemDefaults": ["editRange", "data"] }

@@ -36,6 +36,7 @@ pub mod relay;
 mod reload;
 pub mod session;
 mod shortfall;
+pub mod snippet;
 mod state;
 pub mod uri;
 pub mod view;

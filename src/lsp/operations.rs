@@ -11,6 +11,7 @@ use super::documents::Snapshot;
 use super::model::{Completion, Hover, Location, Signature, Symbol, WorkspaceSymbol};
 use super::readiness::Busy;
 use super::session::{AskError, Asked, Scope, Session};
+use super::snippet;
 use crate::text::{Encoding, Position};
 use crate::workspace::WorkspacePath;
 
@@ -250,6 +251,8 @@ fn completion(value: &Value) -> Option<Completion> {
         "operator",
         "type parameter",
     ];
+    let mut value = value.clone();
+    snippet::flatten_item(&mut value);
     let label = value["label"].as_str()?.to_owned();
     let kind = value["kind"].as_u64().and_then(|kind| KINDS.get((kind as usize).checked_sub(1)?).copied());
     let typed = value["textEdit"]["newText"].as_str().or(value["insertText"].as_str());

@@ -19,7 +19,7 @@ use report::Report;
 use support::{Project, agent, real_servers};
 
 /// Takes all steps in a project of `language`.
-async fn walk(language: &Language) -> Report {
+async fn walk(language: &Language) -> Report<'_> {
     let prefix = real_servers(&[language.server]);
     let project = Project::new(language.files());
     let keys = language.keys.iter().map(|key| format!("{key} = [\"{}\"]\n", language.server));

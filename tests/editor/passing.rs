@@ -37,7 +37,7 @@ async fn columns_are_right_whatever_each_side_counts() {
             "textDocument/completion": {"result": {
                 "isIncomplete": false,
                 "itemDefaults": {"editRange": range([1, 5], [1, 8])},
-                "items": [{"label": "foo"}],
+                "items": [{"label": "foo"}, {"label": "call", "insertText": "call(${1:it})$0", "insertTextFormat": 2}],
             }},
             "scripted/own": {"result": {"uri": "${uri}", "range": range([0, 9], [0, 12])}},
         },
@@ -98,6 +98,10 @@ async fn columns_are_right_whatever_each_side_counts() {
     );
     let items = client.ask("textDocument/completion", client.at("a.scr", 1, 4)).await;
     assert_eq!(place(&items["items"][0]["textEdit"]), (1, 3, 6), "{items}");
+    assert_eq!(
+        items["items"][1]["textEdit"]["newText"], "call(it)",
+        "this editor takes no snippets: {items}"
+    );
 
     // A request that only the server knows.
     let own = client.ask("scripted/own", client.at("a.scr", 1, 4)).await;

@@ -147,12 +147,12 @@ impl Desk {
     }
 
     /// How the editor speaks of what it has open now.
-    pub fn speaker(&self, encoding: Encoding) -> Speaker {
+    pub fn speaker(&self, encoding: Encoding, takes_snippets: bool) -> Speaker {
         let shelves = self.shelves();
         let spelled = shelves.files.iter().map(|(path, document)| {
             (path.clone(), Spelled { uri: document.uri.clone(), version: document.version })
         });
-        Speaker { encoding, documents: spelled.collect() }
+        Speaker { encoding, takes_snippets, documents: spelled.collect() }
     }
 
     /// What it has open now that is no file of the workspace.
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(desk.change(&params, Encoding::Utf16).unwrap().as_ref(), Some(&path));
         let view = desk.overlays.view(&workspace);
         assert_eq!(&*view.unsaved(&path).unwrap().text, "s = 'xy'\nt = s\n");
-        assert_eq!(desk.speaker(Encoding::Utf16).documents[&path].version, 7);
+        assert_eq!(desk.speaker(Encoding::Utf16, true).documents[&path].version, 7);
         assert_eq!(desk.open(&json!({"textDocument": {"uri": "file:///elsewhere.py", "text": ""}})), None);
         assert!(desk.close(&json!({"textDocument": {"uri": uri}})).is_some());
         assert!(desk.overlays.view(&workspace).is_disk());
@@ -237,7 +237,7 @@ mod tests {
             let params = json!({"textDocument": {"uri": uri, "version": 2}, "contentChanges": [good, bad]});
             assert!(desk.change(&params, Encoding::Utf16).is_err(), "{bad}");
             assert_eq!(&*desk.overlays.view(&workspace).unsaved(&path).unwrap().text, "x = 1\n", "{bad}");
-            assert_eq!(desk.speaker(Encoding::Utf16).documents[&path].version, 1);
+            assert_eq!(desk.speaker(Encoding::Utf16, true).documents[&path].version, 1);
         }
         // Beyond the end is the end, as everywhere in the protocol.
         let range = json!({"start": at(0, 5), "end": at(1 << 40, 0)});

@@ -211,7 +211,7 @@ async fn one(inquiry: &Inquiry, server: &str, subject: &Subject, gives: bool) ->
 /// Sends what was found, where it is news and still about what the editor has.
 async fn publish(room: &Room, inquiry: &Inquiry, published: &mut Published, file: File) {
     let Some(spelled) = inquiry.speaker.documents.get(&file.path) else { return };
-    let now = room.desk.speaker(room.encoding());
+    let now = room.speaker();
     let current = now.documents.get(&file.path).is_some_and(|now| now.version == spelled.version);
     let news = (spelled.version, file.items);
     if file.silent || !current || published.known.get(&file.path) == Some(&news) {

@@ -111,7 +111,7 @@ impl Room {
 
     /// What a request that comes now works with.
     pub fn inquiry(&self) -> Inquiry {
-        let speaker = self.desk.speaker(self.encoding());
+        let speaker = self.speaker();
         let strangers = self.desk.strangers();
         Inquiry { context: self.runtime().context().into_owned(), speaker, strangers }
     }
@@ -124,6 +124,13 @@ impl Room {
     /// The editor's side of `initialize`.
     pub fn greeting(&self) -> Option<&Greeting> {
         self.greeting.get()
+    }
+
+    /// How the editor speaks of what it has open now.
+    pub fn speaker(&self) -> Speaker {
+        let snippets = "/textDocument/completion/completionItem/snippetSupport";
+        let takes_snippets = self.greeting().is_some_and(|greeting| greeting.can(snippets));
+        self.desk.speaker(self.encoding(), takes_snippets)
     }
 
     /// What the editor counts columns in.

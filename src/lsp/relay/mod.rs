@@ -19,6 +19,7 @@ use self::convert::{Converter, Way};
 use super::documents::Snapshot;
 use super::model::FileRef;
 use super::session::{AskError, Asked, Scope, Session};
+use super::snippet;
 use super::uri;
 use crate::text::Encoding;
 use crate::workspace::WorkspacePath;
@@ -33,6 +34,8 @@ pub use tokens::{MODIFIERS, TYPES};
 pub struct Speaker {
     /// What it counts columns in.
     pub encoding: Encoding,
+    /// It takes snippets in completions.
+    pub takes_snippets: bool,
     /// The documents that it has open.
     pub documents: BTreeMap<WorkspacePath, Spelled>,
 }
@@ -156,6 +159,10 @@ impl Session {
         let Asked { mut value, snapshot, .. } = asked;
         if method.starts_with("textDocument/semanticTokens") {
             return self.tokens_to_editor(speaker, &snapshot, &value);
+        }
+        let is_completion = matches!(method, "textDocument/completion" | "completionItem/resolve");
+        if is_completion && !speaker.takes_snippets {
+            snippet::flatten(&mut value);
         }
         Converter::of(self, speaker, &snapshot, Way::ToEditor).convert(&mut value);
         value

@@ -1,0 +1,161 @@
+//! Snippets (LSP 3.17, *Snippet Syntax*) as plain text, for whoever has no tab stops. Some servers complete only where snippets are taken.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use serde_json::{Value, json};
+
+/// LSP 3.17 *InsertTextFormat*.
+const PLAIN: u64 = 1;
+const SNIPPET: u64 = 2;
+
+/// Placeholders in placeholders are read to this depth; what lies deeper is left out.
+const DEEPEST: usize = 20;
+
+/// The text that `snippet` inserts where nothing is filled in: placeholders are their defaults, choices their first, variables and
+/// bare tab stops nothing.
+pub fn plain(snippet: &str) -> String {
+    let mut text = String::with_capacity(snippet.len());
+    read(&mut snippet.chars().peekable(), None, 0, &mut text);
+    text
+}
+
+/// Makes the snippets of a completion list, or of its items, plain text.
+pub fn flatten(list: &mut Value) {
+    let items = match list {
+        Value::Object(whole) if whole.contains_key("items") => &mut whole["items"],
+        other => other,
+    };
+    match items {
+        Value::Array(items) => items.iter_mut().for_each(flatten_item),
+        item => flatten_item(item),
+    }
+}
+
+/// The same of one item.
+pub fn flatten_item(item: &mut Value) {
+    if item["insertTextFormat"].as_u64() != Some(SNIPPET) {
+        return;
+    }
+    item["insertTextFormat"] = json!(PLAIN);
+    for pointer in ["/insertText", "/textEditText", "/textEdit/newText"] {
+        if let Some(Value::String(text)) = item.pointer_mut(pointer) {
+            *text = plain(text);
+        }
+    }
+}
+
+type Source<'a> = Peekable<Chars<'a>>;
+
+/// Reads up to `end`, which is consumed, or the end of the text.
+fn read(source: &mut Source<'_>, end: Option<char>, depth: usize, text: &mut String) {
+    while let Some(next) = source.next() {
+        match next {
+            '\\' => match source.next_if(|next| matches!(next, '$' | '}' | '\\')) {
+                Some(escaped) => text.push(escaped),
+                None => text.push('\\'),
+            },
+            '$' => tab_stop(source, depth, text),
+            next if Some(next) == end => return,
+            next => text.push(next),
+        }
+    }
+}
+
+/// Reads what follows a `$`.
+fn tab_stop(source: &mut Source<'_>, depth: usize, text: &mut String) {
+    if source.next_if_eq(&'{').is_none() {
+        if word(source).is_empty() {
+            text.push('$');
+        }
+        return;
+    }
+    word(source);
+    match source.next() {
+        Some(':') if depth < DEEPEST => read(source, Some('}'), depth + 1, text),
+        Some(':') => read(source, Some('}'), depth, &mut String::new()),
+        Some('|') => choice(source, text),
+        Some('/') => skip_transform(source),
+        _ => {}
+    }
+}
+
+/// A number or the name of a variable.
+fn word(source: &mut Source<'_>) -> String {
+    std::iter::from_fn(|| source.next_if(|next| next.is_ascii_alphanumeric() || *next == '_')).collect()
+}
+
+/// Reads `one,two|}`, of which the first counts.
+fn choice(source: &mut Source<'_>, text: &mut String) {
+    let mut is_first = true;
+    while let Some(next) = source.next() {
+        match next {
+            '\\' => {
+                let escaped = source.next();
+                text.extend(escaped.filter(|_| is_first));
+            }
+            ',' => is_first = false,
+            '|' if source.next_if_eq(&'}').is_some() => return,
+            next if is_first => text.push(next),
+            _ => {}
+        }
+    }
+}
+
+/// Reads `regex/format/options}`: of a variable that has no value here.
+fn skip_transform(source: &mut Source<'_>) {
+    let mut open = 1;
+    while let Some(next) = source.next() {
+        match next {
+            '\\' => drop(source.next()),
+            '{' => open += 1,
+            '}' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_their_defaults() {
+        for (snippet, text) in [
+            ("color: $0;", "color: ;"),
+            ("margin: ${1:0} ${2:auto}$0", "margin: 0 auto"),
+            ("<a href=\"${1:${2:https}://x}\">$0</a>", "<a href=\"https://x\"></a>"),
+            ("display: ${1|block,flex,a\\,b|};", "display: block;"),
+            ("${TM_FILENAME/(.*)\\..+$/$1/}x", "x"),
+            ("${CURRENT_YEAR:2000} $TM_LINE.", "2000 ."),
+            ("cost \\$5 \\} \\\\ \\n", "cost $5 } \\ \\n"),
+            ("$ 5 and ${", "$ 5 and "),
+            ("${1:unclosed", "unclosed"),
+            ("", ""),
+        ] {
+            assert_eq!(plain(snippet), text, "{snippet}");
+        }
+    }
+
+    #[test]
+    fn depth_has_an_end() {
+        let deep = format!("{}x{}", "${1:".repeat(100_000), "}".repeat(100_000));
+        assert!(plain(&deep).len() < deep.len());
+    }
+
+    #[test]
+    fn only_snippets_are_changed() {
+        let mut list = json!({ "items": [
+            { "label": "a", "insertText": "${1:b}", "insertTextFormat": 2 },
+            { "label": "c", "textEdit": { "newText": "$d" } },
+            { "label": "e", "textEdit": { "newText": "f($0)" }, "insertTextFormat": 2 },
+        ] });
+        flatten(&mut list);
+        assert_eq!(list["items"][0], json!({ "label": "a", "insertText": "b", "insertTextFormat": 1 }));
+        assert_eq!(list["items"][1]["textEdit"]["newText"], "$d");
+        assert_eq!(list["items"][2]["textEdit"]["newText"], "f()");
+    }
+}
