@@ -6,6 +6,7 @@ use lsp_tools::tools::answer::{ServerState, Verdict};
 use serde_json::json;
 
 use crate::play::{Play, SOON, TEXT, at, in_time, timed};
+use crate::support::Project;
 
 const FILES: [(&str, &str); 2] = [("a.scr", TEXT), ("b.scr", "foo foo foo foo\n")];
 /// How often `foo` occurs in [`FILES`].
@@ -83,5 +84,28 @@ async fn progress_that_is_not_indexing_keeps_nobody() {
     let play = Play::with(&scenario, "readiness = {not-indexing = [\"Linting\"]}", FILES);
     let answer = in_time(play.runtime.definition(at("a.scr", 1, 0))).await.expect("a definition");
     assert_eq!(answer.verdict, Verdict::Complete, "{answer:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_finds_while_it_indexes_it_says_once_it_is_done() {
+    let project = Project::scripted(&json!({}), "readiness = {progress = [\"Indexing\"]}", FILES);
+    let found = json!({
+        "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}, "message": "found later",
+    });
+    let uri = format!("file://{}", project.path("a.scr").display());
+    let params = json!({"uri": uri, "version": 1, "diagnostics": [found]});
+    project.set_scenario(&json!({
+        "index": {"ms": 600, "begins_on": "did_open"},
+        "diagnostics": {"items": []},
+        "rules": [{
+            "at": "textDocument/didOpen", "delay_ms": 750,
+            "do": {"notify": {"method": "textDocument/publishDiagnostics", "params": params}},
+        }],
+    }));
+    let play = Play::open(project, None);
+    let answer = in_time(play.runtime.check(vec!["a.scr".into()], None, 10)).await.expect("a check");
+    let messages: Vec<&str> = answer.output.diagnostics.iter().map(|item| item.message.as_str()).collect();
+    assert_eq!((answer.verdict, messages), (Verdict::Complete, vec!["found later"]));
     play.end().await;
 }

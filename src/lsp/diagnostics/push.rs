@@ -66,7 +66,7 @@ impl Moment<'_> {
             None if pushed
                 && self.barrier
                 && !self.snapshot.owed
-                && self.is_measured()
+                && is_measured(self.rule)
                 && !self.is_noise() =>
             {
                 Decision::Take
@@ -119,23 +119,24 @@ impl Moment<'_> {
         self.pushes.of_version >= self.rule.pushes_per_version
     }
 
-    fn is_measured(&self) -> bool {
-        self.rule.source != DiagnosticsSource::Auto
-    }
-
-    fn needed_quiet(&self) -> Duration {
-        let unmeasured = if self.is_measured() { MEASURED_QUIET } else { UNMEASURED_QUIET };
-        // Twice the longest delay that was measured, since machines differ in speed.
-        self.rule.quiet_ms.map_or(unmeasured, |quiet| Duration::from_millis(quiet * 2))
-    }
-
     fn after_silence(&self) -> Decision {
-        let needed = self.needed_quiet();
+        let needed = needed_quiet(self.rule);
         match self.barrier && self.quiet >= needed {
             true => Decision::TakeSilence,
             false => Decision::Wait(self.barrier.then(|| needed.saturating_sub(self.quiet))),
         }
     }
+}
+
+fn is_measured(rule: &DiagnosticsRule) -> bool {
+    rule.source != DiagnosticsSource::Auto
+}
+
+/// The silence after which a server is taken to have said all.
+fn needed_quiet(rule: &DiagnosticsRule) -> Duration {
+    let unmeasured = if is_measured(rule) { MEASURED_QUIET } else { UNMEASURED_QUIET };
+    // Twice the longest delay that was measured, since machines differ in speed.
+    rule.quiet_ms.map_or(unmeasured, |quiet| Duration::from_millis(quiet * 2))
 }
 
 impl Session {
@@ -279,8 +280,10 @@ impl Session {
         }
         let mut items = pushes.items;
         if self.rest(Instant::now()).await.is_some() {
-            if let Some(work) = self.rest(deadline).await {
-                known = Known::Partial(work.sentence(self.server()));
+            match self.rest(deadline).await {
+                Some(work) => known = Known::Partial(work.sentence(self.server())),
+                // What it found meanwhile it says right after it is done.
+                None => self.another_push(&snapshot.path, pushes.count, deadline).await,
             }
             let later = self.state.pushes(&snapshot.path);
             if later.version.is_none_or(|version| version == snapshot.version) {
@@ -288,6 +291,19 @@ impl Session {
             }
         }
         Raw { items, snapshot, known, notes }
+    }
+
+    /// Waits for a push beyond the first `count` for `path`, as long as a server that has something to say is silent.
+    async fn another_push(&self, path: &WorkspacePath, count: u64, deadline: Instant) {
+        let until = deadline.min(Instant::now() + needed_quiet(&self.state.spec.diagnostics));
+        let mut bell = self.state.listen();
+        while self.state.push_count(path) <= count {
+            tokio::select! {
+                rung = bell.changed() => if rung.is_err() { return },
+                _ = self.connection.wait_closed() => return,
+                () = tokio::time::sleep_until(until) => return,
+            }
+        }
     }
 
     /// A request whose answer shows that the server has read everything sent before it.
