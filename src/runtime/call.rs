@@ -17,6 +17,7 @@ use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
 use crate::tools::error::{ErrorCode, ToolError, panic_text};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, Definition};
+use crate::tools::turns::Arrival;
 
 /// One call as a door hands it in.
 pub struct CallRequest<'a> {
@@ -108,8 +109,10 @@ impl Runtime {
     pub async fn call(&self, request: CallRequest<'_>) -> ToolResult {
         let cancelled = request.cancelled.clone();
         let _running = self.tally.begin_of(request.name, &request.caller.session);
+        let arrival = self.context.turns.arrive();
         let mut record = Record::new(self.audit.as_deref(), request.caller, request.name, &request.arguments);
-        let call = std::panic::AssertUnwindSafe(self.call_checked(request, &mut record)).catch_unwind();
+        let call =
+            std::panic::AssertUnwindSafe(self.call_checked(request, &arrival, &mut record)).catch_unwind();
         let outcome = tokio::select! {
             outcome = call => outcome,
             () = cancelled.cancelled() => {
@@ -129,6 +132,7 @@ impl Runtime {
     async fn call_checked(
         &self,
         request: CallRequest<'_>,
+        arrival: &Arrival,
         record: &mut Record<'_>,
     ) -> Result<ToolResult, Stopped> {
         let CallRequest { name, arguments, caller, approver, group, cancelled } = request;
@@ -140,7 +144,7 @@ impl Runtime {
         record.touches(tool.definition().card.effect, &call.subjects);
         self.permit(&call, record).await?;
         self.before(&mut call, record).await?;
-        let result = self.run(&call, group, &cancelled).await;
+        let result = self.run(&call, group, arrival, &cancelled).await;
         let result = result.unwrap_or_else(|error| ToolResult::from_error(&error));
         Ok(self.after(&call, result, record).await)
     }
@@ -150,6 +154,7 @@ impl Runtime {
         &self,
         planned: &Planned<'_>,
         group: Option<&str>,
+        arrival: &Arrival,
         cancelled: &CancellationToken,
     ) -> Result<ToolResult, ToolError> {
         let limit = self.context.config.settings.deadlines.tool;
@@ -160,7 +165,8 @@ impl Runtime {
         let seen = self.context();
         let narrowed = (!limits.is_none()).then(|| seen.within(limits));
         let context = narrowed.as_ref().unwrap_or(&seen);
-        let call = Call { context, caller: planned.caller, approver: planned.approver, group, cancelled };
+        let (caller, approver) = (planned.caller, planned.approver);
+        let call = Call { context, caller, approver, group, arrival, cancelled };
         let arguments = planned.arguments.clone();
         let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
         match tokio::time::timeout(limit, run).await {

@@ -207,6 +207,7 @@ impl Runtime {
         let context = Context {
             workspace,
             edits,
+            turns: Arc::default(),
             cwd: options.cwd,
             config,
             manager: Arc::new(manager),

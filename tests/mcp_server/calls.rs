@@ -108,3 +108,18 @@ fn slow_work_is_told_to_whoever_asked_for_it_and_to_nobody_else() {
         client.find_within(std::time::Duration::from_millis(300), |message| message.get("method").is_some());
     assert_eq!(late, None, "nothing is told after the answer, nor without a token");
 }
+
+#[test]
+fn edits_of_one_file_that_come_without_a_pause_are_all_made() {
+    let text = |word: &str| (0..8).map(|n| format!("{word}{n}\n")).collect::<String>();
+    let project = Project::new([("a.txt", text("old").as_str())]);
+    let mut client = Mcp::modern(&project, None, json!({}));
+    let edits = (0..8).map(|n| json!([{"old": format!("old{n}\n"), "new": format!("new{n}\n")}]));
+    let calls = edits.map(|edits| json!({"name": "edit", "arguments": {"path": "a.txt", "edits": edits}}));
+    let asked: Vec<u64> = calls.map(|call| client.request("tools/call", call)).collect();
+    for id in asked {
+        let answer = client.answer(id);
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+    }
+    assert_eq!(project.read("a.txt"), text("new"));
+}
