@@ -259,6 +259,16 @@ impl Runtime {
         own
     }
 
+    /// The same for calls of tools by name: relative paths of somebody who stands outside the workspace begin at its root, since
+    /// from there they could only lead out.
+    pub fn called_by_name(&self) -> Self {
+        let mut own = self.clone();
+        if own.context.workspace.inside(&own.context.cwd).is_none() {
+            own.context.cwd = own.context.workspace.root().to_owned();
+        }
+        own
+    }
+
     /// From now on all clients see `overlays` when they ask about code, where they have no texts of their own; for as long as
     /// `overlays` live.
     pub fn share(&self, overlays: &Arc<Overlays>) {
