@@ -31,6 +31,8 @@ pub struct CallRequest<'a> {
     pub approver: &'a dyn Approver,
     /// Edits of all calls with the same group are undone together.
     pub group: Option<&'a str>,
+    /// What its caller knows it by; one of our own where it has none.
+    pub id: Option<&'a str>,
     /// Ends the call when its caller goes away.
     pub cancelled: CancellationToken,
 }
@@ -44,6 +46,7 @@ impl<'a> CallRequest<'a> {
             caller,
             approver: &NobodyToAsk,
             group: None,
+            id: None,
             cancelled: CancellationToken::new(),
         }
     }
@@ -135,16 +138,17 @@ impl Runtime {
         arrival: &Arrival,
         record: &mut Record<'_>,
     ) -> Result<ToolResult, Stopped> {
-        let CallRequest { name, arguments, caller, approver, group, cancelled } = request;
+        let CallRequest { name, arguments, caller, approver, group, id, cancelled } = request;
         let tool = self.looked_for(caller, name).await?;
         let tool = tool.as_ref();
         let arguments = without_nulls(arguments, tool.definition());
         let subjects = self.subjects(tool, &arguments)?;
         let mut call = Planned { tool, caller, approver, arguments, subjects };
-        record.touches(tool.definition().card.effect, &call.subjects);
+        record.touches(call.effect(), &call.subjects);
         self.permit(&call, record).await?;
         self.before(&mut call, record).await?;
-        let result = self.run(&call, group, arrival, &cancelled).await;
+        let id = id.map_or_else(|| arrival.name(), ToOwned::to_owned);
+        let result = self.run(&call, group, (&id, arrival), &cancelled).await;
         let result = result.unwrap_or_else(|error| ToolResult::from_error(&error));
         Ok(self.after(&call, result, record).await)
     }
@@ -154,7 +158,7 @@ impl Runtime {
         &self,
         planned: &Planned<'_>,
         group: Option<&str>,
-        arrival: &Arrival,
+        (id, arrival): (&str, &Arrival),
         cancelled: &CancellationToken,
     ) -> Result<ToolResult, ToolError> {
         let limit = self.context.config.settings.deadlines.tool;
@@ -166,7 +170,7 @@ impl Runtime {
         let narrowed = (!limits.is_none()).then(|| seen.within(limits));
         let context = narrowed.as_ref().unwrap_or(&seen);
         let (caller, approver) = (planned.caller, planned.approver);
-        let call = Call { context, caller, approver, group, arrival, cancelled };
+        let call = Call { context, caller, approver, group, id, arrival, cancelled };
         let arguments = planned.arguments.clone();
         let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
@@ -231,13 +235,14 @@ impl Runtime {
         arguments: &Value,
     ) -> bool {
         let card = &tool.definition().card;
-        let request = Request { tool: &card.name, effect: card.effect, subjects };
+        let request = Request { tool: &card.name, effect: subjects.effect(card.effect), subjects };
         self.grants.has(&Grant::of(&caller.session, caller.agent.as_deref(), &request, arguments))
     }
 
     fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &Subjects) -> Decision {
         let card = &tool.definition().card;
-        self.policy_of(caller).decide(&Request { tool: &card.name, effect: card.effect, subjects })
+        let effect = subjects.effect(card.effect);
+        self.policy_of(caller).decide(&Request { tool: &card.name, effect, subjects })
     }
 }
 

@@ -108,6 +108,8 @@ pub struct Call<'a> {
     pub approver: &'a dyn Approver,
     /// Edits of all calls with the same group are undone together.
     pub group: Option<&'a str>,
+    /// What its caller knows the call by.
+    pub id: &'a str,
     /// When the call came.
     pub arrival: &'a Arrival,
     /// Cancelled when the caller goes away or the time is up; dropping the call's future ends it as well.

@@ -59,6 +59,13 @@ pub struct Arrival {
     number: u64,
 }
 
+impl Arrival {
+    /// A name that no other call of this runtime has.
+    pub fn name(&self) -> String {
+        format!("call-{}", self.number)
+    }
+}
+
 impl Turns {
     /// Notes that a call has come, which may become an edit.
     pub fn arrive(self: &Arc<Self>) -> Arrival {

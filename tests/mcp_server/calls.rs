@@ -123,3 +123,30 @@ fn edits_of_one_file_that_come_without_a_pause_are_all_made() {
     }
     assert_eq!(project.read("a.txt"), text("new"));
 }
+
+#[test]
+fn a_tool_that_reports_a_failure_failed_and_knows_its_call() {
+    let project = Project::new([("a.txt", "a")]);
+    let folder = project.beside("config").join("tools");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, said) in [
+        ("fails", r#"{\"result\": \"error\", \"message\": \"disk full\"}"#),
+        (
+            "knows",
+            r#"[{\"type\": \"text\", \"value\": \"call $LSP_TOOLS_TOOL_CALL_ID of $LSP_TOOLS_TOOL_NAME\"}]"#,
+        ),
+    ] {
+        let manifest = json!({"name": name, "description": "A test.", "effect": "read", "inputSchema": {},
+                              "command": ["sh", "-c", format!("echo \"{said}\"")]});
+        std::fs::write(folder.join(format!("{name}.json")), manifest.to_string()).expect("a manifest");
+    }
+    let mut client = Mcp::modern(&project, None, json!({}));
+    let failed = client.call("fails", json!({}));
+    assert_eq!(
+        (&failed["isError"], &failed["content"][0]["text"]),
+        (&json!(true), &json!("internal: disk full"))
+    );
+    let id = client.request("tools/call", json!({"name": "knows", "arguments": {}}));
+    let answer = client.answer(id);
+    assert_eq!(answer["result"]["content"][0]["text"], format!("call {id} of knows"), "{answer}");
+}

@@ -82,7 +82,9 @@ fn a_call_from_outside_the_workspace_takes_relative_paths_from_its_root() {
     let call = |folder: &str, path: &str| {
         let mut command = project.command(None);
         command.current_dir(project.beside(folder)).arg("--workspace").arg(project.root());
-        let output = command.args(["tools", "call", "read", &format!("{{\"path\": \"{path}\"}}")]).output();
+        let output = command
+            .args(["--format", "json", "tools", "call", "read", &format!("{{\"path\": \"{path}\"}}")])
+            .output();
         let output = output.expect("lsp-tools");
         serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
     };

@@ -132,7 +132,8 @@ async fn called(
     let Asked { caller, approver, group, cancelled } = asked;
     let offer = room.offer();
     let name = offer.ours(&invocation.name);
-    let request = CallRequest { name, arguments: input, caller, approver, group, cancelled };
+    let id = invocation.tool_call_id.as_str();
+    let request = CallRequest { name, arguments: input, caller, approver, group, id, cancelled };
     let result = room.runtime.call(request).await;
     let cancelled = result.value.get("code").and_then(Value::as_str) == Some("cancelled");
     let outcome = match result.ok() {
