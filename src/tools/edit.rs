@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Context;
-use super::editing::{Manner, Turn, existing, put};
+use super::editing::{Manner, Turn, existing, must_be_whole, put};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
@@ -73,6 +73,7 @@ impl Tool for Edit {
             })?;
             let replaced =
                 replace(&file.text, &replacements).map_err(|error| refusal(&path.display(), &error))?;
+            must_be_whole(&path, Some(&file), &replaced.text)?;
             let mut plan = Plan::new("edit");
             put(&mut plan, &path, Some(&file), &replaced.text, LineEnds::AsGiven);
             if let Some(done) = turn.carry_out(plan).await? {

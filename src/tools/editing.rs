@@ -11,6 +11,7 @@ use super::impact::EditedText;
 use super::tool::Call;
 use super::turns::{Claim, Scope};
 use crate::text::diff::{DiffOptions, unified_diff};
+use crate::text::elision::new_marker;
 use crate::workspace::edit::{
     Committed, EditError, Edits, Expected, FileChange, FileKind, FileOperation, LineEnds, Plan,
 };
@@ -312,6 +313,24 @@ pub fn existing(context: &Context, path: &WorkspacePath) -> Result<Option<TextFi
         Err(ReadError::NotFound { .. }) => Ok(None),
         Err(error) => Err(from_read_error(error)),
     }
+}
+
+/// Files of these extensions are prose, in which a marker for text left out may be an example of one.
+const PROSE: [&str; 6] = ["adoc", "markdown", "md", "mdx", "rst", "txt"];
+
+/// Refuses a new text in which a marker such as `// ...existing code...` takes the place of what it stands for.
+pub fn must_be_whole(path: &WorkspacePath, file: Option<&TextFile>, text: &str) -> Result<(), ToolError> {
+    let Some(file) = file.filter(|_| !path.extension().is_some_and(|end| PROSE.contains(&end))) else {
+        return Ok(());
+    };
+    let Some(line) = new_marker(&file.text, text) else { return Ok(()) };
+    let marker = text.lines().nth(line - 1).unwrap_or_default().trim();
+    let what = format!(
+        "{} would have `{marker}` in line {line} in the place of what it stands for; nothing was changed",
+        path.display()
+    );
+    Err(ToolError::new(ErrorCode::InvalidArgs, what)
+        .with_hint("give the lines themselves, or change only the others with `edit`"))
 }
 
 /// Plans `text` for `path`, of which `file` was read.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::delta::DiagnosticsDelta;
-use super::editing::{FileResult, Manner, Turn, existing};
+use super::editing::{FileResult, Manner, Turn, existing, must_be_whole};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{Effect, Subjects};
@@ -193,6 +193,7 @@ fn add(
         }
         return Ok(());
     };
+    must_be_whole(&path, known, text)?;
     if let Some(origin) = &file.origin {
         let from = place(context, origin)?;
         let old = read.get(&from).and_then(Option::as_ref);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::delta::DiagnosticsDelta;
-use super::editing::{Done, FileResult, Manner, Turn, existing, put};
+use super::editing::{Done, FileResult, Manner, Turn, existing, must_be_whole, put};
 use super::error::ToolError;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{Effect, Subjects};
@@ -83,6 +83,7 @@ impl Tool for Write {
     async fn run(&self, call: Call<'_>, args: WriteArgs) -> Result<EditOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
         let file = existing(call.context, &path)?;
+        must_be_whole(&path, file.as_ref(), &args.content)?;
         let mut plan = Plan::new("write");
         put(&mut plan, &path, file.as_ref(), &args.content, LineEnds::OfTheFile);
         let manner = Manner::new(args.dry_run, args.diagnostics);

@@ -53,6 +53,9 @@ async fn answer_to(room: &Room, line: &Line, params: Value) -> Answer {
     let Some(turn) = room.turns.current() else {
         return Answer::error("no turn of ours runs, so no tool is called");
     };
+    if turn.is_foreign(&invocation.conversation_id) {
+        return Answer::error("the call is of a conversation that is not ours, so no tool is called");
+    }
     if invocation.turn_id.as_str().is_some_and(|turn| room.turns.is_over(turn)) {
         return Answer::error("the turn that this call belongs to is over, so no tool is called");
     }
