@@ -50,6 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         caller: &Caller::default(),
         approver: &NobodyToAsk,
         group: None,
+        id: None,
         cancelled: CancellationToken::new(),
     };
     println!("{}", runtime.call(request).await.text_for_model());

@@ -402,6 +402,54 @@ fn a_folder_is_formatted_file_by_file() {
     assert_eq!(run(&["format", "empty"]).0, Some(1));
 }
 
+/// A program that asks takes an empty list for a clean file; people read the line above it.
+#[test]
+fn diagnostics_without_any_server_are_a_failure_with_what_the_syntax_shows() {
+    let project = Project::new([("a.py", "def f(:\n"), ("b.py", "print(unknown)\n"), ("c.sh", "echo\n")]);
+    let call = |servers: &[&str], arguments: &str| {
+        let prefix = real_servers(servers);
+        let servers = (!servers.is_empty()).then_some(prefix.as_path());
+        let mut command = project.command(servers);
+        let output =
+            command.args(["tools", "call", "lsp_diagnostics", arguments]).output().expect("lsp-tools");
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        (answer, output.status.code())
+    };
+    let (one, status) = call(&[], r#"{"path": "b.py"}"#);
+    assert_eq!(
+        (&one["ok"], &one["code"], status),
+        (&Value::Bool(false), &"server_missing".into(), Some(3)),
+        "{one}"
+    );
+    let (error, hint) = (one["error"].as_str().unwrap(), one["hint"].as_str().unwrap());
+    assert_eq!(error, "no server has looked at the file: pylsp is not installed");
+    assert!(
+        hint.starts_with("install it with: pip install python-lsp-server (or: lsp-tools install python)"),
+        "{hint}"
+    );
+    assert!(hint.contains("`grep`"), "{hint}");
+    assert_eq!((&one["count"], &one["server_status"]["state"]), (&0.into(), &"missing".into()), "{one}");
+    let (several, _) = call(&[], r#"{"paths": ["a.py", "b.py", "c.sh"]}"#);
+    assert_eq!(several["diagnostics"][0]["source"], "tree-sitter", "{several}");
+    let error = several["error"].as_str().unwrap();
+    assert!(
+        error.contains("pylsp is not installed") && error.contains("bash-language-server is not"),
+        "{error}"
+    );
+    let (mixed, status) = call(&["pylsp"], r#"{"paths": ["b.py", "c.sh"]}"#);
+    assert_eq!(
+        (&mixed["ok"], &mixed["verdict"], status),
+        (&Value::Bool(true), &"partial".into(), Some(0)),
+        "{mixed}"
+    );
+    assert_eq!(mixed["incomplete"][0]["path"], "c.sh", "{mixed}");
+    let missing = mixed["servers"].as_array().unwrap().iter().find(|server| server["state"] == "missing");
+    assert_eq!(missing.unwrap()["server"], "bash-language-server", "{mixed}");
+    let (lines, status) = said(&project, &["check", "b.py"]);
+    assert_eq!(status, Some(3));
+    assert!(lines.iter().any(|line| line.contains("what follows is text search")), "{lines:?}");
+}
+
 /// A project's own environment holds programs of the project. One that the user has activated is the user's word.
 #[test]
 fn an_environment_that_is_not_used_is_said_and_one_that_is_activated_is_used() {

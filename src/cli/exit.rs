@@ -136,6 +136,7 @@ pub fn of_result(result: &ToolResult) -> Status {
     let word = |key: &str| result.value.get(key).and_then(Value::as_str);
     match result.kind {
         ResultType::Denied | ResultType::Rejected => Status::Denied,
+        ResultType::Timeout => Status::Failed,
         ResultType::Failure if result.nothing => Status::Unpleasant,
         ResultType::Failure => {
             let code = result.value.get("code").and_then(|code| ErrorCode::deserialize(code).ok());

@@ -32,7 +32,7 @@ pub struct Grant {
 impl Grant {
     /// What a yes to this call would cover.
     pub fn of(session: &str, agent: Option<&str>, request: &Request<'_>, arguments: &Value) -> Self {
-        let Subjects { paths, commands, urls } = request.subjects;
+        let Subjects { paths, commands, urls, .. } = request.subjects;
         let nothing = paths.is_empty() && commands.is_empty() && urls.is_empty();
         Self {
             session: session.to_owned(),
@@ -86,7 +86,7 @@ mod tests {
 
     fn grant(session: &str, tool: &str, command: &str, url: &str) -> Grant {
         let list = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
-        let subjects = Subjects { paths: Vec::new(), commands: list(command), urls: list(url) };
+        let subjects = Subjects { commands: list(command), urls: list(url), ..Subjects::default() };
         let request = Request { tool, effect: Effect::Execute, subjects: &subjects };
         Grant::of(session, None, &request, &json!({"command": command}))
     }

@@ -43,6 +43,15 @@ pub struct Subjects {
     pub commands: Vec<String>,
     /// Addresses it fetches.
     pub urls: Vec<String>,
+    /// What this call does to the world, where that is less than its tool can do.
+    pub effect: Option<Effect>,
+}
+
+impl Subjects {
+    /// What the call does to the world, by a tool that can do what `of_tool` says.
+    pub fn effect(&self, of_tool: Effect) -> Effect {
+        self.effect.map_or(of_tool, |own| own.min(of_tool))
+    }
 }
 
 /// A call before it runs.

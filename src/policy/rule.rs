@@ -98,7 +98,7 @@ impl Rule {
             return false;
         }
         let Some(subject) = &self.subject else { return true };
-        let Subjects { paths, commands, urls } = request.subjects;
+        let Subjects { paths, commands, urls, .. } = request.subjects;
         let changes = request.effect != Effect::Read;
         paths.iter().any(|path| subject.path.matches(path) || (changes && subject.path.may_lie_beneath(path)))
             || commands.iter().any(|text| command::forbids(&subject.command, text))
@@ -126,7 +126,7 @@ pub fn allowed_by(rules: &[Rule], request: &Request<'_>) -> Result<Vec<usize>, O
     }
     let subjects: Vec<(usize, &Subject)> =
         meant.iter().filter_map(|(at, rule)| rule.subject.as_ref().map(|subject| (*at, subject))).collect();
-    let Subjects { paths, commands, urls } = request.subjects;
+    let Subjects { paths, commands, urls, .. } = request.subjects;
     if subjects.is_empty() || (paths.is_empty() && commands.is_empty() && urls.is_empty()) {
         return Err(None);
     }

@@ -10,7 +10,7 @@ use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::audit::Approved;
 use crate::policy::caller::Consent;
 use crate::policy::grants::Grant;
-use crate::policy::request::{Decision, Request, Subjects, Verdict};
+use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Caller, Definition};
@@ -46,9 +46,14 @@ impl<'a> Planned<'a> {
         self.tool.definition()
     }
 
+    /// What it does to the world.
+    pub(super) fn effect(&self) -> Effect {
+        self.subjects.effect(self.definition().card.effect)
+    }
+
     pub(super) fn request(&self) -> Request<'_> {
         let card = &self.definition().card;
-        Request { tool: &card.name, effect: card.effect, subjects: &self.subjects }
+        Request { tool: &card.name, effect: self.effect(), subjects: &self.subjects }
     }
 
     fn approval_request(&self, why: String) -> ApprovalRequest {
@@ -145,7 +150,7 @@ pub(super) fn approval_request(
     ApprovalRequest {
         tool: definition.card.name.to_string(),
         title: definition.card.title.to_string(),
-        effect: definition.card.effect,
+        effect: subjects.effect(definition.card.effect),
         why,
         paths: subjects.paths.iter().map(|path| path.display()).collect(),
         commands: subjects.commands.clone(),

@@ -17,6 +17,7 @@ use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
 use crate::tools::error::{ErrorCode, ToolError, panic_text};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, Definition};
+use crate::tools::turns::Arrival;
 
 /// One call as a door hands it in.
 pub struct CallRequest<'a> {
@@ -30,6 +31,8 @@ pub struct CallRequest<'a> {
     pub approver: &'a dyn Approver,
     /// Edits of all calls with the same group are undone together.
     pub group: Option<&'a str>,
+    /// What its caller knows it by; one of our own where it has none.
+    pub id: Option<&'a str>,
     /// Ends the call when its caller goes away.
     pub cancelled: CancellationToken,
 }
@@ -43,6 +46,7 @@ impl<'a> CallRequest<'a> {
             caller,
             approver: &NobodyToAsk,
             group: None,
+            id: None,
             cancelled: CancellationToken::new(),
         }
     }
@@ -108,8 +112,10 @@ impl Runtime {
     pub async fn call(&self, request: CallRequest<'_>) -> ToolResult {
         let cancelled = request.cancelled.clone();
         let _running = self.tally.begin_of(request.name, &request.caller.session);
+        let arrival = self.context.turns.arrive();
         let mut record = Record::new(self.audit.as_deref(), request.caller, request.name, &request.arguments);
-        let call = std::panic::AssertUnwindSafe(self.call_checked(request, &mut record)).catch_unwind();
+        let call =
+            std::panic::AssertUnwindSafe(self.call_checked(request, &arrival, &mut record)).catch_unwind();
         let outcome = tokio::select! {
             outcome = call => outcome,
             () = cancelled.cancelled() => {
@@ -129,18 +135,20 @@ impl Runtime {
     async fn call_checked(
         &self,
         request: CallRequest<'_>,
+        arrival: &Arrival,
         record: &mut Record<'_>,
     ) -> Result<ToolResult, Stopped> {
-        let CallRequest { name, arguments, caller, approver, group, cancelled } = request;
+        let CallRequest { name, arguments, caller, approver, group, id, cancelled } = request;
         let tool = self.looked_for(caller, name).await?;
         let tool = tool.as_ref();
         let arguments = without_nulls(arguments, tool.definition());
         let subjects = self.subjects(tool, &arguments)?;
         let mut call = Planned { tool, caller, approver, arguments, subjects };
-        record.touches(tool.definition().card.effect, &call.subjects);
+        record.touches(call.effect(), &call.subjects);
         self.permit(&call, record).await?;
         self.before(&mut call, record).await?;
-        let result = self.run(&call, group, &cancelled).await;
+        let id = id.map_or_else(|| arrival.name(), ToOwned::to_owned);
+        let result = self.run(&call, group, (&id, arrival), &cancelled).await;
         let result = result.unwrap_or_else(|error| ToolResult::from_error(&error));
         Ok(self.after(&call, result, record).await)
     }
@@ -150,6 +158,7 @@ impl Runtime {
         &self,
         planned: &Planned<'_>,
         group: Option<&str>,
+        (id, arrival): (&str, &Arrival),
         cancelled: &CancellationToken,
     ) -> Result<ToolResult, ToolError> {
         let limit = self.context.config.settings.deadlines.tool;
@@ -160,7 +169,8 @@ impl Runtime {
         let seen = self.context();
         let narrowed = (!limits.is_none()).then(|| seen.within(limits));
         let context = narrowed.as_ref().unwrap_or(&seen);
-        let call = Call { context, caller: planned.caller, approver: planned.approver, group, cancelled };
+        let (caller, approver) = (planned.caller, planned.approver);
+        let call = Call { context, caller, approver, group, id, arrival, cancelled };
         let arguments = planned.arguments.clone();
         let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
@@ -225,13 +235,14 @@ impl Runtime {
         arguments: &Value,
     ) -> bool {
         let card = &tool.definition().card;
-        let request = Request { tool: &card.name, effect: card.effect, subjects };
+        let request = Request { tool: &card.name, effect: subjects.effect(card.effect), subjects };
         self.grants.has(&Grant::of(&caller.session, caller.agent.as_deref(), &request, arguments))
     }
 
     fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &Subjects) -> Decision {
         let card = &tool.definition().card;
-        self.policy_of(caller).decide(&Request { tool: &card.name, effect: card.effect, subjects })
+        let effect = subjects.effect(card.effect);
+        self.policy_of(caller).decide(&Request { tool: &card.name, effect, subjects })
     }
 }
 

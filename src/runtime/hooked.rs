@@ -55,7 +55,7 @@ impl Runtime {
             if let Some(arguments) = arguments.filter(|arguments| *arguments != call.arguments) {
                 record.hook(hook.name(), None);
                 self.replace_arguments(call, arguments, hook.name())?;
-                record.touches(call.definition().card.effect, &call.subjects);
+                record.touches(call.effect(), &call.subjects);
                 self.permit(call, record).await?;
             }
             if decision == Some(Verdict::Ask) {
@@ -246,7 +246,7 @@ impl Runtime {
         HookInput {
             event,
             tool: &card.name,
-            effect: card.effect,
+            effect: call.effect(),
             arguments: &call.arguments,
             session: &call.caller.session,
             agent: call.caller.agent.as_deref(),

@@ -98,7 +98,7 @@ impl Runtime {
         let intent = Intent {
             tool: card.name.to_string(),
             title: card.title.to_string(),
-            effect: card.effect,
+            effect: subjects.effect(card.effect),
             subjects,
             arguments,
         };

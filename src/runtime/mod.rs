@@ -207,6 +207,7 @@ impl Runtime {
         let context = Context {
             workspace,
             edits,
+            turns: Arc::default(),
             cwd: options.cwd,
             config,
             manager: Arc::new(manager),
@@ -255,6 +256,16 @@ impl Runtime {
         }
         (context.timeout, context.install_missing) = (timeout, install_missing);
         (context.patience, context.progress, context.view) = (patience, progress, view);
+        own
+    }
+
+    /// The same for calls of tools by name: relative paths of somebody who stands outside the workspace begin at its root, since
+    /// from there they could only lead out.
+    pub fn called_by_name(&self) -> Self {
+        let mut own = self.clone();
+        if own.context.workspace.inside(&own.context.cwd).is_none() {
+            own.context.cwd = own.context.workspace.root().to_owned();
+        }
         own
     }
 

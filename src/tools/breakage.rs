@@ -48,18 +48,17 @@ impl From<Option<bool>> for Wish {
     }
 }
 
-/// What was found before an edit.
+/// The files whose findings an edit may change.
 #[derive(Debug)]
-pub struct Baseline {
+pub struct Watch {
     subjects: Vec<Subject>,
-    before: BTreeMap<WorkspacePath, FileReport>,
     wish: Wish,
     cut: bool,
 }
 
-impl Baseline {
-    /// Whether there is somebody to ask about an edit of `paths`. Only a guess from their names: taking it tells.
-    pub fn may_be_taken<'a>(
+impl Watch {
+    /// Whether there is somebody to ask about an edit of `paths`. Only a guess from their names: looking tells.
+    pub fn is_likely<'a>(
         context: &Context,
         mut paths: impl Iterator<Item = &'a WorkspacePath>,
         wish: Wish,
@@ -74,8 +73,8 @@ impl Baseline {
         }
     }
 
-    /// Looks at what is there before `edits` are made. `None` where nobody wants to know, or nobody can tell.
-    pub async fn take(context: &Context, edits: &[EditedText], wish: Wish) -> Option<Self> {
+    /// Those of `edits`, and those that depend on what they change. `None` where nobody wants to know, or nobody can tell.
+    pub async fn of(context: &Context, edits: &[EditedText], wish: Wish) -> Option<Self> {
         if wish == Wish::Unwanted {
             return None;
         }
@@ -94,6 +93,17 @@ impl Baseline {
         context.manager.refresh().await;
         let (others, cut) = dependents(context, edits).await;
         subjects.extend(others.into_iter().filter(|subject| is_asked(context, subject, wish)));
+        Some(Self { subjects, wish, cut })
+    }
+
+    /// The files.
+    pub fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
+        self.subjects.iter().map(|subject| &subject.path)
+    }
+
+    /// Looks at what is there before `edits` are made.
+    pub async fn before(self, context: &Context, edits: &[EditedText]) -> Baseline {
+        let Self { subjects, wish, cut } = self;
         let there = |subject: &&Subject| {
             // A file that the edit creates has no findings before it.
             !edits.iter().any(|edit| {
@@ -102,9 +112,20 @@ impl Baseline {
         };
         let existing: Vec<Subject> = subjects.iter().filter(there).cloned().collect();
         let before = look(context, existing, &context.view, wish).await;
-        Some(Self { subjects, before, wish, cut })
+        Baseline { subjects, before, wish, cut }
     }
+}
 
+/// What was found before an edit.
+#[derive(Debug)]
+pub struct Baseline {
+    subjects: Vec<Subject>,
+    before: BTreeMap<WorkspacePath, FileReport>,
+    wish: Wish,
+    cut: bool,
+}
+
+impl Baseline {
     /// Looks at `subjects` as they are on disk, whatever the caller sees, before something that nobody can foresee.
     pub async fn of(context: &Context, subjects: Vec<Subject>) -> Self {
         let before = look(context, subjects.clone(), &View::disk(), Wish::Wanted).await;

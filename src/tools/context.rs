@@ -15,6 +15,7 @@ use super::patience::Patience;
 use super::question::path_of;
 use super::shell::Shells;
 use super::target::Target;
+use super::turns::Turns;
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, Trust, present_languages, spec};
 use crate::hints;
 use crate::lsp::manager::{Manager, Unavailable};
@@ -43,6 +44,8 @@ pub struct Context {
     pub manager: Arc<Manager>,
     /// The one way in which files are changed.
     pub edits: Edits,
+    /// The order in which edits of the same files are made.
+    pub turns: Arc<Turns>,
     /// All commands that `bash` runs.
     pub shells: Arc<Shells>,
     /// Unsaved texts of callers that name them by a handle.

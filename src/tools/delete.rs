@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Context;
-use super::editing::{Manner, carry_out};
+use super::editing::{Manner, Turn};
 use super::error::ToolError;
 use super::move_file::EditsOutput;
 use super::tool::{Call, Card, Tool};
@@ -48,6 +48,11 @@ impl Tool for Delete {
             true => plan.delete_tree(&path),
             false => plan.delete(&path, Expected::Any),
         };
-        Ok(carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?.into())
+        let mut turn = Turn::of(&call, Manner::new(args.dry_run, args.diagnostics), [&path]).await;
+        loop {
+            if let Some(done) = turn.carry_out(plan.clone()).await? {
+                return Ok(done.into());
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Context;
-use super::editing::{Manner, carry_out, existing, put};
+use super::editing::{Manner, Turn, existing, must_be_whole, put};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
@@ -60,21 +60,26 @@ impl Tool for Edit {
 
     async fn run(&self, call: Call<'_>, args: EditArgs) -> Result<EditOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
-        let file = existing(call.context, &path)?.ok_or_else(|| {
-            let what = format!("there is no file {} to edit", path.display());
-            ToolError::new(ErrorCode::NotFound, what).with_hint("make it with `write`")
-        })?;
         let replacements: Vec<Replacement> = args
             .edits
             .into_iter()
             .map(|edit| Replacement { old: edit.old, new: edit.new, all: edit.all.unwrap_or(false) })
             .collect();
-        let replaced =
-            replace(&file.text, &replacements).map_err(|error| refusal(&path.display(), &error))?;
-        let mut plan = Plan::new("edit");
-        put(&mut plan, &path, Some(&file), &replaced.text, LineEnds::AsGiven);
-        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
-        Ok(EditOutput::new(done, &path, &replaced.text))
+        let mut turn = Turn::of(&call, Manner::new(args.dry_run, args.diagnostics), [&path]).await;
+        loop {
+            let file = existing(call.context, &path)?.ok_or_else(|| {
+                let what = format!("there is no file {} to edit", path.display());
+                ToolError::new(ErrorCode::NotFound, what).with_hint("make it with `write`")
+            })?;
+            let replaced =
+                replace(&file.text, &replacements).map_err(|error| refusal(&path.display(), &error))?;
+            must_be_whole(&path, Some(&file), &replaced.text)?;
+            let mut plan = Plan::new("edit");
+            put(&mut plan, &path, Some(&file), &replaced.text, LineEnds::AsGiven);
+            if let Some(done) = turn.carry_out(plan).await? {
+                return Ok(EditOutput::new(done, &path, &replaced.text));
+            }
+        }
     }
 }
 

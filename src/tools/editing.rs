@@ -3,13 +3,15 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::breakage::{Baseline, Wish, saved, tried};
+use super::breakage::{Baseline, Watch, Wish, saved, tried};
 use super::context::{Context, from_read_error};
 use super::delta::DiagnosticsDelta;
 use super::error::{ErrorCode, ToolError};
 use super::impact::EditedText;
 use super::tool::Call;
+use super::turns::{Claim, Scope};
 use crate::text::diff::{DiffOptions, unified_diff};
+use crate::text::elision::new_marker;
 use crate::workspace::edit::{
     Committed, EditError, Edits, Expected, FileChange, FileKind, FileOperation, LineEnds, Plan,
 };
@@ -63,39 +65,206 @@ pub struct Done {
     pub diagnostics: Option<DiagnosticsDelta>,
 }
 
-/// Makes the edit that `plan` describes, or only tries it.
-pub async fn carry_out(call: &Call<'_>, plan: Plan, manner: Manner) -> Result<Done, ToolError> {
-    let context = call.context;
-    context.may_change(plan.paths())?;
-    context.must_be_saved(plan.paths())?;
-    let plan = plan.in_group(call.group);
-    let mut expected = None;
-    let mut baseline = None;
-    if manner.dry_run || Baseline::may_be_taken(context, plan.paths(), manner.wish) {
-        let changes = blocking(context, &plan, |edits, plan| edits.preview(plan)).await?;
-        let edits = edited_texts(&changes);
-        baseline = Baseline::take(context, &edits, manner.wish).await;
-        expected = Some((changes, edits));
+/// An edit from its turn to its end: until it is dropped, others that touch the same files wait.
+///
+/// A tool that reads files to plan its edit waits for its turn first ([`Turn::of`]), and plans anew as often as
+/// [`carry_out`](Self::carry_out) wants it, since other processes keep no order. One that has a server plan for it asks first
+/// ([`Turn::at_the_end`]), so that nobody waits for a server that starts.
+#[derive(Debug)]
+pub struct Turn<'c> {
+    call: &'c Call<'c>,
+    manner: Manner,
+    claim: Option<Claim>,
+    /// How often the plan may still turn out to be of a text that is no longer there.
+    stale: usize,
+    /// How often its place has been lost.
+    lost: usize,
+}
+
+/// How often an edit of a text is planned anew: each time somebody else has made one.
+const READ_AGAIN: usize = 32;
+/// How often a server is asked anew.
+const ASKED_AGAIN: usize = 3;
+/// An edit that has lost its place so often has the workspace to itself.
+const PLACES_LOST: usize = 2;
+
+/// Why an edit was not made.
+enum Stopped {
+    /// A file is not what it was when the edit was planned.
+    Stale(ToolError),
+    /// Another edit had to go first.
+    Lost,
+    Error(ToolError),
+}
+
+impl From<ToolError> for Stopped {
+    fn from(error: ToolError) -> Self {
+        Self::Error(error)
     }
-    if manner.dry_run
-        && let Some((changes, edits)) = expected
-    {
-        let diagnostics = match baseline {
-            Some(baseline) => Some(baseline.compare(context, &edits, &tried(&context.view, &edits)).await),
-            None => None,
+}
+
+impl From<EditError> for Stopped {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Conflict(_) => Self::Stale(from_edit_error(error)),
+            error => Self::Error(from_edit_error(error)),
+        }
+    }
+}
+
+impl<'c> Turn<'c> {
+    /// Waits until no edit before this one touches `paths`.
+    pub async fn of<'p>(
+        call: &'c Call<'c>,
+        manner: Manner,
+        paths: impl IntoIterator<Item = &'p WorkspacePath>,
+    ) -> Self {
+        let mut turn = Self { stale: READ_AGAIN, ..Self::at_the_end(call, manner) };
+        turn.take(turn.scope(paths.into_iter().cloned(), [])).await;
+        turn
+    }
+
+    /// An edit whose files are not known yet.
+    pub fn at_the_end(call: &'c Call<'c>, manner: Manner) -> Self {
+        Self { call, manner, claim: None, stale: ASKED_AGAIN, lost: 0 }
+    }
+
+    /// As [`of`](Self::of) for the whole text of `path`, made without a look at what it takes the place of: another edit of the
+    /// file that is under way, or was made since the call came, would be lost by it.
+    ///
+    /// # Errors
+    /// `conflict` where there is one.
+    pub async fn of_whole(
+        call: &'c Call<'c>,
+        manner: Manner,
+        path: &WorkspacePath,
+    ) -> Result<Self, ToolError> {
+        let mut turn = Self { stale: 0, ..Self::at_the_end(call, manner) };
+        let scope = turn.scope([path.clone()], []);
+        let claim = turn.claim.insert(call.context.turns.claim(scope));
+        let real = call.context.workspace.real(path);
+        if claim.is_beside_another(real.as_ref().unwrap_or(path), call.arrival) {
+            let error = format!(
+                "{} was changed by another call at the same time, which a whole text would take back; nothing was changed",
+                path.display()
+            );
+            return Err(ToolError::new(ErrorCode::Conflict, error).with_hint(
+                "read it again and write what it shall be now, or change a part of it with `edit`",
+            ));
+        }
+        claim.turn().await;
+        Ok(turn)
+    }
+
+    /// Makes the edit that `plan` describes, or only tries it. `None` where it has to be planned anew: its files are, or may be,
+    /// others than when it was planned.
+    pub async fn carry_out(&mut self, plan: Plan) -> Result<Option<Done>, ToolError> {
+        match self.attempt(plan).await {
+            Ok(done) => Ok(Some(done)),
+            Err(Stopped::Lost) => Ok(None),
+            Err(Stopped::Stale(error)) => self.again(error).map(|()| None),
+            Err(Stopped::Error(error)) => Err(error),
+        }
+    }
+
+    /// `planned`; `None` where it has to be planned anew, since a file has changed meanwhile.
+    pub fn unless_stale<T>(&mut self, planned: Result<T, ToolError>) -> Result<Option<T>, ToolError> {
+        match planned {
+            Err(error) if error.code == ErrorCode::Conflict => self.again(error).map(|()| None),
+            planned => planned.map(Some),
+        }
+    }
+
+    /// The conflict itself, where there have been too many.
+    fn again(&mut self, conflict: ToolError) -> Result<(), ToolError> {
+        self.stale = self.stale.checked_sub(1).ok_or(conflict)?;
+        Ok(())
+    }
+
+    async fn attempt(&mut self, plan: Plan) -> Result<Done, Stopped> {
+        let Call { context, group, .. } = self.call;
+        context.may_change(plan.paths())?;
+        context.must_be_saved(plan.paths())?;
+        let plan = plan.in_group(*group);
+        self.needs(self.scope(plan.paths().cloned(), [])).await?;
+        let Manner { dry_run, wish } = self.manner;
+        let mut expected = None;
+        if dry_run || Watch::is_likely(context, plan.paths(), wish) {
+            let changes = off_thread(context, &plan, |edits, plan| edits.preview(plan)).await??;
+            let edits = edited_texts(&changes);
+            let baseline = match Watch::of(context, &edits, wish).await {
+                Some(watch) => {
+                    self.needs(self.scope([], watch.paths().cloned())).await?;
+                    Some(watch.before(context, &edits).await)
+                }
+                None => None,
+            };
+            expected = Some((changes, edits, baseline));
+        }
+        let baseline = match expected {
+            Some((changes, edits, baseline)) if dry_run => {
+                let diagnostics = match baseline {
+                    Some(baseline) => {
+                        Some(baseline.compare(context, &edits, &tried(&context.view, &edits)).await)
+                    }
+                    None => None,
+                };
+                return Ok(Done { undo: None, files: file_results(&changes), diagnostics });
+            }
+            expected => expected.and_then(|(_, _, baseline)| baseline),
         };
-        return Ok(Done { undo: None, files: file_results(&changes), diagnostics });
+        let committed = off_thread(context, &plan, |edits, plan| edits.commit(plan)).await??;
+        if let Some(claim) = &self.claim {
+            claim.has_changed(changed_paths(context, &committed));
+        }
+        Ok(finish(context, committed, baseline).await)
     }
-    let committed = blocking(context, &plan, |edits, plan| edits.commit(plan)).await?;
-    finish(context, committed, baseline).await
+
+    /// Waits for the first claim of an edit whose files are known now; takes `scope` beside what it has, or fails where another
+    /// edit has to go first.
+    async fn needs(&mut self, scope: Scope) -> Result<(), Stopped> {
+        let Some(claim) = &mut self.claim else {
+            self.take(scope).await;
+            return Ok(());
+        };
+        if claim.widen(&scope, self.lost >= PLACES_LOST) {
+            return Ok(());
+        }
+        claim.turn().await;
+        self.lost += 1;
+        Err(Stopped::Lost)
+    }
+
+    async fn take(&mut self, scope: Scope) {
+        self.claim.insert(self.call.context.turns.claim(scope)).turn().await;
+    }
+
+    /// What an edit of `changed` needs, which looks at `seen`. One that is only tried changes nothing.
+    fn scope(
+        &self,
+        changed: impl IntoIterator<Item = WorkspacePath>,
+        seen: impl IntoIterator<Item = WorkspacePath>,
+    ) -> Scope {
+        let real = |path: WorkspacePath| self.call.context.workspace.real(&path).unwrap_or(path);
+        let (changed, seen) = (changed.into_iter().map(real), seen.into_iter().map(real));
+        match self.manner.dry_run {
+            true => Scope::files([], changed.chain(seen)),
+            false => Scope::files(changed, seen),
+        }
+    }
+}
+
+/// The real names of the files that an edit has changed, those that they had among them.
+pub fn changed_paths(context: &Context, committed: &Committed) -> Vec<WorkspacePath> {
+    let names = committed.files.iter().flat_map(|change| match &change.operation {
+        FileOperation::Renamed { from } => vec![from, &change.path],
+        _ => vec![&change.path],
+    });
+    names.map(|path| context.workspace.real(path).unwrap_or_else(|| path.clone())).collect()
 }
 
 /// Tells the servers what was changed, and the caller what that changed in the diagnostics.
-pub async fn finish(
-    context: &Context,
-    committed: Committed,
-    baseline: Option<Baseline>,
-) -> Result<Done, ToolError> {
+pub async fn finish(context: &Context, committed: Committed, baseline: Option<Baseline>) -> Done {
     context.manager.refresh().await;
     let moves: Vec<(WorkspacePath, WorkspacePath)> = committed
         .files
@@ -114,7 +283,7 @@ pub async fn finish(
         None => None,
     };
     let undo = committed.id.map(|id| id.to_string());
-    Ok(Done { undo, files: file_results(&committed.files), diagnostics })
+    Done { undo, files: file_results(&committed.files), diagnostics }
 }
 
 /// Edits wait for locks and for the disk, which the threads that talk to servers must not.
@@ -123,11 +292,17 @@ pub async fn blocking<T: Send + 'static>(
     plan: &Plan,
     work: impl FnOnce(&Edits, &Plan) -> Result<T, EditError> + Send + 'static,
 ) -> Result<T, ToolError> {
+    off_thread(context, plan, work).await?.map_err(from_edit_error)
+}
+
+async fn off_thread<T: Send + 'static>(
+    context: &Context,
+    plan: &Plan,
+    work: impl FnOnce(&Edits, &Plan) -> Result<T, EditError> + Send + 'static,
+) -> Result<Result<T, EditError>, ToolError> {
     let (edits, plan) = (context.edits.clone(), plan.clone());
-    match tokio::task::spawn_blocking(move || work(&edits, &plan)).await {
-        Ok(done) => done.map_err(from_edit_error),
-        Err(error) => Err(ToolError::new(ErrorCode::Internal, format!("the edit failed: {error}"))),
-    }
+    let done = tokio::task::spawn_blocking(move || work(&edits, &plan)).await;
+    done.map_err(|error| ToolError::new(ErrorCode::Internal, format!("the edit failed: {error}")))
 }
 
 /// The file at `path`, if there is one.
@@ -138,6 +313,24 @@ pub fn existing(context: &Context, path: &WorkspacePath) -> Result<Option<TextFi
         Err(ReadError::NotFound { .. }) => Ok(None),
         Err(error) => Err(from_read_error(error)),
     }
+}
+
+/// Files of these extensions are prose, in which a marker for text left out may be an example of one.
+const PROSE: [&str; 6] = ["adoc", "markdown", "md", "mdx", "rst", "txt"];
+
+/// Refuses a new text in which a marker such as `// ...existing code...` takes the place of what it stands for.
+pub fn must_be_whole(path: &WorkspacePath, file: Option<&TextFile>, text: &str) -> Result<(), ToolError> {
+    let Some(file) = file.filter(|_| !path.extension().is_some_and(|end| PROSE.contains(&end))) else {
+        return Ok(());
+    };
+    let Some(line) = new_marker(&file.text, text) else { return Ok(()) };
+    let marker = text.lines().nth(line - 1).unwrap_or_default().trim();
+    let what = format!(
+        "{} would have `{marker}` in line {line} in the place of what it stands for; nothing was changed",
+        path.display()
+    );
+    Err(ToolError::new(ErrorCode::InvalidArgs, what)
+        .with_hint("give the lines themselves, or change only the others with `edit`"))
 }
 
 /// Plans `text` for `path`, of which `file` was read.

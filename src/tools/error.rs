@@ -1,6 +1,7 @@
 //! Failures, as agents and people are told of them.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// What kind of failure it is; the words of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,17 +51,27 @@ pub struct ToolError {
     pub hint: Option<String>,
     /// It was looked for as it should be, and there is none: an answer rather than a wrong call.
     pub nothing: bool,
+    /// What could be found out all the same, as fields of the answer.
+    pub details: Map<String, Value>,
 }
 
 impl ToolError {
     /// A failure of kind `code`.
     pub fn new(code: ErrorCode, error: impl Into<String>) -> Self {
-        Self { code, error: error.into(), hint: None, nothing: false }
+        Self { code, error: error.into(), hint: None, nothing: false, details: Map::new() }
     }
 
     /// What was looked for is not there, which is an answer. A file or name that a caller got wrong is none.
     pub fn nothing(error: impl Into<String>) -> Self {
         Self { nothing: true, ..Self::new(ErrorCode::NotFound, error) }
+    }
+
+    /// The same with what could be found out all the same: the fields of `answer`, an object.
+    pub fn with_details(mut self, answer: &impl Serialize) -> Self {
+        if let Ok(Value::Object(details)) = serde_json::to_value(answer) {
+            self.details = details;
+        }
+        self
     }
 
     /// The same with what to do about it.
@@ -79,6 +90,9 @@ impl Serialize for ToolError {
         map.serialize_entry("error", &self.error)?;
         if let Some(hint) = &self.hint {
             map.serialize_entry("hint", hint)?;
+        }
+        for (key, value) in self.details.iter().filter(|(key, _)| *key != "ok") {
+            map.serialize_entry(key, value)?;
         }
         map.end()
     }

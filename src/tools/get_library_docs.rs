@@ -62,7 +62,9 @@ impl Tool for GetLibraryDocs {
             }
             _ => Vec::new(),
         };
-        Ok(Subjects { urls, ..Subjects::default() })
+        // What is bundled is read here, and no machine is spoken to.
+        let effect = urls.is_empty().then_some(Effect::Read);
+        Ok(Subjects { urls, effect, ..Subjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: DocsArgs) -> Result<DocsOutput, ToolError> {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::answer::ServerStatus;
 use super::context::{Context, Subject};
 use super::delta::DiagnosticsDelta;
-use super::editing::{FileResult, Manner, carry_out};
+use super::editing::{Done, FileResult, Manner, Turn};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::proposals;
@@ -19,7 +19,6 @@ use crate::lsp::session::Session;
 use crate::policy::request::{Effect, Subjects};
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
-use crate::workspace::edit::Plan;
 
 /// The arguments of `lsp_code_actions`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -107,8 +106,8 @@ impl Tool for LspCodeActions {
         let context = call.context;
         let subject = context.subject(context.path(args.path.as_ref())?)?;
         let deadline = context.deadline(context.config.settings.deadlines.edit);
-        let offers = offers(context, &subject, &args, deadline).await?;
         let Some(title) = &args.apply else {
+            let offers = offers(context, &subject, &args, deadline).await?;
             let actions = offers.found.into_iter().map(|offer| item(&offer)).collect();
             return Ok(CodeActionsOutput {
                 actions,
@@ -118,17 +117,7 @@ impl Tool for LspCodeActions {
                 notes: offers.notes,
             });
         };
-        let chosen = choose(offers.found, title)?;
-        let proposal = {
-            let entered = chosen.session.enter(&context.view, deadline).await;
-            let _viewing = entered.map_err(|error| proposals::from_server(error.into()))?;
-            chosen.session.action_edit(&chosen.action, deadline).await.map_err(proposals::from_server)?
-        };
-        let mut plan = Plan::new("lsp_code_actions");
-        proposals::add(context, &mut plan, &proposal)?;
-        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
-        let mut notes = offers.notes;
-        notes.extend(proposal.left_out.map(|command| format!("the server's command {command} was not run")));
+        let (done, mut notes) = apply(&call, &subject, &args, title).await?;
         if done.files.is_empty() {
             notes.push(format!("`{title}` changes nothing"));
         }
@@ -139,6 +128,35 @@ impl Tool for LspCodeActions {
             diagnostics: done.diagnostics,
             notes,
         })
+    }
+}
+
+/// Does the action called `title`.
+async fn apply(
+    call: &Call<'_>,
+    subject: &Subject,
+    args: &CodeActionsArgs,
+    title: &str,
+) -> Result<(Done, Vec<String>), ToolError> {
+    let context = call.context;
+    let mut turn = Turn::at_the_end(call, Manner::new(args.dry_run, args.diagnostics));
+    loop {
+        let deadline = context.deadline(context.config.settings.deadlines.edit);
+        let Offers { found, mut notes } = offers(context, subject, args, deadline).await?;
+        let chosen = choose(found, title)?;
+        let proposed = match chosen.session.enter(&context.view, deadline).await {
+            Ok(_viewing) => chosen.session.action_edit(&chosen.action, deadline).await,
+            Err(error) => Err(error.into()),
+        };
+        let Some(proposal) = turn.unless_stale(proposed.map_err(proposals::from_server))? else { continue };
+        let plan = proposals::plan(context, "lsp_code_actions", &proposal);
+        let Some(plan) = turn.unless_stale(plan)? else { continue };
+        if let Some(done) = turn.carry_out(plan).await? {
+            notes.extend(
+                proposal.left_out.map(|command| format!("the server's command {command} was not run")),
+            );
+            return Ok((done, notes));
+        }
     }
 }
 

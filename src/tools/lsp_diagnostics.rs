@@ -91,8 +91,44 @@ impl Tool for LspDiagnostics {
             timeout: args.timeout_ms.map(Duration::from_millis),
             ..Request::default()
         };
-        run(call.context, &request).await
+        let answer = run(call.context, &request).await?;
+        match unheard(&answer) {
+            Some(error) => Err(error.with_details(&answer)),
+            None => Ok(answer),
+        }
     }
+}
+
+/// The failure that an answer without any server is to a program, which would take an empty list for a clean file. Its details are
+/// what the syntax trees show.
+fn unheard(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
+    if answer.verdict != Verdict::Hints {
+        return None;
+    }
+    let statuses = match answer.servers.as_slice() {
+        [] => std::slice::from_ref(&answer.server_status),
+        several => several,
+    };
+    let refusals: Vec<ToolError> = statuses.iter().map(fallback::refusal).collect();
+    let why = once(refusals.iter().map(|refusal| refusal.error.as_str()));
+    let mut advice = once(refusals.iter().filter_map(|refusal| refusal.hint.as_deref()));
+    advice.push("`diagnostics` has errors of syntax only; look for others with `grep`");
+    let files = match answer.output.files {
+        1 => "the file".to_owned(),
+        several => format!("any of {several} files"),
+    };
+    let error = format!("no server has looked at {files}: {}", why.join("; "));
+    Some(ToolError::new(refusals.last()?.code, error).with_hint(advice.join("; ")))
+}
+
+/// `words` in their order, each once.
+fn once<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
+    words.fold(Vec::new(), |mut all, word| {
+        if !all.contains(&word) {
+            all.push(word);
+        }
+        all
+    })
 }
 
 /// What is asked for.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::context::Context;
-use super::editing::{Manner, carry_out};
+use super::editing::{Manner, Turn};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::move_file::EditsOutput;
@@ -17,7 +17,6 @@ use crate::lsp::edits::{EditError, FORMAT, FORMAT_RANGE, Proposal};
 use crate::lsp::session::Session;
 use crate::policy::request::{Effect, Subjects};
 use crate::text::{Position, Range};
-use crate::workspace::edit::Plan;
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// The arguments of `lsp_format`.
@@ -59,11 +58,16 @@ impl Tool for LspFormat {
         let context = call.context;
         let path = context.path(args.path.as_ref())?;
         let range = lines(&args)?;
-        let proposal = ask(context, &path, range).await?;
-        let mut plan = Plan::new("lsp_format");
-        proposals::add(context, &mut plan, &proposal)?;
         // Formatting breaks nothing, so nothing is compared.
-        Ok(carry_out(&call, plan, Manner::new(args.dry_run, Some(false))).await?.into())
+        let mut turn = Turn::at_the_end(&call, Manner::new(args.dry_run, Some(false)));
+        loop {
+            let Some(proposal) = turn.unless_stale(ask(context, &path, range).await)? else { continue };
+            let plan = proposals::plan(context, "lsp_format", &proposal);
+            let Some(plan) = turn.unless_stale(plan)? else { continue };
+            if let Some(done) = turn.carry_out(plan).await? {
+                return Ok(done.into());
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::address::Address;
 use super::answer::Verdict;
 use super::context::Context;
-use super::editing::{Manner, carry_out};
+use super::editing::{Manner, Turn};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::impact::mentions;
@@ -23,7 +23,6 @@ use crate::lsp::edits::{EditError, Proposal, RENAME};
 use crate::lsp::session::Asked;
 use crate::policy::request::{Effect, Subjects};
 use crate::workspace::WorkspacePath;
-use crate::workspace::edit::Plan;
 
 /// The arguments of `lsp_rename`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -65,46 +64,61 @@ impl Tool for LspRename {
         let target = args.address.target()?;
         must_be_name(context, &target, &args.new_name)?;
         context.prepare(&target).await?;
-        let deadline = context.deadline(context.config.settings.deadlines.edit);
-        let question = Question { method: RENAME, of_file: false };
-        let name: Arc<str> = args.new_name.as_str().into();
-        let outcome = context
-            .question(&target, question, deadline, |session, path, position| {
-                let name = name.clone();
-                Box::pin(async move {
-                    let value = match session.rename(path, position, &name, deadline).await {
-                        Err(EditError::Ask(error)) => return Err(error),
-                        proposal => proposal,
-                    };
-                    let (_, snapshot) = session.sync(path).await?;
-                    Ok(Asked { value, snapshot, working: None, odd: 0 })
-                })
-            })
-            .await?;
-        let (proposal, place, notes) = match outcome {
-            Outcome::Answered { value, place, mut notes, status, verdict } => {
-                // Uses in what the server did not see stay as they are.
-                notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
-                (value.map_err(proposals::from_server)?, place, notes)
+        let mut turn = Turn::at_the_end(&call, Manner::new(args.dry_run, args.diagnostics));
+        loop {
+            let proposed = propose(context, &target, &args.new_name).await;
+            let Some((proposal, notes)) = turn.unless_stale(proposed)? else { continue };
+            let plan = proposals::plan(context, "lsp_rename", &proposal);
+            let Some(plan) = turn.unless_stale(plan)? else { continue };
+            if let Some(done) = turn.carry_out(plan).await? {
+                return Ok(EditsOutput { notes, ..done.into() });
             }
-            Outcome::Unanswered(unanswered) => return Err(fallback::refusal(&unanswered.status)),
-        };
-        // Of a bare name it is known only now in which language it is.
-        if let (Target::Name(_), Some(resolved)) = (&target, &place.resolved) {
-            must_be_name(context, &Target::File(resolved.path.as_str().into()), &args.new_name)?;
         }
-        if proposal.is_empty() {
-            let symbol = place.resolved.map(|resolved| resolved.symbol).unwrap_or_default();
-            let what = format!("renaming `{symbol}` to `{name}` changes nothing");
-            return Err(ToolError::nothing(what));
-        }
-        let mut notes = notes;
-        notes.extend(left_behind(context, &place, &proposal).await);
-        let mut plan = Plan::new("lsp_rename");
-        proposals::add(context, &mut plan, &proposal)?;
-        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
-        Ok(EditsOutput { notes, ..done.into() })
     }
+}
+
+/// What the server wants to change, and what else is worth knowing.
+async fn propose(
+    context: &Context,
+    target: &Target,
+    new_name: &str,
+) -> Result<(Proposal, Vec<String>), ToolError> {
+    let deadline = context.deadline(context.config.settings.deadlines.edit);
+    let question = Question { method: RENAME, of_file: false };
+    let name: Arc<str> = new_name.into();
+    let outcome = context
+        .question(target, question, deadline, |session, path, position| {
+            let name = name.clone();
+            Box::pin(async move {
+                let value = match session.rename(path, position, &name, deadline).await {
+                    Err(EditError::Ask(error)) => return Err(error),
+                    proposal => proposal,
+                };
+                let (_, snapshot) = session.sync(path).await?;
+                Ok(Asked { value, snapshot, working: None, odd: 0 })
+            })
+        })
+        .await?;
+    let (proposal, place, notes) = match outcome {
+        Outcome::Answered { value, place, mut notes, status, verdict } => {
+            // Uses in what the server did not see stay as they are.
+            notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
+            (value.map_err(proposals::from_server)?, place, notes)
+        }
+        Outcome::Unanswered(unanswered) => return Err(fallback::refusal(&unanswered.status)),
+    };
+    // Of a bare name it is known only now in which language it is.
+    if let (Target::Name(_), Some(resolved)) = (target, &place.resolved) {
+        must_be_name(context, &Target::File(resolved.path.as_str().into()), new_name)?;
+    }
+    if proposal.is_empty() {
+        let symbol = place.resolved.map(|resolved| resolved.symbol).unwrap_or_default();
+        let what = format!("renaming `{symbol}` to `{name}` changes nothing");
+        return Err(ToolError::nothing(what));
+    }
+    let mut notes = notes;
+    notes.extend(left_behind(context, &place, &proposal).await);
+    Ok((proposal, notes))
 }
 
 /// Refuses what nothing can be called in the language of the target: servers propose an edit for it all the same.

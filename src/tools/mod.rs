@@ -87,6 +87,7 @@ pub mod todo;
 pub mod tool;
 pub mod trace;
 pub mod trust;
+pub mod turns;
 pub mod undo;
 pub mod web;
 pub mod write;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{Context, Subject};
 use super::delta::DiagnosticsDelta;
-use super::editing::{FileResult, Manner, carry_out};
+use super::editing::{FileResult, Manner, Turn};
 use super::error::ToolError;
 use super::impact::language_of;
 use super::proposals;
@@ -14,7 +14,7 @@ use crate::lsp::edits::Proposal;
 use crate::lsp::view::View;
 use crate::policy::request::{Effect, Subjects};
 use crate::workspace::WorkspacePath;
-use crate::workspace::edit::{Expected, Plan};
+use crate::workspace::edit::Expected;
 
 /// The arguments of `move`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -81,15 +81,21 @@ impl Tool for Move {
     async fn run(&self, call: Call<'_>, args: MoveArgs) -> Result<EditsOutput, ToolError> {
         let context = call.context;
         let (from, to) = (context.path(args.from.as_ref())?, context.path(args.to.as_ref())?);
-        let mut plan = Plan::new("move");
-        let mut notes = Vec::new();
-        if args.update_imports.unwrap_or(true) {
-            let proposal = import_updates(context, &from, &to, &mut notes).await?;
-            proposals::add(context, &mut plan, &proposal)?;
+        let mut turn = Turn::at_the_end(&call, Manner::new(args.dry_run, args.diagnostics));
+        loop {
+            let mut notes = Vec::new();
+            let proposed = match args.update_imports.unwrap_or(true) {
+                true => import_updates(context, &from, &to, &mut notes).await,
+                false => Ok(Proposal::default()),
+            };
+            let Some(proposal) = turn.unless_stale(proposed)? else { continue };
+            let planned = proposals::plan(context, "move", &proposal);
+            let Some(mut plan) = turn.unless_stale(planned)? else { continue };
+            plan.rename(&from, &to, Expected::Any, args.overwrite.unwrap_or(false));
+            if let Some(done) = turn.carry_out(plan).await? {
+                return Ok(EditsOutput { notes, ..done.into() });
+            }
         }
-        plan.rename(&from, &to, Expected::Any, args.overwrite.unwrap_or(false));
-        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
-        Ok(EditsOutput { notes, ..done.into() })
     }
 }
 

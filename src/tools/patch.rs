@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::delta::DiagnosticsDelta;
-use super::editing::{FileResult, Manner, carry_out, existing};
+use super::editing::{FileResult, Manner, Turn, existing, must_be_whole};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{Effect, Subjects};
@@ -91,23 +91,20 @@ impl Tool for PatchTool {
     }
 
     fn subjects(&self, context: &Context, args: &PatchArgs) -> Result<Subjects, ToolError> {
-        let patch = parse(&args.patch)?;
-        let mut paths = Vec::new();
-        for file in &patch.files {
-            for named in file.old_path().into_iter().chain(file.new_path()) {
-                paths.push(place(context, named)?);
-            }
-        }
-        paths.sort();
-        paths.dedup();
+        let paths = paths(context, &parse(&args.patch)?)?;
         Ok(Subjects { paths, ..Subjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: PatchArgs) -> Result<PatchOutput, ToolError> {
         let patch = parse(&args.patch)?;
-        let (plan, hunks) = plan(call.context, &patch)?;
         let manner = Manner::new(args.dry_run, args.diagnostics);
-        let done = carry_out(&call, plan, manner).await?;
+        let mut turn = Turn::of(&call, manner, &paths(call.context, &patch)?).await;
+        let (done, hunks) = loop {
+            let (plan, hunks) = plan(call.context, &patch)?;
+            if let Some(done) = turn.carry_out(plan).await? {
+                break (done, hunks);
+            }
+        };
         let results = done.files.into_iter().map(|file| {
             let hunks = hunks.get(&file.path).cloned().unwrap_or_default();
             PatchResult { file, hunks }
@@ -124,6 +121,15 @@ impl Tool for PatchTool {
 
 fn parse(text: &str) -> Result<Patch, ToolError> {
     patch::parse(text).map_err(|error| ToolError::new(ErrorCode::InvalidArgs, format!("patch: {error}")))
+}
+
+/// Every file that the patch names.
+fn paths(context: &Context, patch: &Patch) -> Result<Vec<WorkspacePath>, ToolError> {
+    let named = patch.files.iter().flat_map(|file| file.old_path().into_iter().chain(file.new_path()));
+    let mut paths: Vec<WorkspacePath> = named.map(|named| place(context, named)).collect::<Result<_, _>>()?;
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
 }
 
 /// The file that a header means: without what looks like a prefix, unless only the whole name is there.
@@ -187,6 +193,7 @@ fn add(
         }
         return Ok(());
     };
+    must_be_whole(&path, known, text)?;
     if let Some(origin) = &file.origin {
         let from = place(context, origin)?;
         let old = read.get(&from).and_then(Option::as_ref);

@@ -8,9 +8,14 @@ use crate::lsp::session::AskError;
 use crate::workspace::TextFile;
 use crate::workspace::edit::{Expected, LineEnds, Plan};
 
-/// Plans everything that `proposal` changes. Fails where a file is not what the server computed the change for.
-pub fn add(context: &Context, plan: &mut Plan, proposal: &Proposal) -> Result<(), ToolError> {
-    proposal.files.iter().try_for_each(|file| add_file(context, plan, file))
+/// A plan called `title` of everything that `proposal` changes.
+///
+/// # Errors
+/// `conflict` where a file is not what the server computed the change for.
+pub fn plan(context: &Context, title: &str, proposal: &Proposal) -> Result<Plan, ToolError> {
+    let mut plan = Plan::new(title);
+    proposal.files.iter().try_for_each(|file| add_file(context, &mut plan, file))?;
+    Ok(plan)
 }
 
 fn add_file(context: &Context, plan: &mut Plan, file: &ProposedFile) -> Result<(), ToolError> {

@@ -17,6 +17,8 @@ pub enum ResultType {
     Rejected,
     /// The rules forbid it.
     Denied,
+    /// Its time was over.
+    Timeout,
 }
 
 /// Data that is no text.
@@ -76,8 +78,10 @@ impl ToolResult {
     /// | returned | becomes |
     /// |---|---|
     /// | an object | that object, with `ok: true` before it unless it has an `ok`; `ok: false` is a failure |
+    /// | an object with `"result": "error"` | a failure with its `message`; its other fields stay |
     /// | an object with `textResultForLlm` | that text, with its own `resultType`, `error`, `sessionLog`, `toolTelemetry`, `binaryResultsForLlm` |
     /// | a string | `{"ok": true, "text": …}`, the string being what the model reads |
+    /// | a list of texts, each `{"type": "text", "value": …}` | the same, the texts below each other |
     /// | nothing (`null`) | a failure: "the tool returned no result" |
     /// | anything else | `{"ok": true, "result": …}` |
     pub fn from_value(value: Value) -> Self {
@@ -89,14 +93,31 @@ impl ToolResult {
             Value::String(text) => Self::plain(json!({"ok": true, "text": text}), Some(text)),
             Value::Object(map) if map.contains_key("textResultForLlm") => Self::explicit(map),
             Value::Object(map) if map.contains_key("ok") => Self::plain(Value::Object(map), None),
+            Value::Object(map) if map.get("result").is_some_and(|result| result == "error") => {
+                Self::reported(map)
+            }
             Value::Object(map) => {
                 let mut whole = Map::new();
                 whole.insert("ok".to_owned(), Value::Bool(true));
                 whole.extend(map);
                 Self::plain(Value::Object(whole), None)
             }
-            other => Self::plain(json!({"ok": true, "result": other}), None),
+            other => match texts(&other) {
+                Some(text) => Self::from_value(Value::String(text)),
+                None => Self::plain(json!({"ok": true, "result": other}), None),
+            },
         }
+    }
+
+    /// A failure that the tool says itself.
+    fn reported(mut map: Map<String, Value>) -> Self {
+        map.remove("result");
+        let message = match map.remove("message") {
+            Some(Value::String(message)) if !message.trim().is_empty() => message,
+            _ => "the tool failed and did not say why".to_owned(),
+        };
+        let error = ToolError::new(ErrorCode::Internal, message);
+        Self::from_error(&ToolError { details: map, ..error })
     }
 
     /// A failure, as its caller is told of it.
@@ -157,9 +178,46 @@ impl ToolResult {
     }
 }
 
+/// The texts of a list that has nothing but texts.
+fn texts(list: &Value) -> Option<String> {
+    let parts = list.as_array().filter(|parts| !parts.is_empty())?;
+    let text = |part: &Value| match part.get("type")?.as_str()? {
+        "text" => part.get("value").or_else(|| part.get("text"))?.as_str().map(str::to_owned),
+        _ => None,
+    };
+    Some(parts.iter().map(text).collect::<Option<Vec<String>>>()?.join("\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_tool_says_of_its_success_counts() {
+        let failed = ToolResult::from_value(json!({"result": "error", "message": "disk full", "free": 0}));
+        assert_eq!(failed.kind, ResultType::Failure);
+        assert_eq!(failed.value, json!({"ok": false, "code": "internal", "error": "disk full", "free": 0}));
+        let mute = ToolResult::from_value(json!({"result": "error"}));
+        assert_eq!(mute.value["error"], "the tool failed and did not say why");
+        let done = ToolResult::from_value(json!({"result": "success"}));
+        assert_eq!((done.ok(), done.value), (true, json!({"ok": true, "result": "success"})));
+        assert!(ToolResult::from_value(json!({"result": {"error": 1}})).ok(), "data of its own");
+        let late = ToolResult::from_value(json!({"textResultForLlm": "too slow", "resultType": "timeout"}));
+        assert_eq!((late.kind, late.value), (ResultType::Timeout, json!({"ok": false, "text": "too slow"})));
+    }
+
+    #[test]
+    fn a_list_of_texts_is_its_texts() {
+        let parts = json!([{"type": "text", "value": "one"}, {"type": "text", "value": "two"}]);
+        let told = ToolResult::from_value(parts);
+        assert_eq!(told.text_for_model(), "one\ntwo");
+        assert_eq!(told.value, json!({"ok": true, "text": "one\ntwo"}));
+        for other in
+            [json!([]), json!([{"type": "text"}]), json!([{"type": "text", "value": "a"}, {"type": "image"}])]
+        {
+            assert_eq!(ToolResult::from_value(other.clone()).value, json!({"ok": true, "result": other}));
+        }
+    }
 
     #[test]
     fn each_shape_becomes_a_result() {

@@ -66,7 +66,7 @@ pub struct SkillOutput {
     /// Of `load`: the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Of `load`: definitions of tools that it brings; nothing runs them.
+    /// Of `load`: definitions of tools that it brings; those with a `command` can be called by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
     /// Of `load`: its other files.

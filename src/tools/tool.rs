@@ -14,6 +14,7 @@ use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::result::ToolResult;
 use super::schema::{Schema, input_schema, output_schema};
+use super::turns::Arrival;
 use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
 use crate::policy::request::{Effect, Subjects};
@@ -107,6 +108,10 @@ pub struct Call<'a> {
     pub approver: &'a dyn Approver,
     /// Edits of all calls with the same group are undone together.
     pub group: Option<&'a str>,
+    /// What its caller knows the call by.
+    pub id: &'a str,
+    /// When the call came.
+    pub arrival: &'a Arrival,
     /// Cancelled when the caller goes away or the time is up; dropping the call's future ends it as well.
     pub cancelled: CancellationToken,
 }

@@ -5,9 +5,10 @@ use std::time::UNIX_EPOCH;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::editing::{FileResult, blocking, finish};
+use super::editing::{FileResult, blocking, changed_paths, finish};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
+use super::turns::Scope;
 use crate::policy::request::Effect;
 use crate::workspace::edit::{EditId, FileOperation, HistoryEntry, Plan};
 
@@ -83,6 +84,9 @@ impl Tool for Undo {
             return list(&call).await;
         }
         may_take_back(&call, &args).await?;
+        // Which files it changes, the journal tells only while it is made.
+        let claim = call.context.turns.claim(Scope::Everything);
+        claim.turn().await;
         let group = call.group.map(str::to_owned);
         let nothing = Plan::new("undo");
         let committed = match (args.id, args.group) {
@@ -104,7 +108,8 @@ impl Tool for Undo {
                 blocking(call.context, &nothing, move |edits, _| edits.undo_latest(group.as_deref())).await?
             }
         };
-        let done = finish(call.context, committed, None).await?;
+        claim.has_changed(changed_paths(call.context, &committed));
+        let done = finish(call.context, committed, None).await;
         Ok(UndoOutput { results: done.files, undo: done.undo, edits: Vec::new(), has_more: false })
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::delta::DiagnosticsDelta;
-use super::editing::{Done, FileResult, Manner, carry_out, existing, put};
+use super::editing::{Done, FileResult, Manner, Turn, existing, must_be_whole, put};
 use super::error::ToolError;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{Effect, Subjects};
@@ -83,9 +83,16 @@ impl Tool for Write {
     async fn run(&self, call: Call<'_>, args: WriteArgs) -> Result<EditOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
         let file = existing(call.context, &path)?;
+        must_be_whole(&path, file.as_ref(), &args.content)?;
         let mut plan = Plan::new("write");
         put(&mut plan, &path, file.as_ref(), &args.content, LineEnds::OfTheFile);
-        let done = carry_out(&call, plan, Manner::new(args.dry_run, args.diagnostics)).await?;
-        Ok(EditOutput::new(done, &path, &args.content))
+        let manner = Manner::new(args.dry_run, args.diagnostics);
+        let mut turn = Turn::of_whole(&call, manner, &path).await?;
+        loop {
+            // A whole text is planned once: it takes the place of what was there when it came.
+            if let Some(done) = turn.carry_out(plan.clone()).await? {
+                return Ok(EditOutput::new(done, &path, &args.content));
+            }
+        }
     }
 }

@@ -80,6 +80,7 @@ async fn row_41_nothing_is_written_once_a_call_was_cancelled() {
             caller: &caller,
             approver: &Yes,
             group: None,
+            id: None,
             cancelled: cancelled.clone(),
         };
         let cancel = async {

@@ -147,7 +147,7 @@ pub async fn call(
     arguments: Value,
     cancelled: CancellationToken,
 ) -> ToolResult {
-    runtime.call(CallRequest { name, arguments, caller, approver: &Yes, group: None, cancelled }).await
+    runtime.call(CallRequest { approver: &Yes, cancelled, ..CallRequest::new(name, arguments, caller) }).await
 }
 
 /// Waits for `future`, which must be done soon.

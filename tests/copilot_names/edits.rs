@@ -29,6 +29,18 @@ async fn the_server_writes_whole_texts_and_gets_them_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn hints_are_no_text_of_a_file() {
+    let project = Project::new([("a.py", "def f():\n    return 1\n")]);
+    let runtime = open(&project, None);
+    let code = "# ...existing code...\ndef g():\n    return 2\n";
+    let input = json!({"filePath": absolute(&project, "a.py"), "code": code});
+    let refusal = refused(&runtime, "insert_edit_into_file", input).await;
+    assert!(refusal.contains("`# ...existing code...` in line 1"), "{refusal}");
+    assert_eq!(project.read("a.py"), "def f():\n    return 1\n");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_uri_is_a_path_too() {
     let project = Project::new([("a b/[x].txt", "1\n")]);
     let runtime = open(&project, None);

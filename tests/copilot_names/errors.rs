@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::{absolute, done};
-use crate::support::agent::{call, open};
+use super::{absolute, done, refused};
+use crate::support::agent::{call, call_in, open};
 use crate::support::{Project, real_servers};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,7 +76,12 @@ async fn a_missing_server_is_told_with_the_command_that_installs_it_and_never_as
         ("lsp_definition", place.clone()),
         ("lsp_hover", place),
     ] {
-        let answer = call(&runtime, name, arguments).await;
+        let answer = call_in(&runtime, None, name, arguments).await.value;
+        assert_eq!(
+            answer["ok"],
+            name != "lsp_diagnostics",
+            "what was found instead is an answer: {answer:#}"
+        );
         let status = &answer["server_status"];
         assert_eq!(
             (&answer["verdict"], &status["state"]),
@@ -91,7 +96,7 @@ async fn a_missing_server_is_told_with_the_command_that_installs_it_and_never_as
     let definition =
         call(&runtime, "lsp_definition", json!({"path": "a.py", "line": 4, "symbol": "total"})).await;
     assert_eq!(definition["location"]["range"]["start"]["line"], 0, "found all the same: {definition:#}");
-    let text = done(&runtime, "get_errors", json!({"filePaths": [absolute(&project, "a.py")]})).await.text;
+    let text = refused(&runtime, "get_errors", json!({"filePaths": [absolute(&project, "a.py")]})).await;
     assert!(text.contains("pylsp is not installed; run: ") && text.contains("does not mean clean"), "{text}");
     runtime.shutdown().await;
 }

@@ -168,3 +168,23 @@ async fn a_call_has_its_own_time_and_leaves_nothing_behind() {
     wait_until("the command has ended", LONG, || count_processes("61.27") == 0);
     client.close().await;
 }
+
+#[test]
+fn another_conversation_calls_no_tool_while_a_turn_of_ours_runs() {
+    let alien = |name: &str, input: Value| json!({"name": name, "input": input, "conversationId": "alien"});
+    let steps = json!([
+        {"invoke": alien("write", json!({"path": "a.txt", "content": "theirs"}))},
+        {"confirm": alien("read", json!({"path": "a.txt"}))},
+        {"confirm": {"name": "read", "input": {"path": "a.txt"}}},
+        call("read", json!({"path": "a.txt"})),
+    ]);
+    let project = project(&plays(steps), "", [("a.txt", "ours\n")]);
+    assert_eq!(copilot(&project, &["agent", "go"]).status, 0);
+    let results = results(&project);
+    let foreign = "the call is of a conversation that is not ours, so no tool is called";
+    assert_eq!(results[0], ("error".to_owned(), foreign.to_owned()));
+    assert_eq!((results[1].0.as_str(), project.read("a.txt").as_str()), ("success", "ours\n"));
+    let confirmed = answers(&project, "conversation/invokeClientToolConfirmation");
+    let confirmed: Vec<&Value> = confirmed.iter().map(|answer| &answer["result"][0]["result"]).collect();
+    assert_eq!(confirmed, ["dismiss", "accept"]);
+}

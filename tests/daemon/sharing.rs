@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::house::{House, SOON};
+use crate::house::{House, SOON, ended};
 use crate::program::Program;
 use crate::support::wait_until;
 
@@ -77,4 +77,22 @@ fn an_editor_and_a_shell_share_one_server() {
     assert_eq!(asked.map(|one| &one["calls"]), Some(&json!(3)), "{status}");
     assert!(editor.close() < Duration::from_secs(3));
     assert_eq!(house.project.log().starts(), 1);
+}
+
+#[test]
+fn edits_of_one_file_by_several_commands_at_once_are_all_made() {
+    let text = |word: &str| (0..8).map(|n| format!("{word}{n}\n")).collect::<String>();
+    let house = House::new();
+    house.project.write("a.txt", text("old"));
+    // Half of the commands go to the daemon, and half are processes of their own.
+    let commands = (0..8).map(|n| {
+        let (old, new) = (format!("old{n}\n"), format!("new{n}\n"));
+        let alone: &[&str] = if n % 2 == 0 { &["--no-daemon"] } else { &[] };
+        house.begin(&[alone, &["edit", "a.txt", "--old", &old, "--new", &new]].concat())
+    });
+    let running: Vec<_> = commands.collect();
+    for command in running {
+        assert_eq!(ended(command, "edit").code, Some(0));
+    }
+    assert_eq!(house.project.read("a.txt"), text("new"));
 }

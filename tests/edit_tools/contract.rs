@@ -176,3 +176,29 @@ async fn folders_are_only_deleted_when_that_is_said() {
     call(&runtime, "undo", json!({})).await;
     assert_eq!(project.read("d/b.txt"), "b\n");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_marker_for_text_left_out_is_not_written_over_the_text() {
+    let text = "class A:\n    def f(self):\n        return 1\n";
+    let project =
+        Project::new([("a.py", text), ("notes.md", "x\n"), ("has.py", "# ...existing code...\nx = 1\n")]);
+    let runtime = open(&project, None);
+    let marked = "class A:\n    # ...existing code...\n    def g(self):\n        return 2\n";
+    let patch = "--- a/a.py\n+++ b/a.py\n@@ -1,3 +1,2 @@\n class A:\n-    def f(self):\n-        return 1\n+    # ...existing code...\n";
+    for (name, arguments) in [
+        ("write", json!({"path": "a.py", "content": marked})),
+        ("edit", json!({"path": "a.py", "edits": [{"old": text, "new": marked}]})),
+        ("patch", json!({"patch": patch})),
+    ] {
+        let (code, error) = failure(&runtime, name, arguments).await;
+        assert_eq!(code, "invalid_args");
+        assert!(error.starts_with("a.py would have `# ...existing code...` in line 2"), "{error}");
+    }
+    assert_eq!(project.read("a.py"), text);
+    // Where there is nothing to lose, where it was already, and in prose it is text like any other.
+    for (path, content) in
+        [("new.py", marked), ("notes.md", marked), ("has.py", "# ...existing code...\nx = 2\n")]
+    {
+        call(&runtime, "write", json!({"path": path, "content": content})).await;
+    }
+}

@@ -108,3 +108,45 @@ fn slow_work_is_told_to_whoever_asked_for_it_and_to_nobody_else() {
         client.find_within(std::time::Duration::from_millis(300), |message| message.get("method").is_some());
     assert_eq!(late, None, "nothing is told after the answer, nor without a token");
 }
+
+#[test]
+fn edits_of_one_file_that_come_without_a_pause_are_all_made() {
+    let text = |word: &str| (0..8).map(|n| format!("{word}{n}\n")).collect::<String>();
+    let project = Project::new([("a.txt", text("old").as_str())]);
+    let mut client = Mcp::modern(&project, None, json!({}));
+    let edits = (0..8).map(|n| json!([{"old": format!("old{n}\n"), "new": format!("new{n}\n")}]));
+    let calls = edits.map(|edits| json!({"name": "edit", "arguments": {"path": "a.txt", "edits": edits}}));
+    let asked: Vec<u64> = calls.map(|call| client.request("tools/call", call)).collect();
+    for id in asked {
+        let answer = client.answer(id);
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+    }
+    assert_eq!(project.read("a.txt"), text("new"));
+}
+
+#[test]
+fn a_tool_that_reports_a_failure_failed_and_knows_its_call() {
+    let project = Project::new([("a.txt", "a")]);
+    let folder = project.beside("config").join("tools");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, said) in [
+        ("fails", r#"{\"result\": \"error\", \"message\": \"disk full\"}"#),
+        (
+            "knows",
+            r#"[{\"type\": \"text\", \"value\": \"call $LSP_TOOLS_TOOL_CALL_ID of $LSP_TOOLS_TOOL_NAME\"}]"#,
+        ),
+    ] {
+        let manifest = json!({"name": name, "description": "A test.", "effect": "read", "inputSchema": {},
+                              "command": ["sh", "-c", format!("echo \"{said}\"")]});
+        std::fs::write(folder.join(format!("{name}.json")), manifest.to_string()).expect("a manifest");
+    }
+    let mut client = Mcp::modern(&project, None, json!({}));
+    let failed = client.call("fails", json!({}));
+    assert_eq!(
+        (&failed["isError"], &failed["content"][0]["text"]),
+        (&json!(true), &json!("internal: disk full"))
+    );
+    let id = client.request("tools/call", json!({"name": "knows", "arguments": {}}));
+    let answer = client.answer(id);
+    assert_eq!(answer["result"]["content"][0]["text"], format!("call {id} of knows"), "{answer}");
+}

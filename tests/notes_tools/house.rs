@@ -59,7 +59,7 @@ impl House {
         arguments: Value,
     ) -> ToolResult {
         let cancelled = CancellationToken::new();
-        let request = CallRequest { name, arguments, caller, approver, group: None, cancelled };
+        let request = CallRequest { approver, cancelled, ..CallRequest::new(name, arguments, caller) };
         let call = self.runtime.call(request);
         tokio::time::timeout(Duration::from_secs(30), call).await.expect("an answer within bounds")
     }

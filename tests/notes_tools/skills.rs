@@ -278,3 +278,53 @@ async fn the_workspaces_folders_of_other_programs_wait_for_trust() {
         ["workspace/of-agents: .agents", "workspace/of-claude: .claude", "workspace/of-github: .github"]
     );
 }
+
+const LINT: &str = r#"{"name": "lint", "description": "Lints.", "command": ["sh", "-c", "echo SAYS; cat ${folder}/rules"],
+                       "parameters": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}"#;
+
+fn put_lint(folder: &Path, says: &str) {
+    let name = folder.file_name().and_then(|name| name.to_str()).expect("a name");
+    let skill = json!({"name": name, "tools": ["tools/lint.json", "tools/shown.json"]});
+    put(folder, "skill.json", &skill.to_string());
+    put(folder, "tools/lint.json", &LINT.replace("SAYS", says));
+    put(folder, "tools/shown.json", r#"{"name": "shown", "parameters": {"type": "object"}}"#);
+    put(folder, "tools/rules", "all of them\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_skills_tool_with_a_command_is_a_tool() {
+    let house = House::new([]);
+    let of_home = house.project.beside("home").join(".claude/skills/first");
+    put_lint(&of_home, "first");
+    let arguments = json!({"path": "a.py"});
+    assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "first\nall of them");
+    // What it does to the world is decided as of every program.
+    assert_fails(&house.call_unasked("lint", arguments.clone()).await, "denied", "lint runs a program");
+    assert_fails(&house.call("lint", json!({})).await, "invalid_args", "`path`");
+    assert_eq!(house.call("shown", json!({})).await.value["code"], "unknown_tool", "it says nothing to run");
+    let loaded = load(&house, "first").await;
+    assert_eq!(loaded["tools"].as_array().map(Vec::len), Some(2), "{loaded}");
+    // A later folder's tool of the same name takes its place, whatever the skills are called.
+    put_lint(&user_skills(&house).join("a-second"), "second");
+    assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "second\nall of them");
+    fs::remove_dir_all(user_skills(&house).join("a-second")).expect("a folder");
+    assert_eq!(house.call("lint", arguments).await.value["text"], "first\nall of them");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_of_the_workspaces_skill_runs_only_as_its_owner_has_seen_it() {
+    let house = House::new([]);
+    let folder = house.project.path(".lsp-tools/skills/review");
+    put_lint(&folder, "seen");
+    let arguments = json!({"path": "a.py"});
+    assert_eq!(house.call("lint", arguments.clone()).await.value["code"], "unknown_tool");
+    house.trust().await;
+    assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "seen\nall of them");
+    put(&folder, "tools/lint.json", &LINT.replace("SAYS", "evil"));
+    assert_eq!(house.call("lint", arguments.clone()).await.value["code"], "unknown_tool");
+    house.trust().await;
+    assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "evil\nall of them");
+    // Never in the place of the user's own.
+    put_lint(&user_skills(&house).join("mine"), "mine");
+    assert_eq!(house.call("lint", arguments).await.value["text"], "mine\nall of them");
+}

@@ -154,6 +154,7 @@ async fn row_41_a_task_ends_at_its_time_and_when_its_caller_goes_away() {
         caller: &house.caller,
         approver: &LeaveGiven,
         group: None,
+        id: None,
         cancelled: cancelled.clone(),
     };
     let started = async {

@@ -55,6 +55,20 @@ async fn arguments_go_in_as_json_and_every_shape_of_answer_comes_back() {
             json!({"ok": true, "text": "seen"}),
         ),
         ("true", json!({"ok": false, "code": "internal", "error": "the tool returned no result"})),
+        ("echo '[{\"type\": \"text\", \"value\": \"output\"}]'", json!({"ok": true, "text": "output"})),
+        ("echo '{\"result\": \"success\"}'", json!({"ok": true, "result": "success"})),
+        (
+            "echo '{\"result\": \"error\", \"message\": \"disk full\"}'",
+            json!({"ok": false, "code": "internal", "error": "disk full"}),
+        ),
+        (
+            "echo '{\"textResultForLlm\": \"too slow\", \"resultType\": \"timeout\"}'",
+            json!({"ok": false, "text": "too slow"}),
+        ),
+        (
+            "echo \"$LSP_TOOLS_SESSION_ID $LSP_TOOLS_TOOL_NAME ${LSP_TOOLS_TOOL_CALL_ID%-*}\"",
+            json!({"ok": true, "text": "shell echoes call"}),
+        ),
     ] {
         // Found without a restart, each time anew.
         of_user(&project, "echoes", &manifest("echoes", script));

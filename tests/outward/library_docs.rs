@@ -1,3 +1,5 @@
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::tools::tool::Caller;
 use serde_json::json;
 
 use crate::stage::{Said, Web, call, page, runtime, settings};
@@ -46,6 +48,30 @@ async fn bundled_libraries_are_answered_without_asking_anybody() {
     let content = docs.value["content"].as_str().unwrap();
     assert!(content.chars().count() <= 4_000 && content.starts_with("## "), "{content}");
     assert!(content.lines().next().unwrap().to_lowercase().contains("wait"), "{content}");
+    assert_eq!(web.asked(), Vec::<String>::new());
+}
+
+/// An agent whose host cannot be asked anything.
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_read_what_is_bundled_and_ask_before_a_machine_is_spoken_to() {
+    let web = Web::new(service);
+    let project = Project::new([("a.txt", "a")]);
+    settings(&project, &format!("[library-docs]\napi = \"{}\"\n", web.url("")));
+    let runtime = runtime(&project);
+    let caller = Caller::default();
+    let asked =
+        async |name: &str, arguments| runtime.call(CallRequest::new(name, arguments, &caller)).await.value;
+    let found = asked("resolve_library_id", json!({"libraryName": "pw"})).await;
+    assert_eq!(found["libraries"][0]["id"], "playwright", "{found}");
+    let docs = asked("get_library_docs", json!({"libraryId": "playwright", "query": "wait"})).await;
+    assert_eq!(docs["source"], "bundled", "{docs}");
+    for (name, arguments) in [
+        ("resolve_library_id", json!({"libraryName": "react"})),
+        ("get_library_docs", json!({"libraryId": "/facebook/react", "query": "hooks"})),
+    ] {
+        let denied = asked(name, arguments).await;
+        assert_eq!(denied["code"], "denied", "{denied}");
+    }
     assert_eq!(web.asked(), Vec::<String>::new());
 }
 

@@ -74,3 +74,21 @@ fn every_format_has_its_document() {
     let one = json(&run(&project, &["show", "lsp_hover", "--format", "anthropic"], ""));
     assert_eq!(one["name"], "lsp_hover");
 }
+
+#[test]
+fn a_call_from_outside_the_workspace_takes_relative_paths_from_its_root() {
+    let project = Project::new([("sub/a.txt", "inside\n")]);
+    std::fs::create_dir(project.beside("elsewhere")).expect("a folder");
+    let call = |folder: &str, path: &str| {
+        let mut command = project.command(None);
+        command.current_dir(project.beside(folder)).arg("--workspace").arg(project.root());
+        let output = command
+            .args(["--format", "json", "tools", "call", "read", &format!("{{\"path\": \"{path}\"}}")])
+            .output();
+        let output = output.expect("lsp-tools");
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    assert_eq!(call("elsewhere", "sub/a.txt")["content"], "inside\n");
+    assert_eq!(call("project/sub", "a.txt")["content"], "inside\n", "from within, as typed");
+    assert_eq!(call("elsewhere", "../elsewhere/a.txt")["code"], "outside_workspace");
+}

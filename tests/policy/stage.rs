@@ -59,7 +59,8 @@ impl Tool for Echo {
     fn subjects(&self, context: &Context, args: &Args) -> Result<Subjects, ToolError> {
         let path = args.path.iter().map(|path| context.path(path.as_ref())).collect::<Result<_, _>>()?;
         let list = |text: &Option<String>| text.iter().cloned().collect();
-        Ok(Subjects { paths: path, commands: list(&args.command), urls: list(&args.url) })
+        let (commands, urls) = (list(&args.command), list(&args.url));
+        Ok(Subjects { paths: path, commands, urls, ..Subjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: Args) -> Result<Output, ToolError> {

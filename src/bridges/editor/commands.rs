@@ -89,6 +89,7 @@ async fn call(room: &Arc<Room>, arguments: &Value) -> Result<Value, Error> {
         caller: &room.caller,
         approver: &Asking(room.clone()),
         group: None,
+        id: None,
         cancelled: room.gone.child_token(),
     };
     let result = runtime.call(request).await;

@@ -27,7 +27,9 @@ pub fn run(arguments: Policy, door: Door<'_>) -> Result<Reply, ToolError> {
     let caller = Caller { agent, ..Caller::default() };
     let decision = match (tool, command.as_slice()) {
         (None, [_, ..]) => door.runtime.check_command(&caller, &joined(&command)),
-        (Some(tool), []) => door.runtime.check_call(&caller, &tool, &json(arguments.as_deref())?)?,
+        (Some(tool), []) => {
+            door.runtime.called_by_name().check_call(&caller, &tool, &json(arguments.as_deref())?)?
+        }
         _ => {
             let error = "say what to check: a tool with its arguments, or a command after `--`";
             let hint = "lsp-tools policy check -- git status; lsp-tools policy check write '{\"path\":\"a\",\"content\":\"\"}'";

@@ -105,5 +105,7 @@ async fn call(arguments: Call, door: Door<'_>) -> Result<Reply, ToolError> {
         ToolError::new(ErrorCode::InvalidArgs, format!("the arguments are not JSON: {error}"))
             .with_hint("give one object in single quotes: '{\"path\": \"src/main.rs\"}'")
     })?;
+    let runtime = door.runtime.called_by_name();
+    let door = Door { runtime: &runtime, ..door };
     called::as_it_is(&called::call(door, &name, arguments).await, door)
 }

@@ -6,8 +6,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use sha2::{Digest, Sha256};
+
 use super::LeftOut;
 use crate::tools::context::Context;
+use crate::tools::skills::sources::Whose;
+use crate::tools::skills::tools::{self as skills, ToolFile};
 use crate::workspace::{EntryKind, ListQuery, ReadError, Until};
 
 const PROJECT: &str = ".lsp-tools/tools";
@@ -40,6 +44,17 @@ pub(super) struct File {
     pub(super) text: String,
 }
 
+impl From<ToolFile> for File {
+    fn from(file: ToolFile) -> Self {
+        let ToolFile { whose, shown, folder, stem, text } = file;
+        let origin = match whose {
+            Whose::User => Origin::User,
+            Whose::Workspace => Origin::Project,
+        };
+        Self { origin, shown, folder, stem, text }
+    }
+}
+
 /// What tells one state of the folders from another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Stamps(Vec<(String, [i64; 4])>);
@@ -52,14 +67,35 @@ pub(super) struct Found {
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// Looks into both folders, the user's first.
+/// Every tool that the project brings along, trusted or not.
+pub(super) fn of_the_project(context: &Context) -> Vec<File> {
+    let mut found = Found::default();
+    of_project(context, &mut found);
+    found.files.extend(skills::of_workspace(context).into_iter().map(File::from));
+    found.files
+}
+
+/// Looks into both folders, the user's first, and at the skills.
 pub(super) fn look(context: &Context) -> Found {
     let mut found = Found::default();
     // What is trusted decides as well.
     stamp(&mut found, "trust", &context.folders.state.join("trust.json"));
     of_user(&context.folders.config.join(USER), &mut found);
     of_project(context, &mut found);
+    for file in skills::usable(context).into_iter().map(File::from) {
+        found.stamps.0.push((file.shown.clone(), fingerprint(&file.text)));
+        found.files.push(file);
+    }
+    // Of two with one name the first counts, and the user's own before any of the project's.
+    found.files.sort_by_key(|file| file.origin == Origin::Project);
     found
+}
+
+/// Tells one text from another, where no stamp of a file does.
+fn fingerprint(text: &str) -> [i64; 4] {
+    let hash = Sha256::digest(text);
+    let part = |at: usize| hash[at..].first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+    [0, 8, 16, 24].map(part)
 }
 
 fn stamp(found: &mut Found, name: &str, path: &Path) {

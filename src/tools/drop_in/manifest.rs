@@ -38,6 +38,7 @@ struct Words {
     title: Option<String>,
     description: String,
     effect: Option<Effect>,
+    #[serde(alias = "inputSchema", alias = "parameters")]
     schema: Value,
     command: Vec<String>,
     #[serde(default)]
@@ -195,6 +196,19 @@ mod tests {
             let why = manifest(|manifest| manifest[key] = value).unwrap_err();
             assert!(why.contains(expected), "{key}: {why}");
         }
+    }
+
+    #[test]
+    fn the_schema_may_be_called_as_elsewhere() {
+        for word in ["inputSchema", "parameters"] {
+            let own = manifest(|manifest| {
+                let schema = manifest.as_object_mut().and_then(|words| words.remove("schema"));
+                manifest[word] = schema.unwrap_or_default();
+            });
+            assert_eq!(own.unwrap().definition.input.as_value()["properties"]["path"]["type"], "string");
+        }
+        let twice = manifest(|manifest| manifest["inputSchema"] = json!({})).unwrap_err();
+        assert!(twice.contains("duplicate field"), "{twice}");
     }
 
     #[test]

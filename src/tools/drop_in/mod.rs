@@ -1,5 +1,5 @@
 //! Tools that are dropped into a folder: a manifest `NAME.json` in `.lsp-tools/tools/` of a trusted project, or in `tools/`
-//! beside the user's settings, and a program that does the work.
+//! beside the user's settings, and a program that does the work; or the same in a skill.
 //!
 //! What lives here: what a manifest says ([`manifest`]), the folders and what is new in them ([`DropIns`]), what a project's
 //! manifests need trust for ([`pin`]), and the call ([`run`]). May use: `workspace`, `config`, `lsp::process`, `tool`, `source`.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::folder::{Origin, look};
+use super::folder::of_the_project;
 use super::manifest::{self, Manifest};
 use crate::config::{LaunchFields, TrustState};
 use crate::text::hex;
@@ -49,9 +49,16 @@ pub(super) fn check(context: &Context, name: &str, pin: &str) -> Result<(), Stri
 
 /// The project's tools with what each of them needs trust for: `lsp-tools trust` asks for these.
 pub fn pins(context: &Context) -> Vec<(String, String)> {
-    let files = look(context).files.into_iter().filter(|file| file.origin == Origin::Project);
-    let manifests = files.filter_map(|file| manifest::read(&file).ok());
-    manifests.filter_map(|manifest| Some((manifest.name.clone(), pin(context, &manifest).ok()?))).collect()
+    let mut pins: Vec<(String, String)> = Vec::new();
+    for manifest in of_the_project(context).iter().filter_map(|file| manifest::read(file).ok()) {
+        // Of two with one name the first is the tool.
+        if !pins.iter().any(|(name, _)| *name == manifest.name)
+            && let Ok(pin) = pin(context, &manifest)
+        {
+            pins.push((manifest.name, pin));
+        }
+    }
+    pins
 }
 
 /// Where the program is: by its path, or on PATH.

@@ -1,5 +1,7 @@
 //! One call of a dropped-in tool: arguments on stdin, the answer on stdout, within its time and its bytes.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -16,6 +18,9 @@ use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Call, Definition};
+
+/// The longest name of a session or a call that is passed on, in characters.
+const MOST_NAME: usize = 256;
 
 /// A manifest as a tool.
 #[derive(Debug)]
@@ -47,7 +52,7 @@ impl DropIn {
             });
             same.map_err(|why| self.failed(ErrorCode::Denied, format!("does not run: {why}")))?;
         }
-        let mut process = self.spawn(context).await?;
+        let mut process = self.spawn(&call).await?;
         let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
         let talked = async {
             let (_, output) =
@@ -76,14 +81,15 @@ impl DropIn {
         }
     }
 
-    async fn spawn(&self, context: &Context) -> Result<ServerProcess, ToolError> {
+    async fn spawn(&self, call: &Call<'_>) -> Result<ServerProcess, ToolError> {
+        let context = call.context;
         let root = context.workspace.root();
         let missing = |why: String| self.failed(ErrorCode::NotFound, format!("does not run: {why}"));
         let spawn = Spawn {
             name: self.manifest.name.clone(),
             program: pin::program(&self.manifest, root).map_err(missing)?,
             args: self.manifest.command.iter().skip(1).map(Into::into).collect(),
-            env: self.manifest.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            env: self.environment(call),
             cwd: root.to_owned(),
         };
         let started = context.manager.spawner().spawn(spawn).await;
@@ -91,6 +97,20 @@ impl DropIn {
             tracing::warn!(tool = self.manifest.name, "{error}");
             self.failed(ErrorCode::Internal, "could not be started; the log says why")
         })
+    }
+
+    /// What the manifest sets, and which call it is.
+    fn environment(&self, call: &Call<'_>) -> BTreeMap<OsString, OsString> {
+        // No variable holds the end of a text, and none is larger than a system takes.
+        let fitting =
+            |text: &str| text.chars().filter(|char| *char != '\0').take(MOST_NAME).collect::<String>();
+        let own = [
+            ("LSP_TOOLS_SESSION_ID", fitting(&call.caller.session)),
+            ("LSP_TOOLS_TOOL_CALL_ID", fitting(call.id)),
+            ("LSP_TOOLS_TOOL_NAME", self.manifest.name.clone()),
+        ];
+        let set = self.manifest.env.iter().map(|(name, value)| (name.into(), value.into()));
+        set.chain(own.map(|(name, value)| (name.into(), value.into()))).collect()
     }
 
     fn result(&self, output: &[u8], exit: Exit, process: &ServerProcess) -> ToolResult {

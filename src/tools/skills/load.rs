@@ -15,7 +15,8 @@ const MOST_BYTES: usize = 256 << 10;
 pub struct Loaded {
     /// Its instructions: `SKILL.md`, then the prompts that its manifest names.
     pub content: String,
-    /// Definitions of tools that its manifest names. They are text for whoever hosts the model: nothing runs them here.
+    /// Definitions of tools that its manifest names. Those with a `command` are tools here as well; the others are text
+    /// for whoever hosts the model.
     pub tools: Vec<Value>,
     /// Its other files.
     pub files: Vec<String>,

@@ -2,7 +2,8 @@
 //! and definitions of tools ([`manifest`]), or both.
 //!
 //! How data passes: the folders in their order ([`sources`]) → every skill in them, those of one name settled ([`shelf`]) →
-//! the text of one ([`load`]). Nothing is executed: a skill is text, and so are the definitions of tools in it.
+//! the text of one ([`load`]). A skill is text, and so are the definitions of tools in it; those that name a command ([`tools`]) become
+//! tools as those do that are dropped into a folder, by the same rules.
 //!
 //! A skill of the workspace is material of whoever wrote the repository, and it is meant to be followed. So it is neither
 //! listed nor loaded before its owner has said yes to exactly its text (`lsp-tools trust`), and it never takes the place
@@ -13,3 +14,4 @@ pub mod load;
 pub mod manifest;
 pub mod shelf;
 pub mod sources;
+pub mod tools;

@@ -23,6 +23,8 @@ pub struct Skill {
     pub text: Option<String>,
     /// Its `skill.json`.
     pub manifest: Option<Manifest>,
+    /// Its number in the order of all folders, in which later ones win.
+    pub order: usize,
 }
 
 /// What there is.
@@ -42,11 +44,11 @@ impl Shelf {
     pub fn of(context: &Context) -> Self {
         let (places, unread) = places(context);
         let mut shelf = Self { unread, ..Self::default() };
-        for place in places {
+        for (order, place) in places.into_iter().enumerate() {
             let name = place.name.clone();
             match shelf.judge(context, place) {
                 Ok(skill) => {
-                    shelf.skills.insert(name, skill);
+                    shelf.skills.insert(name, Skill { order, ..skill });
                 }
                 Err((shown, why)) => shelf.left_out.push((name, format!("{shown}: {why}"))),
             }
@@ -73,7 +75,7 @@ impl Shelf {
 
 fn read(context: &Context, place: Place) -> Result<Skill, String> {
     let text = optional(context, &place, "SKILL.md")?;
-    let manifest = optional(context, &place, "skill.json")?;
+    let manifest = optional(context, &place, Place::MANIFEST)?;
     if text.is_none() && manifest.is_none() {
         return Err("neither SKILL.md nor skill.json of it can be found any more".to_owned());
     }
@@ -85,7 +87,7 @@ fn read(context: &Context, place: Place) -> Result<Skill, String> {
     }
     let description = head.map(|head| head.description);
     let description = description.or_else(|| manifest.as_ref().map(|manifest| manifest.description.clone()));
-    Ok(Skill { place, description: description.unwrap_or_default(), text, manifest })
+    Ok(Skill { place, description: description.unwrap_or_default(), text, manifest, order: 0 })
 }
 
 fn optional(context: &Context, place: &Place, file: &str) -> Result<Option<String>, String> {
@@ -139,6 +141,11 @@ pub fn texts_to_trust(context: &Context) -> Vec<(String, String)> {
         files.filter_map(|file| Some((place.key(&file)?, place.read(&file).ok()?.text)))
     });
     texts.collect()
+}
+
+/// Whether a folder can be a skill at all, whatever it says.
+pub(super) fn may_be_skill(context: &Context, place: &Place) -> bool {
+    is_name(&place.name) && !context.config.settings.skills.disabled.contains(&place.name)
 }
 
 fn is_name(name: &str) -> bool {

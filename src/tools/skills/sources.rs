@@ -45,6 +45,19 @@ pub struct Place {
 }
 
 impl Place {
+    /// The file that makes a skill of a folder beside, or instead of, `SKILL.md`.
+    pub const MANIFEST: &str = "skill.json";
+
+    /// Whether it has a manifest.
+    pub fn has_manifest(&self) -> bool {
+        self.path(Self::MANIFEST).is_some_and(|path| self.root.exists(&path))
+    }
+
+    /// Where one of its files is on this machine, if it lies in the folder.
+    pub fn absolute(&self, file: &str) -> Option<PathBuf> {
+        Some(self.root.absolute(&self.path(file)?))
+    }
+
     /// How it is spoken of: by its path in the workspace; of the user's by its name alone.
     pub fn shown(&self) -> String {
         match self.whose {
@@ -76,9 +89,7 @@ impl Place {
 
     /// Whether it has either form of a skill.
     fn is_skill(&self) -> bool {
-        ["SKILL.md", "skill.json"]
-            .iter()
-            .any(|file| self.path(file).is_some_and(|path| self.root.exists(&path)))
+        self.has_manifest() || self.path("SKILL.md").is_some_and(|path| self.root.exists(&path))
     }
 
     /// Its files, by their paths in the folder, sorted.

@@ -32,6 +32,7 @@ pub(super) async fn call(
             let request = CallRequest {
                 approver: &approver,
                 group: Some(&shared.session),
+                id: Some(id).filter(|id| !id.is_empty()),
                 cancelled: cancelled.clone(),
                 ..CallRequest::new(name, arguments, &caller)
             };
@@ -53,7 +54,7 @@ pub(super) fn normalised(result: &ToolResult) -> Value {
     let text = result.text.clone().unwrap_or_else(|| short(&result.value));
     let kind = match result.kind {
         ResultType::Success => "success",
-        ResultType::Failure => "failure",
+        ResultType::Failure | ResultType::Timeout => "failure",
         ResultType::Denied | ResultType::Rejected => "denied",
     };
     let mut answer = json!({"textResultForLlm": cut(&text), "resultType": kind});

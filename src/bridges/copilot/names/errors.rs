@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::form::{About, Form, WrittenBy};
-use super::room::{Refused, Room};
+use super::room::{Got, Refused, Room, refusal};
 use super::{Answer, Class, shapes};
 use crate::policy::request::Effect;
 
@@ -42,8 +42,16 @@ impl Form for GetErrors {
         let given = args.file_paths.unwrap_or_default();
         let paths: Result<Vec<String>, Refused> =
             given.iter().map(|path| room.path(path).map(|(given, _)| given)).collect();
-        let got = room.call("lsp_diagnostics", json!({"paths": paths?})).await?;
-        Ok(Answer::done(got.text(|answer| findings(room, answer))))
+        let result = room.result("lsp_diagnostics", json!({"paths": paths?})).await;
+        if result.ok() {
+            let got = Got::from(result);
+            return Ok(Answer::done(got.text(|answer| findings(room, answer))));
+        }
+        // Without a server there may still be errors of syntax.
+        let found = result.text.is_none().then(|| findings(room, &result.value)).flatten();
+        let mut refused = refusal(&result);
+        refused.text.extend(found.map(|found| format!("\n{found}")));
+        Err(refused)
     }
 }
 

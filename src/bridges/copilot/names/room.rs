@@ -49,6 +49,12 @@ pub(super) struct Got {
     replaced: Option<String>,
 }
 
+impl From<ToolResult> for Got {
+    fn from(result: ToolResult) -> Self {
+        Self { value: result.value, replaced: result.text }
+    }
+}
+
 impl Got {
     /// What the model reads: `made` of the answer, where nobody replaced it; the answer itself where `made` finds nothing in
     /// it that it knows.
@@ -77,7 +83,7 @@ impl Room<'_> {
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Got, Refused> {
         let result = self.result(tool, arguments).await;
         match result.ok() {
-            true => Ok(Got { value: result.value, replaced: result.text }),
+            true => Ok(Got::from(result)),
             false => Err(refusal(&result)),
         }
     }

@@ -36,6 +36,8 @@ struct Question {
     input: Value,
     #[serde(default)]
     tool_call_id: Value,
+    #[serde(default)]
+    conversation_id: Value,
 }
 
 /// Whether the call may run; what comes back is the result of the request.
@@ -51,6 +53,10 @@ pub async fn answer(room: &Room, params: Value) -> Value {
 }
 
 async fn accepted(room: &Room, question: &Question) -> bool {
+    if room.turns.current().is_some_and(|turn| turn.is_foreign(&question.conversation_id)) {
+        tracing::warn!(tool = question.name, "dismissed: it is of a conversation that is not ours");
+        return false;
+    }
     let name = question.name.strip_prefix(CLIENTS).unwrap_or(&question.name);
     let offer = room.offer();
     match offer.get(name) {

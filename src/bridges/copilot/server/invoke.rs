@@ -53,6 +53,9 @@ async fn answer_to(room: &Room, line: &Line, params: Value) -> Answer {
     let Some(turn) = room.turns.current() else {
         return Answer::error("no turn of ours runs, so no tool is called");
     };
+    if turn.is_foreign(&invocation.conversation_id) {
+        return Answer::error("the call is of a conversation that is not ours, so no tool is called");
+    }
     if invocation.turn_id.as_str().is_some_and(|turn| room.turns.is_over(turn)) {
         return Answer::error("the turn that this call belongs to is over, so no tool is called");
     }
@@ -132,7 +135,8 @@ async fn called(
     let Asked { caller, approver, group, cancelled } = asked;
     let offer = room.offer();
     let name = offer.ours(&invocation.name);
-    let request = CallRequest { name, arguments: input, caller, approver, group, cancelled };
+    let id = invocation.tool_call_id.as_str();
+    let request = CallRequest { name, arguments: input, caller, approver, group, id, cancelled };
     let result = room.runtime.call(request).await;
     let cancelled = result.value.get("code").and_then(Value::as_str) == Some("cancelled");
     let outcome = match result.ok() {

@@ -176,6 +176,9 @@ impl Copilot {
         let Ready { link, number, model } = ready;
         let number = *number;
         let conversation = request.goes_on.then(|| self.known(number)).flatten();
+        if let Some(conversation) = &conversation {
+            turn.goes_on_in(conversation);
+        }
         let (method, params) = self.params(turn, request, model.as_deref(), conversation);
         let pending = link.connection.start(method, &params).map_err(CopilotError::of)?;
         let answer = answered(link, turn, pending, request.limit, stop).await;

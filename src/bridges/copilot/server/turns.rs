@@ -103,6 +103,18 @@ impl Turn {
         self.state().clone()
     }
 
+    /// It goes on with a conversation that the server knows.
+    pub fn goes_on_in(&self, conversation: &str) {
+        self.state().conversation = Some(conversation.to_owned());
+    }
+
+    /// Whether what names `conversation` belongs to another one than this turn does. The server names ours before it calls; what
+    /// names none cannot be told apart.
+    pub fn is_foreign(&self, conversation: &Value) -> bool {
+        let Some(named) = conversation.as_str() else { return false };
+        self.state().conversation.as_ref().is_some_and(|own| own != named)
+    }
+
     /// Whether anything has come of it: then it cannot be begun anew.
     pub fn has_begun(&self) -> bool {
         self.calls.load(Ordering::Relaxed) > 0 || !self.state().reply.is_empty()

@@ -89,12 +89,14 @@ pub(super) async fn run(
     let client = Client { progress: sender, ..client };
     let call = async {
         let runtime = handler.runtime().for_client(client);
+        let id = context.id.to_string();
         let request = CallRequest {
             name,
             arguments,
             caller,
             approver,
             group: handles.group.as_deref(),
+            id: Some(&id),
             cancelled: cancelled.clone(),
         };
         let call = within(trace, runtime.call(request));

@@ -55,11 +55,12 @@ pub(super) async fn call(
         let runtime = handler.runtime().for_client(asked.client(handler));
         let (caller, name, ask) = (asked.caller.clone(), asked.name.to_owned(), Arc::clone(ask));
         let Asked { arguments, handles, trace, .. } = asked;
-        let cancelled = cancelled.clone();
+        let (cancelled, id) = (cancelled.clone(), context.id.to_string());
         async move {
             let (name, caller, approver) = (name.as_str(), &caller, ask.as_ref());
             let group = handles.group.as_deref();
-            let request = CallRequest { name, arguments, caller, approver, group, cancelled };
+            let id = Some(id.as_str());
+            let request = CallRequest { name, arguments, caller, approver, group, id, cancelled };
             within(trace, runtime.call(request)).await
         }
     });

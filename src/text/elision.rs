@@ -1,0 +1,69 @@
+//! Lines such as `// ...existing code...`, by which models stand for text that they leave out. Written to a file, such a line is in
+//! the place of what it stood for.
+
+/// What stands between the dots.
+const WORDS: &str = "existing code";
+
+/// The 1-based line of `after` that is such a marker where `before` has fewer of them.
+pub fn new_marker(before: &str, after: &str) -> Option<usize> {
+    let old: Vec<&str> = markers(before).map(|(_, line)| line).collect();
+    let new: Vec<(usize, &str)> = markers(after).collect();
+    if new.len() <= old.len() {
+        return None;
+    }
+    let added = new.iter().find(|(_, line)| !old.contains(line)).or(new.last());
+    added.map(|(at, _)| at + 1)
+}
+
+fn markers(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().map(str::trim).enumerate().filter(|(_, line)| is_marker(line))
+}
+
+/// Whether a line is nothing but the marker and what makes a comment of it.
+fn is_marker(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    let Some((before, after)) = line.split_once(WORDS) else { return false };
+    let dots = |text: &str| text.ends_with("...") || text.ends_with('…');
+    let opens = dots(before.trim_end());
+    let after = after.trim_start();
+    let closes = after.starts_with("...") || after.starts_with('…');
+    let bare = |text: &str| !text.contains(char::is_alphanumeric);
+    opens && closes && bare(before) && bare(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_is_a_comment_of_its_own() {
+        for line in [
+            "// ...existing code...",
+            "    # ... existing code ...",
+            "<!-- ...existing code... -->",
+            "{/* … Existing code … */}",
+            "-- ...existing code...",
+            "...existing code...",
+        ] {
+            assert!(is_marker(line.trim()), "{line}");
+        }
+        for line in [
+            "// existing code",
+            "x = 1  # ...existing code...",
+            "// ...existing codec...",
+            "print('...existing code...')",
+        ] {
+            assert!(!is_marker(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn one_that_was_there_already_is_no_news() {
+        let marked = "a\n// ...existing code...\nb\n";
+        assert_eq!(new_marker("a\nb\n", marked), Some(2));
+        assert_eq!(new_marker(marked, marked), None);
+        assert_eq!(new_marker(marked, "c\na\n  // ...existing code...\n"), None);
+        assert_eq!(new_marker(marked, &format!("{marked}# ...existing code...\n")), Some(4));
+        assert_eq!(new_marker(marked, &format!("{marked}{marked}")), Some(5));
+    }
+}

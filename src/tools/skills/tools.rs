@@ -1,0 +1,73 @@
+//! Tools that skills bring along: definitions with a `command`, which are called like those dropped into a folder. A definition
+//! without one is text for whoever hosts the model.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::super::context::Context;
+use super::manifest::Manifest;
+use super::shelf::{Shelf, may_be_skill, trusted_text};
+use super::sources::{Place, Whose, places};
+
+/// The definition of a tool that can be called.
+#[derive(Debug, Clone)]
+pub struct ToolFile {
+    /// Whose skill it is in.
+    pub whose: Whose,
+    /// As people are told of it.
+    pub shown: String,
+    /// The folder it lies in, absolute.
+    pub folder: PathBuf,
+    /// Its name without `.json`.
+    pub stem: String,
+    /// As it was read.
+    pub text: String,
+}
+
+/// Those of all skills that may be used, the winner of a name first: the user's before the workspace's, and of those the one in
+/// the later folder.
+pub fn usable(context: &Context) -> Vec<ToolFile> {
+    let (places, _) = places(context);
+    if !places.iter().any(Place::has_manifest) {
+        return Vec::new();
+    }
+    let shelf = Shelf::of(context);
+    let mut skills: Vec<_> = shelf.skills.values().collect();
+    skills.sort_by_key(|skill| (skill.place.whose, std::cmp::Reverse(skill.order)));
+    let read = |place: &Place, file: &str| trusted_text(context, place, file).ok();
+    let files = skills.iter().flat_map(|skill| {
+        skill.manifest.iter().flat_map(|manifest| files_of(&skill.place, manifest, read)).collect::<Vec<_>>()
+    });
+    files.collect()
+}
+
+/// Those of the workspace's skills, trusted or not: what `lsp-tools trust` asks leave for.
+pub fn of_workspace(context: &Context) -> Vec<ToolFile> {
+    let (places, _) = places(context);
+    let own =
+        places.iter().rev().filter(|place| place.whose == Whose::Workspace && may_be_skill(context, place));
+    let read = |place: &Place, file: &str| place.read(file).ok().map(|file| file.text);
+    let files = own.filter_map(|place| {
+        let manifest = Manifest::parse(&read(place, Place::MANIFEST)?).ok()?;
+        Some(files_of(place, &manifest, read))
+    });
+    files.flatten().collect()
+}
+
+fn files_of(
+    place: &Place,
+    manifest: &Manifest,
+    read: impl Fn(&Place, &str) -> Option<String>,
+) -> Vec<ToolFile> {
+    let files = manifest.tools.iter().filter_map(|file| {
+        let text = read(place, file)?;
+        let definition: Value = serde_json::from_str(&text).ok()?;
+        definition.get("command")?;
+        let path = place.absolute(file)?;
+        let stem = Path::new(file).file_stem()?.to_str()?.to_owned();
+        let shown = format!("the skill {}: {}", place.shown(), file.escape_debug());
+        Some(ToolFile { whose: place.whose, shown, folder: path.parent()?.to_owned(), stem, text })
+    });
+    files.collect()
+}

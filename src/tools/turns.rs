@@ -1,0 +1,308 @@
+//! Whose edit is next: edits that touch the same files are made one after the other, in the order in which they came.
+//!
+//! An edit holds a [`Claim`] from before it reads its files until it has told what it broke. One that waits holds nothing that
+//! an earlier one could want, so that none waits for another in a circle: whoever needs more than it has, and cannot have it
+//! at once, gives up all of it and stands in line again.
+//!
+//! Other processes, and programs that are no tools, keep no order: of them the contents tell that an edit was planned for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::workspace::WorkspacePath;
+
+/// The edits of one runtime, in their order.
+#[derive(Debug, Default)]
+pub struct Turns {
+    line: Mutex<Line>,
+    moved: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    /// Numbers claims, arrivals and changes in the order in which they happen.
+    clock: u64,
+    claims: BTreeMap<u64, Scope>,
+    /// When the calls came that are not over.
+    arrivals: BTreeSet<u64>,
+    /// When an edit last changed a file, as far back as the first of `arrivals`.
+    changes: BTreeMap<WorkspacePath, u64>,
+}
+
+/// What an edit needs to itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole workspace.
+    Everything,
+    /// Some files.
+    Files {
+        /// Files and folders that it changes, under their real names.
+        changed: BTreeSet<WorkspacePath>,
+        /// Files that must stay as they are for its answer to be right.
+        seen: BTreeSet<WorkspacePath>,
+    },
+}
+
+/// A place in the line; left when it is dropped.
+#[derive(Debug)]
+pub struct Claim {
+    turns: Arc<Turns>,
+    number: u64,
+}
+
+/// When a call came. It is over when this is dropped.
+#[derive(Debug)]
+pub struct Arrival {
+    turns: Arc<Turns>,
+    number: u64,
+}
+
+impl Arrival {
+    /// A name that no other call of this runtime has.
+    pub fn name(&self) -> String {
+        format!("call-{}", self.number)
+    }
+}
+
+impl Turns {
+    /// Notes that a call has come, which may become an edit.
+    pub fn arrive(self: &Arc<Self>) -> Arrival {
+        let mut line = self.line();
+        let number = line.tick();
+        line.arrivals.insert(number);
+        Arrival { turns: Arc::clone(self), number }
+    }
+
+    /// A place at the end of the line. What `scope` names may be touched once [`Claim::turn`] has come.
+    pub fn claim(self: &Arc<Self>, scope: Scope) -> Claim {
+        let mut line = self.line();
+        let number = line.tick();
+        line.claims.insert(number, scope);
+        Claim { turns: Arc::clone(self), number }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Line {
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// Whether nobody before `number` touches the same.
+    fn is_up(&self, number: u64) -> bool {
+        let Some(scope) = self.claims.get(&number) else { return true };
+        self.claims.range(..number).all(|(_, earlier)| !earlier.meets(scope))
+    }
+}
+
+impl Scope {
+    /// Of files; those in `changed` under their real names.
+    pub fn files(
+        changed: impl IntoIterator<Item = WorkspacePath>,
+        seen: impl IntoIterator<Item = WorkspacePath>,
+    ) -> Self {
+        Self::Files { changed: changed.into_iter().collect(), seen: seen.into_iter().collect() }
+    }
+
+    /// Both scopes as one.
+    fn with(&self, more: &Self) -> Self {
+        let (Self::Files { changed, seen }, Self::Files { changed: also_changed, seen: also_seen }) =
+            (self, more)
+        else {
+            return Self::Everything;
+        };
+        Self::Files { changed: changed | also_changed, seen: seen | also_seen }
+    }
+
+    /// Whether both cannot go on at once. Two that only look do not disturb each other.
+    fn meets(&self, other: &Self) -> bool {
+        let (Self::Files { changed, seen }, Self::Files { changed: theirs, seen: they_see }) = (self, other)
+        else {
+            return true;
+        };
+        overlap(changed, theirs) || overlap(changed, they_see) || overlap(seen, theirs)
+    }
+
+    /// Whether it changes `path`, or a folder that it is in.
+    fn changes(&self, path: &WorkspacePath) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Files { changed, .. } => changed.iter().any(|changed| nests(changed, path)),
+        }
+    }
+}
+
+fn overlap(some: &BTreeSet<WorkspacePath>, others: &BTreeSet<WorkspacePath>) -> bool {
+    some.iter().any(|one| others.iter().any(|other| nests(one, other)))
+}
+
+/// Whether one of the paths is the other, or a folder above it.
+fn nests(one: &WorkspacePath, other: &WorkspacePath) -> bool {
+    one.as_path().starts_with(other.as_path()) || other.as_path().starts_with(one.as_path())
+}
+
+impl Claim {
+    /// Waits for its turn.
+    pub async fn turn(&self) {
+        let moved = self.turns.moved.notified();
+        tokio::pin!(moved);
+        loop {
+            moved.as_mut().enable();
+            if self.turns.line().is_up(self.number) {
+                return;
+            }
+            moved.as_mut().await;
+            moved.set(self.turns.moved.notified());
+        }
+    }
+
+    /// Takes `more` as well, without waiting; only in its turn. Where another stands in the way, its place is lost: it goes to
+    /// the end of the line with all of it, or with everything where it is to lose its place no more. Whether it was had.
+    pub fn widen(&mut self, more: &Scope, last_time: bool) -> bool {
+        let mut line = self.turns.line();
+        let mine = line.claims.get(&self.number).map_or_else(|| more.clone(), |scope| scope.with(more));
+        let in_the_way = |(number, other): (&u64, &Scope)| {
+            *number != self.number && other.meets(&mine) && (*number < self.number || line.is_up(*number))
+        };
+        if !line.claims.iter().any(in_the_way) {
+            line.claims.insert(self.number, mine);
+            return true;
+        }
+        line.claims.remove(&self.number);
+        self.number = line.tick();
+        line.claims.insert(self.number, if last_time { Scope::Everything } else { mine });
+        drop(line);
+        self.turns.moved.notify_waiters();
+        false
+    }
+
+    /// Notes that its edit has changed `paths`.
+    pub fn has_changed(&self, paths: impl IntoIterator<Item = WorkspacePath>) {
+        let mut line = self.turns.line();
+        let now = line.tick();
+        if !line.arrivals.is_empty() {
+            line.changes.extend(paths.into_iter().map(|path| (path, now)));
+        }
+    }
+
+    /// Whether another edit stands before it that changes `path`, or has changed it since `arrival`.
+    pub fn is_beside_another(&self, path: &WorkspacePath, arrival: &Arrival) -> bool {
+        let line = self.turns.line();
+        let before = line.claims.range(..self.number).any(|(_, earlier)| earlier.changes(path));
+        let since = line.changes.iter().any(|(changed, time)| *time > arrival.number && nests(changed, path));
+        before || since
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.turns.line().claims.remove(&self.number);
+        self.turns.moved.notify_waiters();
+    }
+}
+
+impl Drop for Arrival {
+    fn drop(&mut self) {
+        let mut line = self.turns.line();
+        line.arrivals.remove(&self.number);
+        match line.arrivals.first().copied() {
+            Some(first) => line.changes.retain(|_, time| *time > first),
+            None => line.changes.clear(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    fn paths(names: &[&str]) -> Vec<WorkspacePath> {
+        names.iter().map(|name| WorkspacePath::root().join(name).unwrap()).collect()
+    }
+
+    fn scope(changed: &[&str], seen: &[&str]) -> Scope {
+        Scope::files(paths(changed), paths(seen))
+    }
+
+    fn is_up(claim: &Claim) -> bool {
+        claim.turn().now_or_never().is_some()
+    }
+
+    #[test]
+    fn what_touches_the_same_waits_in_order_and_nothing_else_does() {
+        let turns = Arc::new(Turns::default());
+        let first = turns.claim(scope(&["a/x"], &["s"]));
+        let other = turns.claim(scope(&["b"], &["s"]));
+        let folder = turns.claim(scope(&["a"], &[]));
+        let third = turns.claim(scope(&["a/x"], &[]));
+        let beside = turns.claim(scope(&["a-b"], &[]));
+        let looks = turns.claim(scope(&[], &["b"]));
+        let of_seen = turns.claim(scope(&["s"], &[]));
+        let whole = turns.claim(Scope::Everything);
+        let up = |claims: &[&Claim]| claims.iter().map(|claim| is_up(claim)).collect::<Vec<_>>();
+        assert_eq!(
+            up(&[&first, &other, &folder, &third, &beside, &looks, &of_seen, &whole]),
+            [true, true, false, false, true, false, false, false]
+        );
+        drop(first);
+        assert_eq!(up(&[&folder, &third, &of_seen]), [true, false, false]);
+        drop((folder, other));
+        assert_eq!(up(&[&third, &looks, &of_seen, &whole]), [true, true, true, false]);
+        drop((third, looks, of_seen, beside));
+        assert!(is_up(&whole));
+    }
+
+    #[test]
+    fn two_that_want_what_the_other_has_do_not_wait_for_each_other() {
+        let turns = Arc::new(Turns::default());
+        let mut first = turns.claim(scope(&["a"], &[]));
+        let mut second = turns.claim(scope(&["b"], &[]));
+        assert!(!second.widen(&scope(&[], &["a"]), false), "the first is at it");
+        assert!(!is_up(&second));
+        assert!(first.widen(&scope(&[], &["b"]), false), "the second has given up what it had");
+        drop(first);
+        assert!(is_up(&second));
+        let third = turns.claim(scope(&["c"], &[]));
+        let waits = turns.claim(scope(&["b", "d"], &[]));
+        assert!(second.widen(&scope(&[], &["d"]), false), "who comes later and waits is not in the way");
+        assert!(!second.widen(&scope(&[], &["c"]), true));
+        assert!(is_up(&third) && is_up(&waits) && !is_up(&second));
+        drop((third, waits));
+        assert!(is_up(&second) && second.widen(&scope(&["x"], &["y"]), true), "it has everything");
+    }
+
+    #[tokio::test]
+    async fn who_waits_is_woken_when_the_way_is_free() {
+        let turns = Arc::new(Turns::default());
+        let first = turns.claim(scope(&["a"], &[]));
+        let second = turns.claim(scope(&["a"], &[]));
+        let waiting = tokio::spawn(async move { second.turn().await });
+        tokio::task::yield_now().await;
+        drop(first);
+        waiting.await.unwrap();
+    }
+
+    #[test]
+    fn another_edit_is_known_while_it_waits_and_after_it_as_long_as_somebody_can_ask() {
+        let turns = Arc::new(Turns::default());
+        let [path] = <[_; 1]>::try_from(paths(&["a/x"])).unwrap();
+        let (early, edit) = (turns.arrive(), turns.claim(scope(&["a/x"], &[])));
+        let write = turns.claim(scope(&["a/x"], &[]));
+        assert!(write.is_beside_another(&path, &early));
+        assert!(!edit.is_beside_another(&path, &early), "who comes later does not count");
+        edit.has_changed(paths(&["a/x"]));
+        drop(edit);
+        let late = turns.arrive();
+        assert!(write.is_beside_another(&path, &early) && !write.is_beside_another(&path, &late));
+        drop(early);
+        assert!(turns.line().changes.is_empty());
+    }
+}

@@ -1,0 +1,236 @@
+//! Several edits at once: each is made to the text that the one before it left, tells what it broke itself, and has its own way
+//! back.
+
+use std::sync::Mutex;
+
+use futures::future::{BoxFuture, join_all};
+use lsp_tools::policy::approval::{Approval, ApprovalRequest, Approver};
+use lsp_tools::runtime::Runtime;
+use lsp_tools::runtime::call::CallRequest;
+use lsp_tools::tools::tool::Caller;
+use serde_json::{Value, json};
+use tokio::sync::oneshot::{Receiver, Sender, channel};
+
+use crate::support::agent::{call, open};
+use crate::support::{Project, real_servers};
+
+/// How many calls one message of an agent brings along.
+const CALLS: usize = 8;
+
+fn lines(word: &str) -> String {
+    (0..CALLS).map(|number| format!("{word}{number}\n\n\n\n\n\n\n\n")).collect()
+}
+
+fn numbers() -> std::ops::Range<usize> {
+    0..CALLS
+}
+
+async fn all(runtime: &Runtime, name: &str, calls: impl IntoIterator<Item = Value>) -> Vec<Value> {
+    join_all(calls.into_iter().map(|arguments| call(runtime, name, arguments))).await
+}
+
+/// Takes the edits back, the newest first, as the journal has them.
+async fn take_all_back(runtime: &Runtime, most: usize) {
+    let history = call(runtime, "undo", json!({"list": true})).await;
+    let edits = history["edits"].as_array().expect("edits");
+    assert_eq!(edits.len(), most, "each call is one edit: {history}");
+    for edit in edits {
+        call(runtime, "undo", json!({"id": edit["id"]})).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edits_of_one_file_sent_together_are_all_made_and_each_is_undone() {
+    let project = Project::new([("a.txt", lines("old").as_str())]);
+    let runtime = open(&project, None);
+    let edit = |n: usize| json!({"path": "a.txt", "edits": [{"old": format!("old{n}\n"), "new": format!("new{n}\n")}]});
+    let made = all(&runtime, "edit", numbers().map(edit)).await;
+    assert_eq!(project.read("a.txt"), lines("new"));
+    // The diff of each is its own.
+    assert!(
+        made.iter().all(|made| (&made["additions"], &made["deletions"]) == (&json!(1), &json!(1))),
+        "{made:?}"
+    );
+    take_all_back(&runtime, CALLS).await;
+    assert_eq!(project.read("a.txt"), lines("old"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patches_of_the_same_two_files_sent_together_are_all_applied() {
+    let project = Project::new([("a.txt", lines("old").as_str()), ("b.txt", lines("old").as_str())]);
+    let runtime = open(&project, None);
+    let hunk = |file: &str, n: usize| {
+        let line = n * 8 + 1;
+        format!("--- a/{file}\n+++ b/{file}\n@@ -{line},2 +{line},3 @@\n-old{n}\n+new{n}\n+more{n}\n \n")
+    };
+    // Half of them name the files in the other order.
+    let patch = |n: usize| {
+        let files = if n % 2 == 0 { ["a.txt", "b.txt"] } else { ["b.txt", "a.txt"] };
+        json!({"patch": files.map(|file| hunk(file, n)).concat()})
+    };
+    all(&runtime, "patch", numbers().map(patch)).await;
+    let expected: String = numbers().map(|n| format!("new{n}\nmore{n}\n\n\n\n\n\n\n\n")).collect();
+    assert_eq!((project.read("a.txt"), project.read("b.txt")), (expected.clone(), expected));
+    take_all_back(&runtime, CALLS).await;
+    assert_eq!((project.read("a.txt"), project.read("b.txt")), (lines("old"), lines("old")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_truly_overlaps_is_a_miss_of_all_but_the_first() {
+    let project = Project::new([("a.txt", "one\n")]);
+    let runtime = open(&project, None);
+    let caller = Caller::default();
+    let edits = numbers().map(|n| {
+        let arguments = json!({"path": "a.txt", "edits": [{"old": "one", "new": format!("mine{n}")}]});
+        runtime.call(CallRequest::new("edit", arguments, &caller))
+    });
+    let results = join_all(edits).await;
+    let made: Vec<&Value> =
+        results.iter().map(|result| &result.value).filter(|value| value["ok"] == true).collect();
+    assert_eq!(made.len(), 1, "{made:?}");
+    let missed = results.iter().filter(|result| result.value["code"] == "patch_mismatch").count();
+    assert_eq!(missed, CALLS - 1, "the others are told what is there now");
+}
+
+/// Says yes when it is told to, and that it was asked.
+struct Later {
+    asked: Mutex<Option<Sender<()>>>,
+    answer: Mutex<Option<Receiver<()>>>,
+}
+
+impl Approver for Later {
+    fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        let asked = self.asked.lock().expect("the bell").take().expect("one question");
+        let answer = self.answer.lock().expect("the answer").take().expect("one question");
+        Box::pin(async move {
+            asked.send(()).expect("somebody who waits for the question");
+            answer.await.expect("an answer");
+            Approval::Once
+        })
+    }
+}
+
+/// A call that waits for leave, what tells that it does, and what gives it leave.
+fn waiting(approver: &mut Option<Later>) -> (&Later, Receiver<()>, Sender<()>) {
+    let ((asked, is_asked), (leave, answer)) = (channel(), channel());
+    let later = Later { asked: Mutex::new(Some(asked)), answer: Mutex::new(Some(answer)) };
+    (approver.insert(later), is_asked, leave)
+}
+
+fn asks_about(project: &Project, tool: &str) {
+    let settings = format!("[permissions]\nask = [\"{tool}\"]\n");
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_text_beside_another_edit_of_the_file_is_a_conflict() {
+    let project = Project::new([("a.txt", "one\ntwo\n")]);
+    asks_about(&project, "write");
+    let runtime = open(&project, None);
+    let caller = Caller::default();
+    let mut approver = None;
+    let (later, is_asked, leave) = waiting(&mut approver);
+    let whole = json!({"path": "a.txt", "content": "one\nmine\n"});
+    let write =
+        runtime.call(CallRequest { approver: later, ..CallRequest::new("write", whole.clone(), &caller) });
+    // The edit begins and ends while the write waits for leave, and waits for nobody.
+    let edit = async {
+        is_asked.await.expect("a question");
+        let edits = json!([{"old": "one", "new": "1"}]);
+        call(&runtime, "edit", json!({"path": "a.txt", "edits": edits})).await;
+        leave.send(()).expect("a call that waits");
+    };
+    let (written, ()) = tokio::join!(write, edit);
+    assert_eq!(written.value["code"], "conflict", "{}", written.value);
+    let error = written.value["error"].as_str().unwrap_or_default();
+    assert!(error.contains("a.txt") && error.contains("at the same time"), "{error}");
+    assert_eq!(project.read("a.txt"), "1\ntwo\n");
+    // Afterwards nothing is in the way.
+    call(&runtime, "write", whole).await;
+    assert_eq!(project.read("a.txt"), "one\nmine\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_whole_texts_sent_together_one_is_written() {
+    let project = Project::new([("a.txt", "one\n")]);
+    let runtime = open(&project, None);
+    let caller = Caller::default();
+    let writes = numbers().map(|n| {
+        let arguments = json!({"path": "a.txt", "content": format!("text {n}\n")});
+        CallRequest::new("write", arguments, &caller)
+    });
+    // All of them have come before the first is made.
+    let results = join_all(writes.map(|request| runtime.call(request))).await;
+    let codes: Vec<&Value> = results.iter().map(|result| &result.value["code"]).collect();
+    assert_eq!(codes.iter().filter(|code| ***code == "conflict").count(), CALLS - 1, "{codes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_a_server_each_edit_tells_what_it_broke_itself() {
+    let files = numbers().map(|n| format!("def name{n}\n\n\n\n\n")).collect::<String>();
+    let table = "diagnostics = {sees-unsaved = true}";
+    let project = Project::scripted(&json!({}), table, [("a.scr", files.as_str()), ("b.scr", "name0\n")]);
+    let runtime = open(&project, None);
+    // A running server answers edits that do not ask for it.
+    call(&runtime, "lsp_diagnostics", json!({"path": "a.scr"})).await;
+    let edit = |n: usize| {
+        let wrong = if n % 2 == 0 { "WRONG" } else { "right" };
+        json!({"path": "a.scr", "diagnostics": true,
+               "edits": [{"old": format!("def name{n}\n"), "new": format!("def name{n} {wrong}\n")}]})
+    };
+    let made = all(&runtime, "edit", numbers().map(edit)).await;
+    for (n, made) in made.iter().enumerate() {
+        let added = made["diagnostics"]["added"].as_array().map(Vec::len);
+        assert_eq!(added, Some(usize::from(n % 2 == 0)), "edit {n}: {made:#}");
+        assert_eq!(made["diagnostics"]["removed"], 0, "edit {n}: {made:#}");
+    }
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_edit_broke_in_a_caller_is_not_told_by_the_edit_of_the_caller() {
+    let project = Project::new([
+        ("lib.py", "def area(w: int, h: int) -> int:\n    return w * h\n"),
+        ("use.py", "from lib import area\n\n\nprint(area(1, 2))\n\n\nX = 1\n"),
+    ]);
+    let settings = "prefer.python = [\"pyright\"]\n";
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    let runtime = open(&project, Some(&real_servers(&["pyright"])));
+    call(&runtime, "lsp_diagnostics", json!({"paths": ["lib.py", "use.py"]})).await;
+    let breaks = json!({"path": "lib.py", "diagnostics": true,
+                        "edits": [{"old": "h: int) -> int:\n    return w * h", "new": "h: int, d: int) -> int:\n    return w * h * d"}]});
+    let harmless =
+        json!({"path": "use.py", "diagnostics": true, "edits": [{"old": "X = 1", "new": "X = 2"}]});
+    let (broke, changed) = tokio::join!(call(&runtime, "edit", breaks), call(&runtime, "edit", harmless));
+    let added = |answer: &Value| answer["diagnostics"]["added"].as_array().map(Vec::len);
+    assert_eq!((added(&broke), added(&changed)), (Some(1), Some(0)), "{broke:#}\n{changed:#}");
+    assert_eq!(project.read("use.py"), "from lib import area\n\n\nprint(area(1, 2))\n\n\nX = 2\n");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn renames_and_edits_of_one_file_sent_together_are_all_made() {
+    let text: String = numbers().map(|n| format!("name{n} = {n}\nprint(name{n})\n\n\n\n")).collect();
+    let project = Project::new([("a.py", text.as_str())]);
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
+        .expect("settings");
+    let runtime = open(&project, Some(&real_servers(&["pyright"])));
+    let renames = numbers().take(3).map(|n| {
+        let arguments =
+            json!({"path": "a.py", "symbol": format!("name{n}"), "new_name": format!("other{n}")});
+        call(&runtime, "lsp_rename", arguments)
+    });
+    let edits = numbers().skip(3).map(|n| {
+        let edit = json!({"old": format!("name{n} = {n}\n"), "new": format!("name{n} = {n}{n}\n")});
+        call(&runtime, "edit", json!({"path": "a.py", "edits": [edit]}))
+    });
+    tokio::join!(join_all(renames), join_all(edits));
+    let expected: String = numbers()
+        .map(|n| match n {
+            0..3 => format!("other{n} = {n}\nprint(other{n})\n\n\n\n"),
+            _ => format!("name{n} = {n}{n}\nprint(name{n})\n\n\n\n"),
+        })
+        .collect();
+    assert_eq!(project.read("a.py"), expected);
+    runtime.shutdown().await;
+}
