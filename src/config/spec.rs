@@ -83,6 +83,10 @@ pub struct Server {
     /// Use the topmost marked folder instead of the nearest (Cargo workspaces, Gradle builds).
     #[serde(default)]
     pub root_topmost: bool,
+    /// What marks a project of projects that one process serves whole: the topmost folder that has one is the root, before any
+    /// of the markers is looked for.
+    #[serde(default)]
+    pub root_workspaces: Vec<Sign>,
     /// What shows that a project wants this server.
     #[serde(default)]
     pub configured_by: Vec<Sign>,
@@ -92,6 +96,9 @@ pub struct Server {
     /// Of the questions that many servers do not know, those that it answers, in the words of [`ServerQuestion`].
     #[serde(default)]
     pub answers: Vec<ServerQuestion>,
+    /// Those that it answers from the project of the file alone, where its root has several.
+    #[serde(default)]
+    pub answers_of_project: Vec<ServerQuestion>,
     /// What people should know who have only this server, and what to install beside or instead.
     pub for_more: Option<ForMore>,
     /// How it can be installed.
@@ -525,6 +532,8 @@ pub struct ReadinessRule {
     pub not_indexing: Vec<String>,
     /// Of the files that no index covers it knows those that are open.
     pub knows_open_files: bool,
+    /// Of the projects within its root it knows those with an open file.
+    pub knows_open_projects: bool,
 }
 
 impl ReadinessRule {

@@ -31,7 +31,9 @@ pub enum Outcome<T> {
         value: T,
         /// What was asked about.
         place: Place,
-        /// The server.
+        /// The session that gave it.
+        session: Arc<Session>,
+        /// That session's server.
         status: ServerStatus,
         /// How far to rely on it.
         verdict: Verdict,
@@ -140,7 +142,8 @@ impl Context {
                         verdict = Verdict::Partial;
                         notes.push(format!("{server} sent {} parts that cannot be understood", asked.odd));
                     }
-                    return Ok(Ok(Outcome::Answered { value: asked.value, place, status, verdict, notes }));
+                    let value = asked.value;
+                    return Ok(Ok(Outcome::Answered { value, place, session, status, verdict, notes }));
                 }
                 Ok(Err(Unasked::NotOffered)) => {
                     return Ok(Err(self.unsupported(&server, subject, question.method, started)));
