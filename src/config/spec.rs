@@ -99,6 +99,9 @@ pub struct Server {
     /// Those that it answers from the project of the file alone, where its root has several.
     #[serde(default)]
     pub answers_of_project: Vec<ServerQuestion>,
+    /// What its diagnostics say nothing of.
+    #[serde(default)]
+    pub unchecked: Vec<Unchecked>,
     /// What people should know who have only this server, and what to install beside or instead.
     pub for_more: Option<ForMore>,
     /// How it can be installed.
@@ -189,6 +192,26 @@ pub enum ServerQuestion {
     Declaration,
     /// Where its type is defined.
     TypeDefinition,
+}
+
+/// What the diagnostics of a server may say nothing of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unchecked {
+    /// Whether imports lead to something.
+    Imports,
+    /// Whether types, arguments and members fit.
+    Types,
+}
+
+impl Unchecked {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Imports => "imports",
+            Self::Types => "types",
+        }
+    }
 }
 
 /// What a server that is only the first at hand lacks.

@@ -41,6 +41,7 @@ pub(super) const SERVER: &[Field] = &[
     plain("features", Record(FEATURES)),
     plain("answers", Choices(QUESTIONS)),
     plain("answers-of-project", Choices(QUESTIONS)),
+    plain("unchecked", Choices(&["imports", "types"])),
     launch("for-more", Record(FOR_MORE)),
     launch("install", Record(INSTALL)),
     launch("settings", Free),
