@@ -91,6 +91,31 @@ async fn what_no_server_lists_is_said_and_makes_the_answer_partial() {
     runtime.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stands_elsewhere_in_one_project_makes_an_answer_doubtful_while_a_server_gives_no_sign() {
+    let files = [
+        ("pyproject.toml", "[project]\nname = \"one\"\nversion = \"1\"\n"),
+        ("one.py", "class Post:\n    def send(self) -> None: ...\n\n\nPost().send()\n"),
+        ("two.py", "def pass_on(thing):\n    thing.send()\n"),
+    ];
+    for (server, verdict) in [("pylsp", Verdict::Partial), ("pyright", Verdict::Complete)] {
+        let project = Project::new(files);
+        let runtime = open(&project, server);
+        let found = references(&runtime, "one.py", "Post.send").await;
+        assert_eq!((found.verdict, files_of(&found)), (verdict, vec!["one.py"]), "{server}: {found:?}");
+        let note = format!("`send` also stands in 1 file that {server} did not list: two.py:2");
+        assert_eq!(found.notes, [note]);
+        // What is known in one function only stands nowhere else, whatever the text has.
+        let local = references(&runtime, "two.py", "thing").await;
+        assert_eq!((local.verdict, local.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{server}");
+        runtime.shutdown().await;
+    }
+}
+
+fn files_of(answer: &Answer<LocationsOutput>) -> Vec<&str> {
+    files(answer).into_iter().map(|(path, _)| path).collect()
+}
+
 const BUTTON: &str = "export interface Shape {\n  area(): number;\n}\n\
                       export function button(label: string): string {\n  return label;\n}\n";
 const APP: &str = "import { button, type Shape } from \"@acme/ui\";\n\

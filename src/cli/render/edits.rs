@@ -91,7 +91,8 @@ impl Edited {
             change(&mut file.path);
             file.from.iter_mut().for_each(&mut *change);
         }
-        let findings = self.rest.diagnostics.iter_mut().flat_map(|delta| delta.added.iter_mut().chain(&mut delta.gone));
+        let findings =
+            self.rest.diagnostics.iter_mut().flat_map(|delta| delta.added.iter_mut().chain(&mut delta.gone));
         findings.for_each(|finding| change(&mut finding.path));
     }
 
