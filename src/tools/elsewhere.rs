@@ -24,7 +24,7 @@ use crate::workspace::WorkspacePath;
 /// So long the look into the text may take.
 const LOOK: Duration = Duration::from_millis(1_500);
 /// So long a server that gives no sign of it may not have seen the whole project.
-const COLD: Duration = Duration::from_secs(30);
+const COLD: Duration = Duration::from_secs(10);
 /// So many files are opened for a server that knows the projects of open files.
 const MOST_OPENED: usize = 24;
 /// So many other roots and projects are asked about.
@@ -397,7 +397,10 @@ fn is_doubtful(standing: &Standing, value: &impl Listing, session: &Session, sen
     }
     // A file that defines the name itself speaks of its own; but that is just how something is implemented.
     let may_be_meant = |file: &StandingIn| !file.unparsed && (!file.defines || sense == Sense::Heir);
-    let is_left = standing.files.iter().any(may_be_meant) || standing.unread > 0 || standing.cut;
+    let is_left = match standing.files.as_slice() {
+        [] => standing.unread > 0 || standing.cut,
+        files => files.iter().any(may_be_meant),
+    };
     is_left && (value.is_bare() || session.is_younger_than(COLD) && !session.tells_when_ready())
 }
 

@@ -158,7 +158,7 @@ fn collect_named<'a>(
             parts.split_last().is_some_and(|(last, containers)| own == *last && above.ends_with(containers));
         if fits {
             let is_overload = |known: &&mut Vec<&Symbol>| {
-                known.first().is_some_and(|known| known.kind == symbol.kind && symbol.kind.is_callable())
+                known.first().is_some_and(|known| known.kind.is_callable() && symbol.kind.is_callable())
             };
             match found[before..].iter_mut().find(is_overload) {
                 Some(known) if known.iter().any(|known| known.selection == symbol.selection) => {}

@@ -248,7 +248,7 @@ fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol> {
     for symbol in symbols {
         let (file, position) = (&symbol.location.file, symbol.location.range.start);
         let is_overload = |(known, _): &&mut (&WorkspaceSymbol, ExactSymbol)| {
-            let is_callable = known.kind == symbol.kind && symbol.kind.is_callable();
+            let is_callable = known.kind.is_callable() && symbol.kind.is_callable();
             known.location.file == *file && known.container == symbol.container && is_callable
         };
         match found.iter_mut().find(is_overload) {
