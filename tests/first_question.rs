@@ -89,3 +89,25 @@ async fn the_first_question_is_answered_as_a_later_one_or_says_that_it_is_not() 
         cautious.iter().filter(|what| signs.iter().any(|sign| what.starts_with(sign))).collect();
     assert!(wrong.is_empty(), "their first answers could have been complete: {wrong:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_server_a_name_of_a_file_is_what_the_file_defines() {
+    let session = "\"\"\"A Session, and how it is closed.\"\"\"\nfrom other import close\n\n\nclass Pool:\n    \
+                   def close(self): ...\n\n\nclass Session:\n    def close(self):\n        \
+                   close(\"Session\")  # Session\n";
+    let project = Project::new([("session.py", session), ("other.py", "def close(what): ...\n")]);
+    let options =
+        RuntimeOptions { workspace: Some(project.root()), cwd: project.root(), ..RuntimeOptions::default() };
+    let runtime = Runtime::open_with(options, project.folders(None)).expect("a runtime");
+    let named = |name: &str| Target::NameInFile { path: "session.py".into(), name: name.to_owned() };
+    for (name, line) in [("Session", 9), ("Session.close", 10), ("Pool.close", 6)] {
+        let answer = runtime.definition(named(name)).await.expect("an answer");
+        let places = answer.output.locations.iter().map(|place| place.range.start.line + 1);
+        assert_eq!(places.collect::<Vec<_>>(), [line], "{name}: {answer:?}");
+    }
+    let error = runtime.definition(named("close")).await.expect_err("two methods");
+    assert!(error.error.contains("means 2 symbols in session.py: 6, 10"), "{error:?}");
+    let error = runtime.definition(named("Session.open")).await.expect_err("no method");
+    assert!(error.error.contains("session.py defines no `Session.open`"), "{error:?}");
+    runtime.shutdown().await;
+}

@@ -25,7 +25,7 @@ mod load;
 mod mounts;
 mod schema;
 mod settings;
-mod sign;
+pub mod sign;
 pub mod spec;
 mod state;
 mod trust;

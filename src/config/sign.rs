@@ -33,6 +33,11 @@ impl Sign {
         &self.file
     }
 
+    /// The name of the file, where it is not enough that it is there.
+    pub fn looks_into(&self) -> Option<&str> {
+        self.section.as_ref().map(|_| self.file.as_str())
+    }
+
     /// Whether `root` has it. A file that cannot be read, or is not what its name says, configures nothing.
     pub fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };

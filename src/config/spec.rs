@@ -83,6 +83,10 @@ pub struct Server {
     /// Use the topmost marked folder instead of the nearest (Cargo workspaces, Gradle builds).
     #[serde(default)]
     pub root_topmost: bool,
+    /// What marks a project of projects that one process serves whole: the topmost folder that has one is the root, before any
+    /// of the markers is looked for.
+    #[serde(default)]
+    pub root_workspaces: Vec<Sign>,
     /// What shows that a project wants this server.
     #[serde(default)]
     pub configured_by: Vec<Sign>,
@@ -92,6 +96,12 @@ pub struct Server {
     /// Of the questions that many servers do not know, those that it answers, in the words of [`ServerQuestion`].
     #[serde(default)]
     pub answers: Vec<ServerQuestion>,
+    /// Those that it answers from the project of the file alone, where its root has several.
+    #[serde(default)]
+    pub answers_of_project: Vec<ServerQuestion>,
+    /// What its diagnostics say nothing of.
+    #[serde(default)]
+    pub unchecked: Vec<Unchecked>,
     /// What people should know who have only this server, and what to install beside or instead.
     pub for_more: Option<ForMore>,
     /// How it can be installed.
@@ -185,6 +195,26 @@ pub enum ServerQuestion {
     Declaration,
     /// Where its type is defined.
     TypeDefinition,
+}
+
+/// What the diagnostics of a server may say nothing of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unchecked {
+    /// Whether imports lead to something.
+    Imports,
+    /// Whether types, arguments and members fit.
+    Types,
+}
+
+impl Unchecked {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Imports => "imports",
+            Self::Types => "types",
+        }
+    }
 }
 
 /// What a server that is only the first at hand lacks.
@@ -560,6 +590,8 @@ pub struct ReadinessRule {
     pub knows_open_files: bool,
     /// But it knows all that lie in, or below, a folder with one of these files.
     pub knows_all_below: Vec<String>,
+    /// Of the projects within its root it knows those with an open file.
+    pub knows_open_projects: bool,
 }
 
 impl ReadinessRule {

@@ -160,7 +160,7 @@ fn base_score(target: &Target) -> i32 {
 }
 
 /// The name at `position` as the grammar sees it: a shell's `$name` is `name`.
-fn identifier_at(source: &Source, position: Position) -> Option<Identifier> {
+pub(super) fn identifier_at(source: &Source, position: Position) -> Option<Identifier> {
     let mut identifier = identifier_near(source.buffer(), position)?;
     if source.grammar.key == "shell" && identifier.name.starts_with('$') {
         let bare = identifier.name.trim_start_matches('$');

@@ -72,7 +72,7 @@ pub(super) fn outline(source: &Source) -> Vec<Symbol> {
     roots.into_iter().filter_map(|index| built[index].take()).collect()
 }
 
-fn is_listed(source: &Source, definition: &Definition) -> bool {
+pub(super) fn is_listed(source: &Source, definition: &Definition) -> bool {
     let is_hidden =
         matches!(definition.role, Role::Import(_) | Role::Parameter | Role::TypeParameter | Role::Label);
     let is_assigned_again = definition.role == Role::Variable

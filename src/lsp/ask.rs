@@ -31,6 +31,9 @@ pub enum AskError {
     /// The server did not answer.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// What it said would not have been whole.
+    #[error("it was still at work: {0}")]
+    Busy(Busy),
     /// The file went on changing while it was asked about.
     #[error("{path} kept changing while it was asked about; ask again when it is at rest")]
     Moving {

@@ -120,6 +120,11 @@ impl SymbolKind {
         "type parameter",
     ];
 
+    /// Whether it is something that is called: a method, constructor or function.
+    pub fn is_callable(self) -> bool {
+        matches!(self.0, 6 | 9 | 12)
+    }
+
     /// The kind's name; "symbol" for a number the protocol does not know.
     pub fn name(self) -> &'static str {
         (self.0 as usize).checked_sub(1).and_then(|index| Self::NAMES.get(index)).copied().unwrap_or("symbol")

@@ -362,6 +362,27 @@ impl Session {
         self.diagnostics(path, deadline).await.map(drop)
     }
 
+    /// Whether it knows, of the projects within its root, only those with an open file.
+    pub fn knows_open_projects(&self) -> bool {
+        self.state.spec.readiness.knows_open_projects
+    }
+
+    /// Whether `root` is its own or one of the folders that were added to it.
+    pub fn serves_root(&self, root: &WorkspacePath) -> bool {
+        self.root == *root || self.state.folders().contains(root)
+    }
+
+    /// Whether it gives a sign, which answers across files wait for, that it knows the whole project.
+    pub fn tells_when_ready(&self) -> bool {
+        let rule = &self.state.spec.readiness;
+        rule.server_status || rule.notification.is_some() || !rule.progress.is_empty()
+    }
+
+    /// Whether it runs for less than `age`.
+    pub fn is_younger_than(&self, age: Duration) -> bool {
+        self.started.elapsed() < age
+    }
+
     /// Whether "nothing" may mean that the server has not looked yet.
     pub(super) fn may_not_have_looked(&self) -> bool {
         self.state.readiness(|readiness| readiness.may_not_have_looked(&self.state.spec.readiness))

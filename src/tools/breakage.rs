@@ -9,10 +9,11 @@ use tokio::time::Instant;
 
 use super::answer::Verdict;
 use super::context::{Context, Subject};
-use super::delta::{Compared, DiagnosticsDelta, compare, shorten};
+use super::delta::{Compared, DiagnosticsDelta, compare, delta_item, shorten, shorten_gone};
 use super::error::ToolError;
 use super::impact::{EditedText, dependents, language_of};
 use super::lsp_diagnostics::{FileReport, Look, check};
+use crate::config::spec::{Server, Unchecked};
 use crate::lsp::model::Severity;
 use crate::lsp::view::View;
 use crate::text::LineMap;
@@ -151,6 +152,7 @@ impl Baseline {
         let left: Vec<Subject> = self.subjects.iter().filter(is_gone).cloned().collect();
         let after = look(context, left, view, self.wish).await;
         let mut delta = self.delta(edits, &after);
+        say_what_nobody_checked(context, edits, &after, &mut delta);
         if edits.iter().any(|edit| view.unsaved(&edit.path).is_some()) {
             self.say_what_a_trial_cannot_show(context, edits, &mut delta);
         }
@@ -191,7 +193,7 @@ impl Baseline {
     }
 
     fn delta(&self, edits: &[EditedText], after: &BTreeMap<WorkspacePath, FileReport>) -> DiagnosticsDelta {
-        let (mut added, mut removed, mut unchanged) = (Vec::new(), 0, 0);
+        let (mut added, mut gone, mut unchanged) = (Vec::new(), Vec::new(), 0);
         let mut renamed_away = Vec::new();
         for (path, report) in after {
             let edit = edits.iter().find(|edit| edit.path == *path);
@@ -201,17 +203,19 @@ impl Baseline {
                 edit.and_then(|edit| Some(LineMap::between(edit.before.as_ref()?, edit.after.as_ref()?)));
             let before = self.before.get(old).map(|report| report.items.as_slice()).unwrap_or_default();
             let compared = Compared { before, after: &report.items, lines: &lines.unwrap_or_default() };
-            let (new, gone, stayed) = compare(&compared);
+            let (new, lost, stayed) = compare(&compared);
             added.extend(new);
-            removed += gone;
+            gone.extend(lost);
             unchanged += stayed;
         }
         for (path, report) in &self.before {
             if !renamed_away.contains(path) {
-                removed += report.items.len();
+                gone.extend(report.items.iter().map(delta_item));
             }
         }
         let has_more = shorten(&mut added);
+        let removed = gone.len();
+        shorten_gone(&mut gone);
         let errors = after.values().flat_map(|report| &report.items);
         let errors = errors.filter(|item| item.severity == Severity::Error).count();
         let (verdict, mut notes) = self.verdict(after);
@@ -219,7 +223,7 @@ impl Baseline {
             notes.push("more files mention what changed; only the likeliest were looked at".to_owned());
         }
         let files = after.keys().map(WorkspacePath::display).collect();
-        DiagnosticsDelta { added, removed, unchanged, errors, has_more, verdict, files, notes }
+        DiagnosticsDelta { added, removed, gone, unchanged, errors, has_more, verdict, files, notes }
     }
 
     /// Complete when every file was, both times; no data when none has any.
@@ -244,6 +248,41 @@ impl Baseline {
             () => Verdict::Partial,
         };
         (verdict, notes)
+    }
+}
+
+/// What the servers that found nothing wrong do not look at. Where a file moves or goes away, that is what it breaks.
+fn say_what_nobody_checked(
+    context: &Context,
+    edits: &[EditedText],
+    after: &BTreeMap<WorkspacePath, FileReport>,
+    delta: &mut DiagnosticsDelta,
+) {
+    let specs = |report: &FileReport| -> Vec<(String, &Server)> {
+        let keys = report.statuses.iter().map(|status| &status.server);
+        keys.filter_map(|key| Some((key.clone(), context.catalogue().servers.get(key)?))).collect()
+    };
+    let (mut servers, mut unchecked) = (BTreeSet::new(), BTreeSet::new());
+    for report in after.values() {
+        let asked = specs(report);
+        let Some((_, first)) = asked.first() else { continue };
+        let by_none = |gap: &&Unchecked| asked.iter().all(|(_, spec)| spec.unchecked.contains(gap));
+        let gaps: Vec<Unchecked> = first.unchecked.iter().filter(by_none).copied().collect();
+        if !gaps.is_empty() {
+            unchecked.extend(gaps);
+            servers.extend(asked.into_iter().map(|(key, _)| key));
+        }
+    }
+    if unchecked.is_empty() || !delta.added.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = servers.iter().map(String::as_str).collect();
+    let gaps: Vec<&str> = unchecked.iter().map(|gap| gap.name()).collect();
+    let (names, do_not) = (names.join(" and "), if names.len() == 1 { "does not" } else { "do not" });
+    delta.notes.push(format!("{names} {do_not} check {}", gaps.join(" or ")));
+    let vanishing = edits.iter().any(|edit| edit.renamed_from.is_some() || edit.after.is_none());
+    if vanishing && unchecked.contains(&Unchecked::Imports) && delta.verdict == Verdict::Complete {
+        delta.verdict = Verdict::Partial;
     }
 }
 

@@ -3,12 +3,15 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use super::context::{Context, Subject};
 use super::editing::{Manner, Turn};
 use super::error::ToolError;
+use super::impact::{importers_note, language_of};
 use super::move_file::EditsOutput;
 use super::tool::{Call, Card, Tool};
+use crate::config::spec::{Server, Unchecked};
 use crate::policy::request::{Effect, Subjects};
+use crate::workspace::WorkspacePath;
 use crate::workspace::edit::{Expected, Plan};
 
 /// The arguments of `delete`.
@@ -43,6 +46,7 @@ impl Tool for Delete {
 
     async fn run(&self, call: Call<'_>, args: DeleteArgs) -> Result<EditsOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
+        let notes = unheard_importers(call.context, &path).await;
         let mut plan = Plan::new("delete");
         match args.recursive.unwrap_or(false) {
             true => plan.delete_tree(&path),
@@ -51,8 +55,20 @@ impl Tool for Delete {
         let mut turn = Turn::of(&call, Manner::new(args.dry_run, args.diagnostics), [&path]).await;
         loop {
             if let Some(done) = turn.carry_out(plan.clone()).await? {
-                return Ok(done.into());
+                return Ok(EditsOutput { notes, ..done.into() });
             }
         }
     }
+}
+
+/// Who imports `path`, where no server that is installed would say that these imports lead nowhere.
+async fn unheard_importers(context: &Context, path: &WorkspacePath) -> Vec<String> {
+    let subject = Subject { path: path.clone(), language: language_of(context, path, None) };
+    let checks = |(key, spec): &(&str, &Server)| {
+        !spec.unchecked.contains(&Unchecked::Imports) && context.manager.locate(key, path).is_ok()
+    };
+    if context.servers_for(&subject, |features| features.diagnostics).iter().any(checks) {
+        return Vec::new();
+    }
+    importers_note(context, path).await.into_iter().collect()
 }

@@ -34,6 +34,9 @@ pub struct DiagnosticsDelta {
     pub added: Vec<DeltaItem>,
     /// How many there were before and are gone.
     pub removed: usize,
+    /// The first of those.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<DeltaItem>,
     /// How many are as before, moved lines included.
     pub unchanged: usize,
     /// Errors in the files looked at, after the edit.
@@ -52,6 +55,8 @@ pub struct DiagnosticsDelta {
 
 /// The most new findings that one answer names.
 const MOST: usize = 20;
+/// The most findings that are gone that one answer names.
+const MOST_GONE: usize = 3;
 
 /// One file before and after an edit.
 pub struct Compared<'a> {
@@ -63,19 +68,20 @@ pub struct Compared<'a> {
     pub lines: &'a LineMap,
 }
 
-/// New findings, how many are gone, how many stayed.
-pub fn compare(compared: &Compared<'_>) -> (Vec<DeltaItem>, usize, usize) {
+/// New findings, those that are gone, how many stayed.
+pub fn compare(compared: &Compared<'_>) -> (Vec<DeltaItem>, Vec<DeltaItem>, usize) {
     // What is the same but for its place; of those, the ones whose line moved along belong together, then the rest.
     type Key<'a> = (&'a str, Option<&'a str>, Severity, &'a str);
-    let mut left: BTreeMap<Key<'_>, Vec<Option<u32>>> = BTreeMap::new();
+    let mut left: BTreeMap<Key<'_>, Vec<(Option<u32>, &DiagnosticItem)>> = BTreeMap::new();
     for item in compared.before {
-        left.entry(key_of(item)).or_default().push(compared.lines.new_line(item.range.start.line));
+        let line = compared.lines.new_line(item.range.start.line);
+        left.entry(key_of(item)).or_default().push((line, item));
     }
     let mut unchanged = 0;
     let mut unmatched = Vec::new();
     for item in compared.after {
         match left.get_mut(&key_of(item)) {
-            Some(lines) => match lines.iter().position(|line| *line == Some(item.range.start.line)) {
+            Some(lines) => match lines.iter().position(|(line, _)| *line == Some(item.range.start.line)) {
                 Some(index) => {
                     lines.swap_remove(index);
                     unchanged += 1;
@@ -90,21 +96,22 @@ pub fn compare(compared: &Compared<'_>) -> (Vec<DeltaItem>, usize, usize) {
         // The line itself was edited, and the finding is still there: the edit did not bring it.
         let edited = left
             .get_mut(&key_of(item))
-            .and_then(|lines| lines.iter().position(Option::is_none).map(|index| lines.swap_remove(index)));
+            .and_then(|lines| Some(lines.swap_remove(lines.iter().position(|(line, _)| line.is_none())?)));
         match edited {
             Some(_) => unchanged += 1,
             None => added.push(delta_item(item)),
         }
     }
-    let removed = left.values().map(Vec::len).sum();
-    (added, removed, unchanged)
+    let gone = left.into_values().flatten().map(|(_, item)| delta_item(item)).collect();
+    (added, gone, unchanged)
 }
 
 fn key_of(item: &DiagnosticItem) -> (&str, Option<&str>, Severity, &str) {
     (&item.server, item.code.as_deref(), item.severity, &item.message)
 }
 
-fn delta_item(item: &DiagnosticItem) -> DeltaItem {
+/// A finding as a delta has it.
+pub fn delta_item(item: &DiagnosticItem) -> DeltaItem {
     DeltaItem {
         path: item.path.clone(),
         range: item.range,
@@ -113,6 +120,12 @@ fn delta_item(item: &DiagnosticItem) -> DeltaItem {
         server: item.server.clone(),
         message: item.message.clone(),
     }
+}
+
+/// The first of those that are gone, errors first.
+pub fn shorten_gone(gone: &mut Vec<DeltaItem>) {
+    gone.sort_by(|a, b| (a.severity, &a.path, a.range).cmp(&(b.severity, &b.path, b.range)));
+    gone.truncate(MOST_GONE);
 }
 
 /// Errors first, then by place; at most so many as one answer names. Whether some were left out.
@@ -148,8 +161,8 @@ mod tests {
         after: &[DiagnosticItem],
     ) -> (Vec<u32>, usize, usize) {
         let lines = LineMap::between(old, new);
-        let (added, removed, unchanged) = compare(&Compared { before, after, lines: &lines });
-        (added.iter().map(|item| item.range.start.line).collect(), removed, unchanged)
+        let (added, gone, unchanged) = compare(&Compared { before, after, lines: &lines });
+        (added.iter().map(|item| item.range.start.line).collect(), gone.len(), unchanged)
     }
 
     #[test]

@@ -208,6 +208,7 @@ fn candidates(context: &Context, candidates: Vec<Candidate>, limit: usize) -> Ve
     candidates.into_iter().take(limit).map(place).collect()
 }
 
-fn answer<T>(unanswered: Unanswered, output: T, notes: Vec<String>) -> Answer<T> {
+fn answer<T>(unanswered: Unanswered, output: T, mut notes: Vec<String>) -> Answer<T> {
+    notes.extend(unanswered.place.note());
     Answer::new(output, unanswered.place.resolved, unanswered.status, Verdict::Hints, notes)
 }

@@ -7,7 +7,7 @@ use super::context::{Context, Subject};
 use super::fallback::in_background;
 use crate::hints;
 use crate::lsp::model::Symbol;
-use crate::text::{LineMap, Range};
+use crate::text::{LineMap, Position, Range};
 use crate::workspace::{SearchQuery, WorkspacePath};
 
 /// A file before and after an edit.
@@ -148,4 +148,22 @@ async fn mentioning(
         }
     }
     (counts.into_iter().collect(), found.truncated || found.timed_out)
+}
+
+/// So many files are named that import one.
+const NAMED: usize = 8;
+
+/// What the text shows of the files that import `path`, a file or folder that goes away or moves; `None` where there are none.
+pub async fn importers_note(context: &Context, path: &WorkspacePath) -> Option<String> {
+    let (asked, until) = (path.clone(), Instant::now() + LOOK);
+    let found = in_background(context, move |workspace, catalogue| {
+        hints::importers(workspace, catalogue, &asked, until)
+    });
+    let (found, cut) = found.await.ok()?;
+    let place =
+        |(path, at): &(WorkspacePath, Position)| format!("{}:{}", path.display(), u64::from(at.line) + 1);
+    let named: Vec<String> = found.iter().take(NAMED).map(place).collect();
+    let more = if cut || found.len() > NAMED { " and others" } else { "" };
+    (!named.is_empty())
+        .then(|| format!("by the text, {} is imported at {}{more}", path.display(), named.join(", ")))
 }

@@ -9,6 +9,7 @@ use super::lsp_navigate;
 use super::question::{Outcome, Question};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
+use crate::hints::Sense;
 use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::model::HierarchyNode;
 use crate::policy::request::Subjects;
@@ -131,13 +132,16 @@ pub async fn run(
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hierarchy);
     let question = Question { method: hierarchy.prepare(), of_file: false };
-    match context
-        .question(target, question, deadline, |session, path, position| {
-            Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))
-        })
-        .await?
-    {
-        Outcome::Answered { value, place, status, verdict, notes } => {
+    let sense = match hierarchy {
+        Hierarchy::Callers => Some(Sense::Call),
+        Hierarchy::Subtypes => Some(Sense::Heir),
+        Hierarchy::Callees | Hierarchy::Supertypes => None,
+    };
+    let outcome = context.question_of_all(target, question, sense, deadline, |session, path, position| {
+        Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))
+    });
+    match outcome.await? {
+        Outcome::Answered { value, place, status, verdict, notes, .. } => {
             let items: Vec<HierarchyItem> = value.into_iter().map(|node| item(context, node)).collect();
             let count = items.iter().map(below).sum();
             let direction = match hierarchy {

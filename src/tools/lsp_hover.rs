@@ -44,7 +44,7 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutpu
         })
         .await?
     {
-        Outcome::Answered { value, place, status, verdict, notes } => {
+        Outcome::Answered { value, place, status, verdict, notes, .. } => {
             let (contents, range) =
                 value.map_or((String::new(), None), |hover| (hover.contents, hover.range));
             let output = HoverOutput { contents, range, candidates: Vec::new() };

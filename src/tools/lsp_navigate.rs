@@ -8,6 +8,7 @@ use super::fallback;
 use super::question::{Outcome, Question};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
+use crate::hints::Sense;
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::policy::request::Subjects;
@@ -165,20 +166,27 @@ pub async fn run(
     let usual =
         if navigation == Navigation::References { deadlines.references } else { deadlines.definition };
     let deadline = context.deadline(usual);
-    let of_file = !matches!(navigation, Navigation::References | Navigation::Implementation);
-    let question = Question { method: navigation.method(), of_file };
+    let question = Question { method: navigation.method(), of_file: sense_of(navigation).is_none() };
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
-    match context
-        .question(target, question, deadline, |session, path, position| {
-            Box::pin(session.navigate(navigation, path, position, deadline))
-        })
-        .await?
-    {
-        Outcome::Answered { value, place, status, verdict, notes } => {
+    let sense = sense_of(navigation);
+    let outcome = context.question_of_all(target, question, sense, deadline, |session, path, position| {
+        Box::pin(session.navigate(navigation, path, position, deadline))
+    });
+    match outcome.await? {
+        Outcome::Answered { value, place, status, verdict, notes, .. } => {
             let output = output(context, value, limit, navigation);
             Ok(Answer::new(output, place.resolved, status, verdict, notes))
         }
         Outcome::Unanswered(unanswered) => fallback::locations(context, unanswered, navigation, limit).await,
+    }
+}
+
+/// What of a name's occurrences the question is for, where it is for all there are.
+fn sense_of(navigation: Navigation) -> Option<Sense> {
+    match navigation {
+        Navigation::References => Some(Sense::Any),
+        Navigation::Implementation => Some(Sense::Heir),
+        Navigation::Definition | Navigation::Declaration | Navigation::TypeDefinition => None,
     }
 }
 

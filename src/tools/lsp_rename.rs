@@ -11,18 +11,15 @@ use super::context::Context;
 use super::editing::{Manner, Turn};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
-use super::impact::mentions;
 use super::move_file::EditsOutput;
-use super::place::Place;
 use super::proposals;
 use super::question::{Outcome, Question, path_of};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::hints::{self, NoName};
+use crate::hints::{self, NoName, Sense};
 use crate::lsp::edits::{EditError, Proposal, RENAME};
 use crate::lsp::session::Asked;
 use crate::policy::request::{Effect, Subjects};
-use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_rename`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -87,7 +84,7 @@ async fn propose(
     let question = Question { method: RENAME, of_file: false };
     let name: Arc<str> = new_name.into();
     let outcome = context
-        .question(target, question, deadline, |session, path, position| {
+        .question_of_all(target, question, Some(Sense::Any), deadline, |session, path, position| {
             let name = name.clone();
             Box::pin(async move {
                 let value = match session.rename(path, position, &name, deadline).await {
@@ -100,7 +97,7 @@ async fn propose(
         })
         .await?;
     let (proposal, place, notes) = match outcome {
-        Outcome::Answered { value, place, mut notes, status, verdict } => {
+        Outcome::Answered { value, place, mut notes, status, verdict, .. } => {
             // Uses in what the server did not see stay as they are.
             notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
             (value.map_err(proposals::from_server)?, place, notes)
@@ -116,8 +113,6 @@ async fn propose(
         let what = format!("renaming `{symbol}` to `{name}` changes nothing");
         return Err(ToolError::nothing(what));
     }
-    let mut notes = notes;
-    notes.extend(left_behind(context, &place, &proposal).await);
     Ok((proposal, notes))
 }
 
@@ -135,26 +130,3 @@ fn must_be_name(context: &Context, target: &Target, name: &str) -> Result<(), To
         Err(NoName::Keyword) => refused(format!("it is a keyword of {}", language.unwrap_or("the language"))),
     }
 }
-
-/// Says where else the old name stands: in comments and texts, in other languages, or where the server has not looked.
-async fn left_behind(context: &Context, place: &Place, proposal: &Proposal) -> Option<String> {
-    let resolved = place.resolved.as_ref()?;
-    let path = context.path(resolved.path.as_ref()).ok()?;
-    let (paths, cut) = mentions(context, &context.subject(path).ok()?, &resolved.symbol).await;
-    let changed = |path: &&WorkspacePath| {
-        proposal.files.iter().any(|file| file.path == **path || file.renamed_from.as_ref() == Some(*path))
-    };
-    let others: Vec<String> = paths.iter().filter(|path| !changed(path)).map(|path| path.display()).collect();
-    if others.is_empty() {
-        return None;
-    }
-    let more = if cut || others.len() > NAMED { " and others" } else { "" };
-    let named = others[..others.len().min(NAMED)].join(", ");
-    Some(format!(
-        "`{}` also stands in {named}{more}, which the server does not change: look whether it is the same one",
-        resolved.symbol
-    ))
-}
-
-/// So many files are named that keep the old name.
-const NAMED: usize = 8;

@@ -29,6 +29,7 @@ pub mod doctor;
 pub mod drop_in;
 pub mod edit;
 pub mod editing;
+pub mod elsewhere;
 pub mod error;
 pub mod export;
 pub mod fallback;

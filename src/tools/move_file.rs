@@ -7,7 +7,7 @@ use super::context::{Context, Subject};
 use super::delta::DiagnosticsDelta;
 use super::editing::{FileResult, Manner, Turn};
 use super::error::ToolError;
-use super::impact::language_of;
+use super::impact::{importers_note, language_of};
 use super::proposals;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::edits::Proposal;
@@ -111,17 +111,23 @@ async fn import_updates(
     let deadline = context.deadline(context.config.settings.deadlines.edit);
     context.manager.refresh().await;
     let mut all = Proposal::default();
-    for (server, _) in context.servers_for(&subject, |features| features.navigation) {
+    let servers = context.servers_for(&subject, |features| features.navigation);
+    if servers.is_empty() {
+        notes.extend(importers_note(context, from).await);
+    }
+    for (server, _) in servers {
         let session = match context.session(server, &subject, deadline).await {
             Ok(session) => session,
             Err(status) => {
                 let why = status.detail.unwrap_or_default();
                 notes.push(format!("imports were not updated: {server}: {why}"));
+                notes.extend(importers_note(context, from).await);
                 continue;
             }
         };
         if !session.cares_for_moves(from) {
             notes.push(format!("{server} does not update imports of files that move"));
+            notes.extend(importers_note(context, from).await);
             continue;
         }
         let moves = [(from.clone(), to.clone())];

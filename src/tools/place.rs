@@ -14,6 +14,25 @@ pub struct Place {
     pub position: Position,
     /// The name there; `None` where the line has none (an operator, a string).
     pub resolved: Option<Resolved>,
+    /// The 0-based lines of other overloads of the function that is there.
+    pub overloads: Vec<u32>,
+}
+
+impl Place {
+    /// The name at `range`, which is `moved` from where it was asked about.
+    fn at(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved: bool) -> Self {
+        let resolved = resolved(path, buffer, name, moved);
+        Self { position: name.range.start, resolved: Some(resolved), overloads: Vec::new() }
+    }
+
+    /// That the function has overloads, where that was decided here.
+    pub fn note(&self) -> Option<String> {
+        let resolved = self.resolved.as_ref().filter(|_| !self.overloads.is_empty())?;
+        let lines: Vec<String> =
+            self.overloads.iter().map(|line| format!("{}:{}", resolved.path, u64::from(*line) + 1)).collect();
+        let (symbol, lines) = (&resolved.symbol, lines.join(", "));
+        Some(format!("`{symbol}` is taken for one function with its overloads; the others are at {lines}"))
+    }
 }
 
 /// The place of a position or of a name on a line. Positions outside the text are refused; one beside a name moves to it.
@@ -52,9 +71,9 @@ fn at_position(path: &WorkspacePath, buffer: &Buffer, position: Position) -> Res
         Some(name) => {
             let start = name.range.start;
             let asked = if inside { position.min(before_end(&name)) } else { start };
-            Place { position: asked, resolved: Some(resolved(path, buffer, &name, !inside)) }
+            Place { position: asked, ..Place::at(path, buffer, &name, !inside) }
         }
-        None => Place { position, resolved: None },
+        None => Place { position, resolved: None, overloads: Vec::new() },
     })
 }
 
@@ -83,7 +102,7 @@ fn on_line(path: &WorkspacePath, buffer: &Buffer, line: u32, name: &str) -> Resu
     match found {
         Some(found) => {
             let moved = found.range.start.line != line;
-            Ok(Place { position: found.range.start, resolved: Some(resolved(path, buffer, &found, moved)) })
+            Ok(Place::at(path, buffer, &found, moved))
         }
         None => Err(no_such_name(path, buffer, last_part)),
     }
@@ -116,8 +135,9 @@ pub fn resolved(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved:
     }
 }
 
-/// The symbols of an outline that `name` means: a bare name anywhere, `Class.method` only within `Class`.
-pub fn named<'a>(symbols: &'a [Symbol], name: &str) -> Vec<&'a Symbol> {
+/// The symbols of an outline that `name` means: a bare name anywhere, `Class.method` only within `Class`. The overloads of one
+/// function, which stand side by side, are one of them.
+pub fn named<'a>(symbols: &'a [Symbol], name: &str) -> Vec<Vec<&'a Symbol>> {
     let parts: Vec<&str> =
         name.split(['.', '#']).flat_map(|part| part.split("::")).filter(|part| !part.is_empty()).collect();
     let mut found = Vec::new();
@@ -129,16 +149,26 @@ fn collect_named<'a>(
     symbols: &'a [Symbol],
     above: &mut Vec<&'a str>,
     parts: &[&str],
-    found: &mut Vec<&'a Symbol>,
+    found: &mut Vec<Vec<&'a Symbol>>,
 ) {
+    let before = found.len();
     for symbol in symbols {
         let own = bare(&symbol.name);
         let fits =
             parts.split_last().is_some_and(|(last, containers)| own == *last && above.ends_with(containers));
         if fits {
-            found.push(symbol);
+            let is_overload = |known: &&mut Vec<&Symbol>| {
+                known.first().is_some_and(|known| known.kind.is_callable() && symbol.kind.is_callable())
+            };
+            match found[before..].iter_mut().find(is_overload) {
+                Some(known) if known.iter().any(|known| known.selection == symbol.selection) => {}
+                Some(known) => known.push(symbol),
+                None => found.push(vec![symbol]),
+            }
         }
-        above.push(own);
+    }
+    for symbol in symbols {
+        above.push(bare(&symbol.name));
         collect_named(&symbol.children, above, parts, found);
         above.pop();
     }
@@ -149,11 +179,25 @@ fn bare(name: &str) -> &str {
     name.split(['(', '<', ' ']).find(|part| !part.is_empty()).unwrap_or(name)
 }
 
-/// The place of a symbol's name.
-pub fn of_symbol(path: &WorkspacePath, buffer: &Buffer, symbol: &Symbol) -> Place {
-    let range = Range::new(symbol.selection.start, symbol.selection.end);
-    let name = Identifier { name: symbol.name.clone(), range };
-    Place { position: range.start, resolved: Some(resolved(path, buffer, &name, true)) }
+/// The place of a symbol's name, and its overloads. Some servers tell where the whole definition begins, and not its name.
+pub fn of_symbol(path: &WorkspacePath, buffer: &Buffer, overloads: &[&Symbol]) -> Option<Place> {
+    let (symbol, others) = overloads.split_first()?;
+    let own = bare(&symbol.name);
+    let selection = symbol.selection;
+    let in_selection = (selection.start.line..=selection.end.line)
+        .flat_map(|line| identifiers_on_line(buffer, line))
+        .find(|found| found.range.start >= selection.start && found.name == own);
+    let named = Identifier { name: symbol.name.clone(), range: Range::new(selection.start, selection.end) };
+    let overloads = others.iter().map(|other| other.selection.start.line).collect();
+    Some(Place { overloads, ..Place::at(path, buffer, &in_selection.unwrap_or(named), true) })
+}
+
+/// The place of the name in the first of `ranges`; the others are its overloads.
+pub fn of_ranges(path: &WorkspacePath, buffer: &Buffer, name: &str, ranges: &[Range]) -> Option<Place> {
+    let (range, others) = ranges.split_first()?;
+    let name = Identifier { name: name.to_owned(), range: *range };
+    let overloads = others.iter().map(|other| other.start.line).collect();
+    Some(Place { overloads, ..Place::at(path, buffer, &name, true) })
 }
 
 #[cfg(test)]
@@ -183,7 +227,10 @@ mod tests {
         );
         let beside = place(at(1, 0)).unwrap();
         assert_eq!((beside.position, beside.resolved.unwrap().moved), (Position::new(1, 4), true));
-        assert_eq!(place(at(3, 0)).unwrap(), Place { position: Position::new(3, 0), resolved: None });
+        assert_eq!(
+            place(at(3, 0)).unwrap(),
+            Place { position: Position::new(3, 0), resolved: None, overloads: Vec::new() }
+        );
         assert!(place(at(9, 0)).unwrap_err().error.ends_with("has 5 lines, so there is no line 10"));
         assert!(place(at(4, 9)).unwrap_err().error.ends_with("has 8 characters, so there is no column 10"));
     }
@@ -213,9 +260,28 @@ mod tests {
             children,
         };
         let outline = [symbol("A", vec![symbol("go(int)", vec![])]), symbol("B", vec![symbol("go", vec![])])];
-        assert_eq!(named(&outline, "go").len(), 2);
+        assert_eq!(named(&outline, "go").len(), 2, "methods of two classes");
         assert_eq!(named(&outline, "B.go").len(), 1);
         assert_eq!(named(&outline, "A::go").len(), 1);
         assert!(named(&outline, "C.go").is_empty());
+    }
+
+    #[test]
+    fn overloads_are_one_symbol_and_its_name_is_found_in_a_range_that_begins_before_it() {
+        let at = |line, kind| Symbol {
+            name: "load".into(),
+            kind: SymbolKind(kind),
+            detail: None,
+            range: Range::default(),
+            selection: Range::new(Position::new(line, 0), Position::new(line + 1, 4)),
+            children: Vec::new(),
+        };
+        let buffer =
+            Buffer::new("@overload\ndef load(a): ...\n@overload\ndef load(b): ...\nclass load: ...\n");
+        let outline = [at(0, 12), at(2, 12), at(2, 12), at(4, 5)];
+        let found = named(&outline, "load");
+        assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
+        let place = of_symbol(&WorkspacePath::root(), &buffer, &found[0]).unwrap();
+        assert_eq!((place.position, place.overloads.as_slice()), (Position::new(1, 4), [2].as_slice()));
     }
 }

@@ -11,7 +11,9 @@ use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::impact::mentions;
 use super::place::{self, Place};
+use super::symbol_search::ExactSymbol;
 use super::target::Target;
+use crate::hints;
 use crate::lsp::connection::RequestError;
 use crate::lsp::model::FileRef;
 use crate::lsp::readiness::Busy;
@@ -33,7 +35,9 @@ pub enum Outcome<T> {
         value: T,
         /// What was asked about.
         place: Place,
-        /// The server.
+        /// The session that gave it.
+        session: Arc<Session>,
+        /// That session's server.
         status: ServerStatus,
         /// How far to rely on it.
         verdict: Verdict,
@@ -85,10 +89,32 @@ impl Context {
         ask: impl Ask<T>,
     ) -> Result<Outcome<T>, ToolError> {
         let begun = Instant::now();
-        let target = self.narrow(target).await?;
+        let (target, overloads) = self.narrow(target).await?;
         // The search for a name has a deadline of its own.
         let deadline = deadline + begun.elapsed();
-        let subject = self.subject(self.path(path_of(&target)?)?)?;
+        let mut outcome = self.question_at(&target, question, deadline, &ask).await?;
+        match &mut outcome {
+            Outcome::Answered { place, notes, .. } if place.overloads.is_empty() => {
+                place.overloads = overloads;
+                notes.extend(place.note());
+            }
+            Outcome::Unanswered(Unanswered { place, .. }) if place.overloads.is_empty() => {
+                place.overloads = overloads;
+            }
+            Outcome::Answered { .. } | Outcome::Unanswered(_) => {}
+        }
+        Ok(outcome)
+    }
+
+    /// The same, about a place in a file.
+    async fn question_at<T: Send>(
+        &self,
+        target: &Target,
+        question: Question,
+        deadline: Instant,
+        ask: &impl Ask<T>,
+    ) -> Result<Outcome<T>, ToolError> {
+        let subject = self.subject(self.path(path_of(target)?)?)?;
         self.manager.refresh().await;
         let started = Instant::now();
         let servers = self.servers_for(&subject, |features| features.navigation);
@@ -103,7 +129,7 @@ impl Context {
                     continue;
                 }
             };
-            match self.ask_session(&subject, &target, question, session, deadline, started, &ask).await? {
+            match self.ask_session(&subject, target, question, session, deadline, started, ask).await? {
                 Ok(answered) => return Ok(answered),
                 Err(why) => {
                     if index == 0 || status.state == ServerState::Missing {
@@ -113,7 +139,7 @@ impl Context {
             }
         }
         let text = self.text(&subject.path)?;
-        let place = self.place_from_text(&subject, &text, &target)?;
+        let place = self.place_from_text(&subject, &text, target)?;
         Ok(Outcome::Unanswered(Unanswered { subject, text, place, status }))
     }
 
@@ -137,6 +163,7 @@ impl Context {
                     let (status, mut verdict) =
                         self.judge(&session, subject, question, asked.working.as_ref(), started);
                     let mut notes = Vec::from_iter(session.restart_note(met_crash));
+                    notes.extend(place.note());
                     notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
                     if let Some(unknown) = unknown {
                         verdict = Verdict::Partial;
@@ -146,7 +173,8 @@ impl Context {
                         verdict = Verdict::Partial;
                         notes.push(format!("{server} sent {} parts that cannot be understood", asked.odd));
                     }
-                    return Ok(Ok(Outcome::Answered { value: asked.value, place, status, verdict, notes }));
+                    let value = asked.value;
+                    return Ok(Ok(Outcome::Answered { value, place, session, status, verdict, notes }));
                 }
                 Ok(Err(Unasked::NotOffered)) => {
                     return Ok(Err(self.unsupported(&server, subject, question.method, started)));
@@ -256,17 +284,17 @@ impl Context {
         deadline: Instant,
     ) -> Result<Result<Place, ToolError>, AskError> {
         let outline = session.document_symbols(&subject.path, deadline).await?;
+        let buffer = &outline.snapshot.buffer;
         let found = place::named(&outline.value, name);
         Ok(match found.as_slice() {
-            [symbol] => Ok(place::of_symbol(&subject.path, &outline.snapshot.buffer, symbol)),
-            // Local variables and parameters are in no outline: the first occurrence of the name will do.
-            [] => {
-                let target = Target::NameOnLine { path: Default::default(), line0: 0, name: name.to_owned() };
-                place::in_text(&subject.path, &outline.snapshot.buffer, &target)
-            }
+            // Local variables and parameters are in no outline, and some servers write names in a way of their own.
+            [] => self.name_in_text(subject, buffer, name),
+            [overloads] => place::of_symbol(&subject.path, buffer, overloads)
+                .ok_or_else(|| no_symbol(name, &subject.path.display())),
             several => {
+                let lines = several.iter().filter_map(|overloads| overloads.first());
                 let lines: Vec<String> =
-                    several.iter().map(|symbol| (symbol.selection.start.line + 1).to_string()).collect();
+                    lines.map(|symbol| (symbol.selection.start.line + 1).to_string()).collect();
                 Err(ambiguous(name, &subject.path.display(), &lines))
             }
         })
@@ -274,17 +302,39 @@ impl Context {
 
     fn place_from_text(&self, subject: &Subject, text: &Buffer, target: &Target) -> Result<Place, ToolError> {
         match target {
-            Target::NameInFile { name, path } => {
-                let target = Target::NameOnLine { path: path.clone(), line0: 0, name: name.clone() };
-                place::in_text(&subject.path, text, &target)
-            }
+            Target::NameInFile { name, .. } => self.name_in_text(subject, text, name),
             _ => place::in_text(&subject.path, text, target),
         }
     }
 
-    /// A bare name becomes a place, found through the workspace's symbols; anything else stays as it is.
-    async fn narrow(&self, target: &Target) -> Result<Target, ToolError> {
-        let Target::Name(name) = target else { return Ok(target.clone()) };
+    /// The place of `name` in a text, by its syntax tree; in a language without a grammar, its first place.
+    fn name_in_text(&self, subject: &Subject, text: &Buffer, name: &str) -> Result<Place, ToolError> {
+        let until = std::time::Instant::now() + hints::DEADLINE;
+        let language = subject.language.as_deref().unwrap_or_default();
+        let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
+        let found = hints::symbols_named(language, &subject.path, &text.to_string(), name, until);
+        match found.as_deref() {
+            Some([ranges]) => place::of_ranges(&subject.path, text, last, ranges)
+                .ok_or_else(|| no_symbol(name, &subject.path.display())),
+            Some([]) if last != name => Err(no_symbol(name, &subject.path.display())),
+            Some(several @ [_, ..]) => {
+                let lines = several.iter().filter_map(|ranges| ranges.first());
+                let lines: Vec<String> = lines.map(|range| (range.start.line + 1).to_string()).collect();
+                Err(ambiguous(name, &subject.path.display(), &lines))
+            }
+            found => {
+                let target = Target::NameOnLine { path: Default::default(), line0: 0, name: name.to_owned() };
+                let anywhere = place::in_text(&subject.path, text, &target)?;
+                // Where the tree does not have it, it stands in a comment or string.
+                if found.is_some() { Err(no_symbol(name, &subject.path.display())) } else { Ok(anywhere) }
+            }
+        }
+    }
+
+    /// A bare name becomes a place, found through the workspace's symbols, with the lines of its other overloads; anything else
+    /// stays as it is.
+    async fn narrow(&self, target: &Target) -> Result<(Target, Vec<u32>), ToolError> {
+        let Target::Name(name) = target else { return Ok((target.clone(), Vec::new())) };
         let deadline = self.deadline(self.config.settings.deadlines.workspace_symbols);
         let (found, timed_out) = self.exact_symbols(name, deadline).await?;
         match found.as_slice() {
@@ -297,17 +347,19 @@ impl Context {
                 let error = format!("no symbol in this workspace is called `{name}`");
                 Err(ToolError::nothing(error).with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
             }
-            [(FileRef::Inside(path), position)] => {
+            [ExactSymbol { file: FileRef::Inside(path), position, overloads }] => {
                 let path = self.workspace.absolute(path);
                 let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name).to_owned();
                 // Some servers tell where the whole definition begins, and not its name.
-                Ok(Target::NameOnLine { path, line0: position.line, name: last })
+                Ok((Target::NameOnLine { path, line0: position.line, name: last }, overloads.clone()))
             }
             several => {
                 let places: Vec<String> = several
                     .iter()
-                    .filter_map(|(file, position)| match file {
-                        FileRef::Inside(path) => Some(format!("{}:{}", path.display(), position.line + 1)),
+                    .filter_map(|symbol| match &symbol.file {
+                        FileRef::Inside(path) => {
+                            Some(format!("{}:{}", path.display(), symbol.position.line + 1))
+                        }
                         FileRef::Outside(_) | FileRef::Virtual(_) => None,
                     })
                     .take(10)
@@ -377,6 +429,11 @@ impl Context {
 enum Unasked {
     NotOffered,
     Failed(AskError),
+}
+
+fn no_symbol(name: &str, within: &str) -> ToolError {
+    ToolError::new(ErrorCode::NotFound, format!("{within} defines no `{name}`"))
+        .with_hint("list what it defines with `symbols`")
 }
 
 fn ambiguous(name: &str, within: &str, places: &[String]) -> ToolError {

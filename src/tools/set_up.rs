@@ -12,7 +12,7 @@ impl Context {
         let Some(spec) = self.catalogue().servers.get(server).filter(|spec| !spec.set_up.is_empty()) else {
             return Vec::new();
         };
-        let root = self.manager.root(server, path);
+        let root = self.manager.project(server, path);
         let lacking = spec.set_up.iter().filter(|needed| needed.is_lacking(&self.workspace, &root));
         let place = |message: &String| match root.is_root() {
             true => message.clone(),

@@ -49,6 +49,12 @@ pub enum Use {
 }
 
 impl Context {
+    /// Whether `server` answers `method` from the project of the file alone.
+    pub fn answers_of_project(&self, server: &str, method: &str) -> bool {
+        let spec = self.catalogue().servers.get(server);
+        spec.zip(question(method)).is_some_and(|(spec, question)| spec.answers_of_project.contains(&question))
+    }
+
     /// "pylsp cannot list callers and callees; pyright can: lsp-tools install pyright".
     pub fn cannot(&self, server: &str, subject: &Subject, method: &str) -> String {
         let sentence = format!("{server} cannot {}", task(method));

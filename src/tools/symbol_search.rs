@@ -11,6 +11,7 @@ use super::answer::{ServerState, ServerStatus, Verdict};
 use super::context::{Context, Subject};
 use super::error::ToolError;
 use super::fallback;
+use crate::hints;
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
 use crate::lsp::readiness::Busy;
 use crate::lsp::session::{AskError, Session};
@@ -18,6 +19,8 @@ use crate::text::Position;
 
 /// How many languages of a workspace are asked for a bare name, those with the most files first.
 const MOST_LANGUAGES: usize = 4;
+/// So many symbols of the name are looked at for whether they are imports.
+const MOST_LOOKED_AT: usize = 20;
 /// The longest search of the text for a name.
 const LONGEST_SEARCH: Duration = Duration::from_secs(10);
 
@@ -37,8 +40,16 @@ pub struct NameMatches {
     pub timed_out: bool,
 }
 
-/// A symbol's file and where its name, or what is called so, begins.
-pub type SymbolPlace = (FileRef, Position);
+/// A symbol of a name that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExactSymbol {
+    /// Its file.
+    pub file: FileRef,
+    /// Where its name, or what is called so, begins.
+    pub position: Position,
+    /// The 0-based lines of its other overloads.
+    pub overloads: Vec<u32>,
+}
 
 /// What one server says.
 enum Answered {
@@ -86,6 +97,7 @@ impl Context {
             [first, rest @ ..] if rest.iter().all(|verdict| verdict == first) => *first,
             _ => Verdict::Partial,
         };
+        self.drop_imports(&mut found.symbols, query);
         self.add_from_text(&mut found, query, &answered, &unanswered, deadline).await?;
         rank(&mut found.symbols, query);
         found.symbols.dedup_by(|a, b| {
@@ -193,7 +205,7 @@ impl Context {
         &self,
         name: &str,
         deadline: Instant,
-    ) -> Result<(Vec<SymbolPlace>, bool), ToolError> {
+    ) -> Result<(Vec<ExactSymbol>, bool), ToolError> {
         let parts: Vec<&str> = name.split(['.', '#']).flat_map(|part| part.split("::")).collect();
         let Some((last, containers)) = parts.split_last() else { return Ok((Vec::new(), false)) };
         let found = self.find_symbols(last, deadline).await?;
@@ -205,12 +217,50 @@ impl Context {
                 && container.is_none_or(|wanted| within.contains(wanted) || full.contains(wanted))
         };
         let inside = |symbol: &&WorkspaceSymbol| matches!(symbol.location.file, FileRef::Inside(_));
-        let places = found.symbols.iter().filter(fits).filter(inside);
-        let mut places: Vec<_> =
-            places.map(|one| (one.location.file.clone(), one.location.range.start)).collect();
-        places.dedup();
-        Ok((places, found.timed_out))
+        let fitting: Vec<&WorkspaceSymbol> = found.symbols.iter().filter(fits).filter(inside).collect();
+        Ok((without_overloads(&fitting), found.timed_out))
     }
+
+    /// Leaves out what is only brought in or handed on where it stands: that is no definition.
+    fn drop_imports(&self, symbols: &mut Vec<WorkspaceSymbol>, name: &str) {
+        if symbols.iter().filter(|symbol| bare(symbol) == name).count() < 2 {
+            return;
+        }
+        let until = std::time::Instant::now() + hints::DEADLINE;
+        let mut looked_at = 0;
+        symbols.retain(|symbol| {
+            let FileRef::Inside(path) = &symbol.location.file else { return true };
+            if bare(symbol) != name || looked_at >= MOST_LOOKED_AT {
+                return true;
+            }
+            looked_at += 1;
+            let Ok(Subject { language: Some(language), .. }) = self.listed(path.clone()) else { return true };
+            let Ok(text) = self.text(path) else { return true };
+            let line = symbol.location.range.start.line;
+            !hints::is_import(&language, path, &text.to_string(), line, name, until)
+        });
+    }
+}
+
+/// One symbol for each function, whose overloads stand in one file, in one container.
+fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol> {
+    let mut found: Vec<(&WorkspaceSymbol, ExactSymbol)> = Vec::new();
+    for symbol in symbols {
+        let (file, position) = (&symbol.location.file, symbol.location.range.start);
+        let is_overload = |(known, _): &&mut (&WorkspaceSymbol, ExactSymbol)| {
+            let is_callable = known.kind.is_callable() && symbol.kind.is_callable();
+            known.location.file == *file && known.container == symbol.container && is_callable
+        };
+        match found.iter_mut().find(is_overload) {
+            Some((_, known)) if known.position.line == position.line => {}
+            Some((_, known)) => known.overloads.push(position.line),
+            None => {
+                let exact = ExactSymbol { file: file.clone(), position, overloads: Vec::new() };
+                found.push((symbol, exact));
+            }
+        }
+    }
+    found.into_iter().map(|(_, exact)| exact).collect()
 }
 
 /// The name alone, without parameters and what it is a part of.

@@ -66,6 +66,24 @@ async fn pyright_tells_the_caller_that_an_edit_breaks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_checks_no_imports_does_not_vouch_for_a_move() {
+    let project = Project::of_fixture("python");
+    let runtime = open(&project, Some(&real_servers(&["pylsp"])));
+    let arguments = json!({"from": "greet/people.py", "to": "greet/folk.py", "diagnostics": true});
+    let answer = call(&runtime, "move", arguments).await;
+    assert_eq!(answer["diagnostics"]["verdict"], "partial", "{answer:#}");
+    let notes = answer["diagnostics"]["notes"].to_string();
+    assert!(notes.contains("pylsp does not check imports or types"), "{answer:#}");
+    let importers = ["greet/__init__.py:4", "greet/app.py:4", "greet/broken.py:5", "greet/messages.py:3"];
+    let by_text = format!("by the text, greet/people.py is imported at {}", importers.join(", "));
+    assert!(answer["notes"].to_string().contains(&by_text), "{answer:#}");
+    let edit = json!({"old": "return count + 1", "new": "return 1"});
+    let mended = call(&runtime, "edit", json!({"path": "greet/broken.py", "edits": [edit]})).await;
+    assert_eq!(mended["diagnostics"]["gone"][0]["message"], "undefined name 'count'", "{mended:#}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn typescript_tells_the_caller_that_an_edit_breaks() {
     let project = Project::of_fixture("typescript");
     let edit = (

@@ -55,6 +55,7 @@ struct Hunk {
 struct Delta {
     added: Vec<Finding>,
     removed: usize,
+    gone: Vec<Finding>,
     has_more: bool,
     verdict: String,
     notes: Vec<String>,
@@ -90,7 +91,8 @@ impl Edited {
             change(&mut file.path);
             file.from.iter_mut().for_each(&mut *change);
         }
-        let findings = self.rest.diagnostics.iter_mut().flat_map(|delta| &mut delta.added);
+        let findings =
+            self.rest.diagnostics.iter_mut().flat_map(|delta| delta.added.iter_mut().chain(&mut delta.gone));
         findings.for_each(|finding| change(&mut finding.path));
     }
 
@@ -242,6 +244,11 @@ fn findings(
             true => out.push_str(&format!("{}\n", frames::render(&item, look, read_line))),
             false => out.push_str(&diagnostics::plain(&item, look)),
         }
+    }
+    for finding in &delta.gone {
+        let place = format!("{}:{}", escape::words(&finding.path), u64::from(finding.range.start.line) + 1);
+        let line = format!("fixed: {place}: {}", escape::words(&finding.message));
+        out.push_str(&format!("{}\n", look.paint(DIM, &line)));
     }
     out.push_str(&summary(delta, look));
     out.push('\n');

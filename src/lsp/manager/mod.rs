@@ -235,9 +235,7 @@ impl Manager {
         let shared = &self.shared;
         let spec = shared.spec(server).ok()?;
         let root = shared.roots.of(&shared.setup.workspace, server, spec, path)?;
-        let serves = |session: &Arc<Session>| {
-            session.server() == server && (session.root == root || session.state.folders().contains(&root))
-        };
+        let serves = |session: &Arc<Session>| session.server() == server && session.serves_root(&root);
         let slots = shared.slots.iter().filter(|slot| slot.key().holder.is_none());
         slots.filter_map(|slot| slot.running()).find(serves)
     }
@@ -293,6 +291,16 @@ impl Manager {
         let spec = self.shared.setup.catalogue.servers.get(server);
         let found = spec.and_then(|spec| roots::root_of(&self.shared.setup.workspace, spec, path));
         found.unwrap_or_else(WorkspacePath::root)
+    }
+
+    /// The folder of the project that `path` is in; a server whose root is a project of projects has several.
+    pub fn project(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
+        match self.shared.setup.catalogue.servers.get(server) {
+            Some(spec) if !spec.root_workspaces.is_empty() => {
+                roots::project_of(&self.shared.setup.workspace, spec, path)
+            }
+            _ => self.root(server, path),
+        }
     }
 
     /// A number that is another once a running server has said something new of the diagnostics of `path`, or of what they

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use dashmap::DashMap;
 
 use super::Key;
+use crate::config::sign::Sign;
 use crate::config::spec::Server;
 use crate::workspace::{Stamp, Workspace, WorkspacePath};
 
@@ -16,8 +17,8 @@ pub struct Roots(DashMap<Key, Known>);
 #[derive(Debug)]
 struct Known {
     root: Option<WorkspacePath>,
-    /// The folder and those above it, as they were before the root was looked for.
-    folders: Vec<Option<Stamp>>,
+    /// The folder, those above it, and the files in them that are looked into, as they were before the root was looked for.
+    seen: Vec<Option<Stamp>>,
 }
 
 impl Roots {
@@ -31,36 +32,45 @@ impl Roots {
     ) -> Option<WorkspacePath> {
         let folder = path.parent().unwrap_or_else(WorkspacePath::root);
         let above = std::iter::successors(Some(folder.clone()), WorkspacePath::parent);
-        let folders: Vec<Option<Stamp>> = above.map(|folder| workspace.folder_stamp(&folder)).collect();
+        let looked_into = || server.root_workspaces.iter().filter_map(Sign::looks_into);
+        let seen: Vec<Option<Stamp>> = above
+            .flat_map(|folder| {
+                let files = looked_into().map(|file| workspace.stamp(&folder.join(file).ok()?).ok());
+                std::iter::once(workspace.folder_stamp(&folder)).chain(files).collect::<Vec<_>>()
+            })
+            .collect();
         let key = Key { server: key.to_owned(), root: folder, holder: None };
-        if let Some(known) = self.0.get(&key).filter(|known| known.folders == folders) {
+        if let Some(known) = self.0.get(&key).filter(|known| known.seen == seen) {
             return known.root.clone();
         }
         let now = SystemTime::now();
         let root = root_of(workspace, server, path);
         // What changed a moment ago may change again and look the same.
-        if folders.iter().flatten().all(|stamp| stamp.is_settled(now)) {
-            self.0.insert(key, Known { root: root.clone(), folders });
+        if seen.iter().flatten().all(|stamp| stamp.is_settled(now)) {
+            self.0.insert(key, Known { root: root.clone(), seen });
         }
         root
     }
 }
 
-/// The root for `path`: the nearest folder above it, inside the workspace, that has one of the server's markers (the
-/// topmost one where the catalogue says so); the workspace itself where none has, or `None` where a marker is required.
+/// The root for `path`: the topmost folder above it, inside the workspace, that has a sign of a project of projects; else the
+/// nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
+/// none has, or `None` where a marker is required.
 pub fn root_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> Option<WorkspacePath> {
-    let mut found = None;
-    let mut folder = path.parent();
-    while let Some(candidate) = folder {
-        if has_marker(workspace, server, &candidate) {
-            found = Some(candidate.clone());
-            if !server.root_topmost {
-                break;
-            }
-        }
-        folder = candidate.parent();
-    }
+    let above = || std::iter::successors(path.parent(), WorkspacePath::parent);
+    let is_workspace =
+        |folder: &WorkspacePath| server.root_workspaces.iter().any(|sign| sign.is_in(workspace, folder));
+    let mut marked = above().filter(|folder| has_marker(workspace, server, folder));
+    let found = above().filter(is_workspace).last();
+    let found = found.or_else(|| if server.root_topmost { marked.last() } else { marked.next() });
     found.or_else(|| (!server.root_required).then(WorkspacePath::root))
+}
+
+/// The folder of the project that `path` is in, which may be one of several within a root: the nearest that has one of the
+/// server's markers.
+pub fn project_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> WorkspacePath {
+    let mut above = std::iter::successors(path.parent(), WorkspacePath::parent);
+    above.find(|folder| has_marker(workspace, server, folder)).unwrap_or_else(WorkspacePath::root)
 }
 
 fn has_marker(workspace: &Workspace, server: &Server, folder: &WorkspacePath) -> bool {

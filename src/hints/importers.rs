@@ -1,0 +1,71 @@
+//! Which files import one, by the text.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::by_name::{occurrences, parse_all};
+use super::candidates::HintError;
+use super::imports::{Import, Item};
+use super::modules::{self, Module};
+use super::project::Project;
+use super::source::Source;
+use crate::config::Catalogue;
+use crate::text::Position;
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// How many files that have the word are parsed.
+const MOST_PARSED: usize = 200;
+
+/// The files whose imports lead to `path`, a file or folder, or into it, and where the first such import is; and whether there may be
+/// more. Files in the folder itself do not count.
+///
+/// # Errors
+/// [`HintError`] where the workspace cannot be searched.
+pub fn importers(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    path: &WorkspacePath,
+    deadline: Instant,
+) -> Result<(Vec<(WorkspacePath, Position)>, bool), HintError> {
+    let project = Project::new(workspace, catalogue, deadline);
+    let Some(word) = word_of(path) else { return Ok((Vec::new(), false)) };
+    let (hits, truncated, timed_out) = occurrences(&project, project.language(path), &word)?;
+    let mut files: BTreeMap<&WorkspacePath, ()> = BTreeMap::new();
+    for hit in hits.iter().filter(|hit| !hit.path.as_path().starts_with(path.as_path())) {
+        files.insert(&hit.path, ());
+    }
+    let mut paths: Vec<&WorkspacePath> = files.into_keys().collect();
+    let cut = truncated || timed_out || paths.len() > MOST_PARSED;
+    paths.truncate(MOST_PARSED);
+    let mut found = Vec::new();
+    for source in parse_all(&project, &paths) {
+        let first = source.imports.iter().find(|import| leads_to(&project, &source, import, path));
+        found.extend(first.map(|import| (source.path.clone(), source.position(import.selection.start))));
+    }
+    Ok((found, cut || project.is_late()))
+}
+
+/// What an import of a file or folder has to name: the last word of its module.
+fn word_of(path: &WorkspacePath) -> Option<String> {
+    let stem = path.as_path().file_stem()?.to_str()?;
+    match stem {
+        "__init__" | "index" | "mod" => path.parent()?.file_name().map(str::to_owned),
+        _ => Some(stem.split('.').next().unwrap_or(stem).to_owned()),
+    }
+}
+
+fn leads_to(project: &Project<'_>, source: &Source, import: &Import, path: &WorkspacePath) -> bool {
+    let find = |module: &str| {
+        let found = modules::find(project, source.grammar.key, &source.path, module);
+        found.is_some_and(|found| match found {
+            Module::File(found) | Module::Folder(found) => found.as_path().starts_with(path.as_path()),
+        })
+    };
+    // `from package import module` names a module in the place of a name.
+    let inner = match &import.item {
+        Item::Named(name) if import.module.ends_with('.') => Some(format!("{}{name}", import.module)),
+        Item::Named(name) => Some(format!("{}.{name}", import.module)),
+        Item::Whole | Item::Default | Item::Wildcard | Item::Child => None,
+    };
+    find(&import.module) || source.grammar.key == "python" && inner.is_some_and(|inner| find(&inner))
+}

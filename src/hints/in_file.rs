@@ -1,0 +1,128 @@
+//! A name within one file: the definitions it means there, and else its first place in the code.
+
+use std::time::Instant;
+
+use super::grammar::Grammar;
+use super::source::{Definition, Role, Source};
+use super::symbols::is_listed;
+use crate::text::{Range, identifiers_on_line};
+use crate::workspace::WorkspacePath;
+
+/// One symbol: where its name is defined, and where its overloads are.
+pub type Overloads = Vec<Range>;
+
+/// The symbols that `name` (`Class.method` within `Class`) means in `text`, which is or would be the file `path` of `language`;
+/// where it defines none that is known outside a function, the first place of the plain name that is neither in a comment or string
+/// nor in an import. `None` where the language has no grammar here or the text is not parsed in time.
+pub fn symbols_named(
+    language: &str,
+    path: &WorkspacePath,
+    text: &str,
+    name: &str,
+    deadline: Instant,
+) -> Option<Vec<Overloads>> {
+    let grammar = Grammar::of(language, path.extension())?;
+    let source = Source::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    let parts: Vec<&str> = name.split(['.', '#', ':']).filter(|part| !part.is_empty()).collect();
+    let (last, containers) = parts.split_last()?;
+    let defined = source.named(last).map(|index| &source.definitions[index]);
+    let fits = |definition: &&Definition| {
+        is_listed(&source, definition) && is_within(&source, definition, containers)
+    };
+    let mut found: Vec<(&Definition, Overloads)> = Vec::new();
+    let (promised, made): (Vec<_>, Vec<_>) =
+        defined.filter(fits).partition(|definition| definition.role == Role::Prototype);
+    for definition in made.into_iter().chain(promised) {
+        let range = source.range(&definition.selection);
+        match found.iter_mut().find(|(first, _)| overloads(first, definition)) {
+            Some((_, ranges)) => ranges.push(range),
+            None => found.push((definition, vec![range])),
+        }
+    }
+    let mut symbols: Vec<Overloads> = found.into_iter().map(|(_, ranges)| ranges).collect();
+    if symbols.is_empty() && containers.is_empty() {
+        symbols.extend(first_in_code(&source, last).map(|range| vec![range]));
+    }
+    Some(symbols)
+}
+
+/// Whether two definitions of one name are one function: they stand in the same scope of the same type.
+fn overloads(a: &Definition, b: &Definition) -> bool {
+    a.role.is_callable()
+        && b.role.is_callable()
+        && a.scope == b.scope
+        && a.container == b.container
+        && a.parent == b.parent
+}
+
+fn is_within(source: &Source, definition: &Definition, containers: &[&str]) -> bool {
+    let Some((innermost, around)) = containers.split_last() else { return true };
+    let parent = definition.parent.map(|parent| &source.definitions[parent]);
+    if definition.container.as_deref() != Some(innermost)
+        && parent.is_none_or(|parent| parent.name != *innermost)
+    {
+        return false;
+    }
+    around.is_empty() || parent.is_none_or(|parent| is_within(source, parent, around))
+}
+
+fn first_in_code(source: &Source, name: &str) -> Option<Range> {
+    let buffer = source.buffer();
+    let places = (0..buffer.line_count())
+        .flat_map(|line| identifiers_on_line(buffer, line))
+        .filter(|found| found.name.trim_start_matches('$') == name.trim_start_matches('$'))
+        .map(|found| (buffer.byte_offset(found.range.start), found.range))
+        .filter(|(at, _)| !source.is_quiet(*at));
+    let is_import = |at: usize| source.imports.iter().any(|import| import.span.contains(&at));
+    let (imported, used): (Vec<_>, Vec<_>) = places.partition(|(at, _)| is_import(*at));
+    used.first().or(imported.first()).map(|(_, range)| *range)
+}
+
+/// Whether a definition of `name` that begins at `line` (0-based) of `text` is an import: there it is brought in or handed on.
+pub fn is_import(
+    language: &str,
+    path: &WorkspacePath,
+    text: &str,
+    line: u32,
+    name: &str,
+    deadline: Instant,
+) -> bool {
+    let Some(grammar) = Grammar::of(language, path.extension()) else { return false };
+    let Ok(source) = Source::new(path.clone(), grammar, text.to_owned(), deadline) else { return false };
+    let on_line = |index: &usize| source.position(source.definitions[*index].selection.start).line == line;
+    let mut here = source.named(name).filter(on_line).peekable();
+    here.peek().is_some() && here.all(|index| matches!(source.definitions[index].role, Role::Import(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+
+    const TEXT: &str = "\"\"\"Session, and its get.\"\"\"\nfrom other import Session as get, Other\n\n\
+                        # Session\nclass Session:\n    def get(self):\n        hooks.get()\n\n\
+                        class Pool:\n    def get(self):\n        local = 1\n        return local\n\n\
+                        @overload\ndef load(x: int): ...\n@overload\ndef load(x: str): ...\ndef load(x): return x\n";
+
+    fn lines(name: &str) -> Vec<Vec<u32>> {
+        let workspace = crate::workspace::Workspace::open(&std::env::temp_dir()).unwrap();
+        let path = workspace.path(Path::new("a.py")).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let found = symbols_named("python", &path, TEXT, name, deadline).unwrap();
+        found.iter().map(|ranges| ranges.iter().map(|range| range.start.line + 1).collect()).collect()
+    }
+
+    #[test]
+    fn a_name_means_what_the_file_defines_and_no_word_of_a_comment() {
+        assert_eq!(lines("Session"), [[5]]);
+        assert_eq!(lines("Session.get"), [[6]]);
+        assert_eq!(lines("get"), [[6], [10]]);
+        assert_eq!(lines("load"), [[15, 17, 18]]);
+        assert_eq!(lines("local"), [[11]], "what no outline has is looked for in the code");
+        assert_eq!(lines("Other"), [[2]], "an import, where there is nothing else");
+        assert_eq!(lines("hooks.get"), Vec::<Vec<u32>>::new());
+        assert_eq!(lines("its"), Vec::<Vec<u32>>::new());
+    }
+}

@@ -1,0 +1,201 @@
+//! Where else a name stands than in the files that a server named for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use super::by_name::{self, distance, parse_all};
+use super::candidates::{HintError, identifier_at};
+use super::imports::Item;
+use super::project::Project;
+use super::resolve::Resolver;
+use super::source::{Role, Source};
+use crate::config::Catalogue;
+use crate::text::Position;
+use crate::workspace::{Hit, Workspace, WorkspacePath};
+
+/// How many files that have the name are parsed; the others are only counted.
+const MOST_PARSED: usize = 60;
+
+/// The name that was asked about.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// The file that it was asked about in.
+    pub path: WorkspacePath,
+    /// Where in it.
+    pub position: Position,
+    /// The name.
+    pub name: String,
+    /// What counts.
+    pub sense: Sense,
+}
+
+/// Which of a name's occurrences answer a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sense {
+    /// All of them.
+    Any,
+    /// Those in code that may call it: neither its definition nor an import.
+    Call,
+    /// Those by which something may implement it or derive from it: a definition of the same name, or the head of a type.
+    Heir,
+}
+
+/// A file in which a name stands, neither in a comment nor in a string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingIn {
+    /// The file.
+    pub path: WorkspacePath,
+    /// The first place in it that counts.
+    pub position: Position,
+    /// It imports the name from a module that is called as the file that was asked about, or a folder around it.
+    pub imports: bool,
+    /// It defines something of that name itself.
+    pub defines: bool,
+    /// Its language has no grammar here, so the place may be in a comment or string.
+    pub unparsed: bool,
+}
+
+/// Where a name stands beside the files that are known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// Those with an import of it first, then the nearest.
+    pub files: Vec<StandingIn>,
+    /// Those where it stands in comments and strings alone.
+    pub quiet: Vec<WorkspacePath>,
+    /// So many files more have the word; they were not looked into.
+    pub unread: usize,
+    /// The search ended before all files were looked at.
+    pub cut: bool,
+}
+
+/// Where `asked` stands in files of its family of languages, without those in `known`. Nothing where it is known in one function
+/// only.
+///
+/// # Errors
+/// [`HintError`] where the workspace cannot be searched.
+pub fn standing(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    asked: &Named,
+    known: &BTreeSet<WorkspacePath>,
+    deadline: Instant,
+) -> Result<Standing, HintError> {
+    let project = Project::new(workspace, catalogue, deadline);
+    let Some(language) = project.language(&asked.path) else { return Ok(Standing::default()) };
+    let source = project.source(&asked.path);
+    let identifier = source.as_ref().and_then(|source| identifier_at(source, asked.position));
+    let name = identifier.map_or_else(|| asked.name.clone(), |identifier| identifier.name);
+    let asked = &Named { name, ..asked.clone() };
+    if source.is_some_and(|source| is_confined(&project, &source, asked)) {
+        return Ok(Standing::default());
+    }
+    let (hits, truncated, timed_out) = by_name::occurrences(&project, Some(language), &asked.name)?;
+    let mut by_file: BTreeMap<WorkspacePath, Vec<Hit>> = BTreeMap::new();
+    for hit in hits.into_iter().filter(|hit| hit.path != asked.path && !known.contains(&hit.path)) {
+        by_file.entry(hit.path.clone()).or_default().push(hit);
+    }
+    let mut paths: Vec<&WorkspacePath> = by_file.keys().collect();
+    paths.sort_by_cached_key(|path| {
+        (!by_file[*path].iter().any(seems_import), distance(Some(&asked.path), path), (*path).clone())
+    });
+    let unread = paths.len().saturating_sub(MOST_PARSED);
+    paths.truncate(MOST_PARSED);
+    let sources = parse_all(&project, &paths);
+    let mut found =
+        Standing { unread, cut: truncated || timed_out || project.is_late(), ..Standing::default() };
+    for path in paths {
+        let hits = &by_file[path];
+        let Some(source) = sources.iter().find(|source| source.path == *path) else {
+            let position = hits.first().map(|hit| hit.range.start).unwrap_or_default();
+            let path = path.clone();
+            found.files.push(StandingIn { path, position, imports: false, defines: false, unparsed: true });
+            continue;
+        };
+        match in_source(source, asked, hits) {
+            Some(standing) => found.files.push(standing),
+            None if hits.iter().all(|hit| is_quiet(source, hit)) => found.quiet.push(path.clone()),
+            None => {}
+        }
+    }
+    found.files.sort_by_key(|file| !file.imports);
+    Ok(found)
+}
+
+fn is_quiet(source: &Source, hit: &Hit) -> bool {
+    source.is_quiet(source.buffer().byte_offset(hit.range.start))
+}
+
+/// Whether the name means something that only its own function knows.
+fn is_confined(project: &Project<'_>, source: &Source, asked: &Named) -> bool {
+    let at = source.buffer().byte_offset(asked.position);
+    let is_own = |definition: &super::source::Definition| {
+        definition.role == Role::Parameter
+            || source.is_local(definition) && !matches!(definition.role, Role::Import(_))
+    };
+    let visible = Resolver::new(project).visible(source, &asked.name, at);
+    visible.first().is_some_and(|&index| is_own(&source.definitions[index]))
+}
+
+fn in_source(source: &Source, asked: &Named, hits: &[Hit]) -> Option<StandingIn> {
+    let counts = |hit: &&Hit| {
+        let at = source.buffer().byte_offset(hit.range.start);
+        !is_quiet(source, hit) && fits(source, asked, at)
+    };
+    let first = hits.iter().find(counts)?;
+    let own = |index: usize| !matches!(source.definitions[index].role, Role::Import(_) | Role::Extension);
+    Some(StandingIn {
+        path: source.path.clone(),
+        position: first.range.start,
+        imports: imports(source, asked),
+        defines: source.named(&asked.name).any(own),
+        unparsed: false,
+    })
+}
+
+/// Whether the occurrence at a byte counts in the sense that was asked for.
+fn fits(source: &Source, asked: &Named, at: usize) -> bool {
+    let defined = || source.named(&asked.name).find(|&index| source.definitions[index].selection.start == at);
+    let is_import = || source.imports.iter().any(|import| import.span.contains(&at));
+    match asked.sense {
+        Sense::Any => true,
+        Sense::Call => defined().is_none() && !is_import(),
+        Sense::Heir => match defined() {
+            Some(index) => !matches!(source.definitions[index].role, Role::Import(_) | Role::Parameter),
+            None => source.definitions.iter().any(|definition| {
+                let is_head = definition.bases.iter().any(|base| base.contains(&at));
+                is_head
+                    || definition.role == Role::Extension && on_one_line(source, definition.span.start, at)
+            }),
+        },
+    }
+}
+
+fn on_one_line(source: &Source, start: usize, at: usize) -> bool {
+    start <= at && source.text.get(start..at).is_some_and(|between| !between.contains('\n'))
+}
+
+/// Whether `source` imports the name from a module whose last word is the name of the file asked about or of a folder around it.
+fn imports(source: &Source, asked: &Named) -> bool {
+    let stem = asked.path.as_path().file_stem();
+    let folders = asked.path.as_path().parent().into_iter().flat_map(std::path::Path::iter);
+    let words: Vec<&str> = folders.chain(stem).filter_map(|word| word.to_str()).collect();
+    source.imports.iter().any(|import| {
+        let names_it = match &import.item {
+            Item::Named(name) => *name == asked.name,
+            Item::Default | Item::Wildcard | Item::Whole | Item::Child => import.local == asked.name,
+        };
+        let ending =
+            [".js", ".ts", ".mjs", ".jsx", ".tsx"].iter().find_map(|end| import.module.strip_suffix(end));
+        let module = ending.unwrap_or(&import.module);
+        let last = module.rsplit(['/', '.', ':', '\\']).find(|word| !word.is_empty());
+        names_it && last.is_some_and(|last| words.contains(&last))
+    })
+}
+
+/// A look at the line, before anything is parsed.
+fn seems_import(hit: &Hit) -> bool {
+    let line = hit.line.trim_start();
+    ["import ", "from ", "use ", "export ", "pub use ", "const {", "require"]
+        .iter()
+        .any(|word| line.starts_with(word))
+}

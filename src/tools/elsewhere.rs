@@ -1,0 +1,445 @@
+//! Questions for all uses of a symbol, asked of every server that may know some: the answer of the first is compared with where the
+//! text has the name. What stands under other roots is asked of their servers as well, and what none of them listed is said.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::time::Instant;
+
+use super::answer::Verdict;
+use super::context::{Context, Subject};
+use super::error::ToolError;
+use super::fallback::in_background;
+use super::question::{Ask, Outcome, Question};
+use super::target::Target;
+use crate::hints::{self, Named, Sense, Standing, StandingIn};
+use crate::lsp::edits::{EditError, Proposal, ProposedFile};
+use crate::lsp::model::{FileRef, HierarchyNode, Location};
+use crate::lsp::session::{AskError, Session};
+use crate::text::Position;
+use crate::workspace::WorkspacePath;
+
+/// So long the look into the text may take.
+const LOOK: Duration = Duration::from_millis(1_500);
+/// So long a server that gives no sign of it may not have seen the whole project.
+const COLD: Duration = Duration::from_secs(10);
+/// So many files are opened for a server that knows the projects of open files.
+const MOST_OPENED: usize = 24;
+/// So many other roots and projects are asked about.
+const MOST_GROUNDS: usize = 6;
+/// At so many uses in each of them.
+const MOST_USES: usize = 3;
+/// So many files are named that have the name.
+const NAMED: usize = 8;
+
+/// An answer of which several servers may know a part.
+pub trait Listing: Sized + Send {
+    /// What a server did not do with a file that is missing here.
+    const OMITTED: &str = "did not list";
+    /// Whether occurrences in comments and strings are worth a word.
+    const SAYS_QUIET: bool = false;
+    /// The files that it names.
+    fn files(&self) -> BTreeSet<WorkspacePath>;
+    /// Whether it names nothing beside what was asked about.
+    fn is_bare(&self) -> bool;
+    /// Whether `other`, which was asked for at another place, is about the same symbol: both name one place.
+    fn is_about_same(&self, other: &Self) -> bool;
+    /// Adds what another server knows; the same place twice is one.
+    fn join(&mut self, other: Self);
+}
+
+impl Listing for Vec<Location> {
+    fn files(&self) -> BTreeSet<WorkspacePath> {
+        self.iter().filter_map(|location| inside(&location.file)).collect()
+    }
+
+    fn is_bare(&self) -> bool {
+        self.len() <= 1
+    }
+
+    fn is_about_same(&self, other: &Self) -> bool {
+        self.iter().any(|known| other.iter().any(|location| is_same(known, location)))
+    }
+
+    fn join(&mut self, other: Self) {
+        for location in other {
+            if !self.iter().any(|known| is_same(known, &location)) {
+                self.push(location);
+            }
+        }
+    }
+}
+
+impl Listing for Vec<HierarchyNode> {
+    fn files(&self) -> BTreeSet<WorkspacePath> {
+        self.iter()
+            .flat_map(|node| inside(&node.location.file).into_iter().chain(node.children.files()))
+            .collect()
+    }
+
+    fn is_bare(&self) -> bool {
+        self.iter().all(|node| node.children.is_empty())
+    }
+
+    fn is_about_same(&self, other: &Self) -> bool {
+        self.iter().any(|known| other.iter().any(|node| is_same(&known.location, &node.location)))
+    }
+
+    fn join(&mut self, other: Self) {
+        for node in other {
+            match self.iter_mut().find(|known| is_same(&known.location, &node.location)) {
+                Some(known) => known.children.join(node.children),
+                None => self.push(node),
+            }
+        }
+    }
+}
+
+impl Listing for Result<Proposal, EditError> {
+    const OMITTED: &str = "does not change";
+    const SAYS_QUIET: bool = true;
+
+    fn files(&self) -> BTreeSet<WorkspacePath> {
+        let files = self.iter().flat_map(|proposal| &proposal.files);
+        files.flat_map(|file| file.renamed_from.iter().chain([&file.path])).cloned().collect()
+    }
+
+    fn is_bare(&self) -> bool {
+        self.as_ref().is_ok_and(|proposal| proposal.files.len() <= 1)
+    }
+
+    fn is_about_same(&self, other: &Self) -> bool {
+        let (Ok(proposal), Ok(other)) = (self, other) else { return false };
+        let same = |file: &ProposedFile| {
+            other.files.iter().any(|others| others.path == file.path && others.after == file.after)
+        };
+        proposal.files.iter().any(same)
+    }
+
+    fn join(&mut self, other: Self) {
+        let (Ok(proposal), Ok(other)) = (self, other) else { return };
+        for file in other.files {
+            if proposal.files.iter().all(|known| known.path != file.path) {
+                proposal.files.push(file);
+            }
+        }
+    }
+}
+
+fn is_same(a: &Location, b: &Location) -> bool {
+    a.file == b.file && a.range == b.range
+}
+
+fn inside(file: &FileRef) -> Option<WorkspacePath> {
+    match file {
+        FileRef::Inside(path) => Some(path.clone()),
+        FileRef::Outside(_) | FileRef::Virtual(_) => None,
+    }
+}
+
+/// A question that was answered, while it is completed.
+struct Asking<'a> {
+    subject: &'a Subject,
+    position: Position,
+    /// The answer of one server is from one project alone, where its root has several.
+    of_project: bool,
+    sense: Sense,
+    deadline: Instant,
+}
+
+/// What one look of a server covers: a root and, where it looks at one project alone, that project.
+type Ground = (WorkspacePath, Option<WorkspacePath>);
+
+impl Context {
+    /// Asks as [`question`](Self::question) does and, where all occurrences in a `sense` are asked for, every other server that the
+    /// text has reason to ask. Where the text still has the name in files that no server listed, a note says so, and the answer is
+    /// not complete where that makes it doubtful: the files are where no server was asked, or import the name from there, or the
+    /// server has just started or found nothing at all.
+    pub async fn question_of_all<T: Listing>(
+        &self,
+        target: &Target,
+        question: Question,
+        sense: Option<Sense>,
+        deadline: Instant,
+        ask: impl Ask<T>,
+    ) -> Result<Outcome<T>, ToolError> {
+        let outcome = self.question(target, question, deadline, &ask).await?;
+        let Outcome::Answered { mut value, place, session, mut status, mut verdict, mut notes } = outcome
+        else {
+            return Ok(outcome);
+        };
+        if let (Some(sense), Some(resolved)) = (sense, &place.resolved) {
+            let subject = self.subject(self.path(resolved.path.as_ref())?)?;
+            let (position, name) = (place.position, resolved.symbol.clone());
+            let named = Named { path: subject.path.clone(), position, name, sense };
+            let mut standing = self.standing(&named, value.files()).await;
+            let of_project = self.answers_of_project(session.server(), question.method);
+            let asking = Asking { subject: &subject, position, of_project, sense, deadline };
+            if session.knows_open_projects() {
+                self.open_projects(&asking, &session, &mut standing, &mut value, &ask).await;
+            }
+            let grounds = self.grounds(&asking, &session, &standing.files);
+            let unknown = self.ask_elsewhere(&asking, &session, grounds, &mut value, &mut notes, &ask).await;
+            forget(&mut standing, &value.files());
+            let unknown = self.places_of(&asking, &session, &unknown, &standing.files);
+            let is_doubtful = is_doubtful(&standing, &value, &session, sense) || !unknown.is_empty();
+            if is_doubtful && verdict == Verdict::Complete {
+                verdict = Verdict::Partial;
+                status.detail.get_or_insert_with(|| "there may be more than it knows".to_owned());
+            }
+            notes.extend(sentence::<T>(&named.name, &standing, session.server(), &unknown));
+        }
+        Ok(Outcome::Answered { value, place, session, status, verdict, notes })
+    }
+
+    /// Where the name stands beside `known`, as far as a short look shows it.
+    async fn standing(&self, named: &Named, known: BTreeSet<WorkspacePath>) -> Standing {
+        let named = named.clone();
+        let until = std::time::Instant::now() + LOOK;
+        let found = in_background(self, move |workspace, catalogue| {
+            hints::standing(workspace, catalogue, &named, &known, until)
+        });
+        found.await.unwrap_or_else(|error| {
+            tracing::debug!("the text was not searched: {}", error.error);
+            Standing { cut: true, ..Standing::default() }
+        })
+    }
+
+    /// Opens a file of each project that has the name, and all that import it, and asks the same server again.
+    async fn open_projects<T: Listing>(
+        &self,
+        asking: &Asking<'_>,
+        session: &Arc<Session>,
+        standing: &mut Standing,
+        value: &mut T,
+        ask: &impl Ask<T>,
+    ) {
+        let mut projects = BTreeSet::new();
+        let of_root = |file: &&StandingIn| {
+            self.ground(asking, session, &file.path).is_some_and(|(root, _)| session.serves_root(&root))
+        };
+        let is_first = |file: &&StandingIn| {
+            let is_new = projects.insert(self.manager.project(session.server(), &file.path));
+            (is_new || file.imports) && !session.has_open(&file.path)
+        };
+        let files: Vec<WorkspacePath> = standing
+            .files
+            .iter()
+            .filter(of_root)
+            .filter(is_first)
+            .take(MOST_OPENED)
+            .map(|file| file.path.clone())
+            .collect();
+        if files.is_empty() {
+            return;
+        }
+        let at = (&asking.subject.path, asking.position);
+        match self.ask_with(asking, session, &files, at, ask).await {
+            Ok(again) => {
+                *value = again;
+                forget(standing, &value.files());
+            }
+            Err(error) => tracing::debug!("not asked again: {error}"),
+        }
+    }
+
+    /// Which files with the name are where the first answer does not reach, the files that import it first.
+    fn grounds(
+        &self,
+        asking: &Asking<'_>,
+        session: &Session,
+        files: &[StandingIn],
+    ) -> Vec<(Ground, Vec<StandingIn>)> {
+        let own = self.ground(asking, session, &asking.subject.path);
+        let mut grounds: Vec<(Ground, Vec<StandingIn>)> = Vec::new();
+        for file in files.iter().filter(|file| !file.unparsed) {
+            let ground = self.ground(asking, session, &file.path);
+            let Some(ground) = ground.filter(|ground| own.as_ref() != Some(ground)) else { continue };
+            match grounds.iter_mut().find(|(known, _)| *known == ground) {
+                Some((_, files)) => files.push(file.clone()),
+                None => grounds.push((ground, vec![file.clone()])),
+            }
+        }
+        grounds
+    }
+
+    /// Asks for what is known on other grounds, each at a place there; returns the grounds on which that cannot be said.
+    async fn ask_elsewhere<T: Listing>(
+        &self,
+        asking: &Asking<'_>,
+        first: &Arc<Session>,
+        mut grounds: Vec<(Ground, Vec<StandingIn>)>,
+        value: &mut T,
+        notes: &mut Vec<String>,
+        ask: &impl Ask<T>,
+    ) -> BTreeSet<Ground> {
+        let beyond = grounds.split_off(grounds.len().min(MOST_GROUNDS));
+        let mut unknown: BTreeSet<Ground> = beyond.into_iter().map(|(ground, _)| ground).collect();
+        let known: &T = value;
+        let questions = grounds.iter().map(|(_, files)| self.ask_on_ground(asking, first, files, known, ask));
+        for ((ground, _), answer) in grounds.iter().zip(join_all(questions).await) {
+            match answer {
+                Ok(Some(more)) => more.into_iter().for_each(|more| value.join(more)),
+                Ok(None) => {
+                    unknown.insert(ground.clone());
+                }
+                Err(why) => {
+                    notes.push(format!("{} was not asked for {}: {why}", first.server(), display(ground)));
+                    unknown.insert(ground.clone());
+                }
+            }
+        }
+        unknown
+    }
+
+    /// What is known on one ground of what `known` is about; `None` where that cannot be found out.
+    async fn ask_on_ground<T: Listing>(
+        &self,
+        asking: &Asking<'_>,
+        first: &Arc<Session>,
+        files: &[StandingIn],
+        known: &T,
+        ask: &impl Ask<T>,
+    ) -> Result<Option<Vec<T>>, String> {
+        let Some(file) = files.first() else { return Ok(None) };
+        let there = Subject { path: file.path.clone(), language: asking.subject.language.clone() };
+        let session = self.session(first.server(), &there, asking.deadline).await;
+        let session = session.map_err(|status| status.detail.unwrap_or_default())?;
+        let failed = |error: AskError| error.to_string();
+        let mut found = Vec::new();
+        if !Arc::ptr_eq(&session, first) {
+            let open: Vec<WorkspacePath> =
+                files.iter().take(MOST_OPENED).map(|file| file.path.clone()).collect();
+            let (path, position) = (&asking.subject.path, asking.position);
+            found.push(self.ask_with(asking, &session, &open, (path, position), ask).await.map_err(failed)?);
+        }
+        if asking.sense != Sense::Any {
+            // Wherever it is asked, the server goes back to the definition, and looks from there.
+            return Ok((!found.is_empty()).then_some(found));
+        }
+        // Asked at a use, it looks from there; whatever names a place that is known is about the same symbol.
+        for file in files.iter().take(MOST_USES) {
+            let at = (&file.path, file.position);
+            let more = self.ask_with(asking, &session, &[], at, ask).await.map_err(failed)?;
+            if known.is_about_same(&more) {
+                found.push(more);
+                break;
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Asks a session at a place, with `files` open.
+    async fn ask_with<T>(
+        &self,
+        asking: &Asking<'_>,
+        session: &Session,
+        files: &[WorkspacePath],
+        (path, position): (&WorkspacePath, Position),
+        ask: &impl Ask<T>,
+    ) -> Result<T, AskError> {
+        let _viewing = session.enter(&self.view, asking.deadline).await?;
+        for path in files {
+            // One that is gone by now has no use of it either.
+            if let Err(error) = session.sync(path).await.map(drop) {
+                tracing::debug!(path = %path.display(), "not opened: {error}");
+            }
+        }
+        let asked = ask(session, path, position).await?;
+        match asked.working {
+            Some(busy) => Err(AskError::Busy(busy)),
+            None => Ok(asked.value),
+        }
+    }
+
+    /// What an answer about `path` covers, if the server of `session` speaks its language.
+    fn ground(&self, asking: &Asking<'_>, session: &Session, path: &WorkspacePath) -> Option<Ground> {
+        let subject = self.listed(path.clone()).ok()?;
+        let servers = self.servers_for(&subject, |features| features.navigation);
+        let server = session.server();
+        servers.iter().find(|(key, _)| *key == server)?;
+        let project = asking.of_project.then(|| self.manager.project(server, path));
+        Some((self.manager.root(server, path), project))
+    }
+
+    /// The grounds with the name about which nothing is known, and the files of which no server of ours knows anything.
+    fn places_of(
+        &self,
+        asking: &Asking<'_>,
+        session: &Session,
+        unknown: &BTreeSet<Ground>,
+        files: &[StandingIn],
+    ) -> BTreeSet<String> {
+        let places = files.iter().filter(|file| !file.unparsed).filter_map(|file| {
+            match self.ground(asking, session, &file.path) {
+                Some(ground) => unknown.contains(&ground).then(|| display(&ground)),
+                None => Some(file.path.display()),
+            }
+        });
+        places.collect()
+    }
+}
+
+fn display((root, project): &Ground) -> String {
+    project.as_ref().unwrap_or(root).display()
+}
+
+fn forget(standing: &mut Standing, listed: &BTreeSet<WorkspacePath>) {
+    standing.files.retain(|file| !listed.contains(&file.path));
+}
+
+/// Whether what the text still has casts doubt on the answer of the servers that were asked.
+fn is_doubtful(standing: &Standing, value: &impl Listing, session: &Session, sense: Sense) -> bool {
+    if standing.files.iter().any(|file| file.imports) {
+        return true;
+    }
+    // A file that defines the name itself speaks of its own; but that is just how something is implemented.
+    let may_be_meant = |file: &StandingIn| !file.unparsed && (!file.defines || sense == Sense::Heir);
+    let is_left = match standing.files.as_slice() {
+        [] => standing.unread > 0 || standing.cut,
+        files => files.iter().any(may_be_meant),
+    };
+    is_left && (value.is_bare() || session.is_younger_than(COLD) && !session.tells_when_ready())
+}
+
+/// What the text has beside what servers listed.
+fn sentence<T: Listing>(
+    name: &str,
+    standing: &Standing,
+    server: &str,
+    unknown: &BTreeSet<String>,
+) -> Option<String> {
+    let found = standing.files.len() + standing.unread;
+    let place = |file: &StandingIn| format!("{}:{}", file.path.display(), u64::from(file.position.line) + 1);
+    let mut parts = Vec::new();
+    if found > 0 {
+        let places = few(standing.files.iter().map(place), found);
+        parts.push(format!("also stands in {} that {server} {}: {places}", files(found), T::OMITTED));
+    }
+    if T::SAYS_QUIET && !standing.quiet.is_empty() {
+        let paths = few(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());
+        parts.push(format!("stands in comments or strings of {paths}"));
+    }
+    if !unknown.is_empty() {
+        parts.push(format!("was not looked up for {}", few(unknown.iter().cloned(), unknown.len())));
+    }
+    if standing.cut {
+        parts.push("was not searched for in all files, since the time was up".to_owned());
+    }
+    (!parts.is_empty()).then(|| format!("`{name}` {}", parts.join("; it ")))
+}
+
+/// The first of `all` that are named, and how many more there are.
+fn few(all: impl Iterator<Item = String>, count: usize) -> String {
+    let named: Vec<String> = all.take(NAMED).collect();
+    match count.saturating_sub(named.len()) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}

@@ -1,0 +1,178 @@
+//! Several projects in one workspace: what is used across them is found where a server can know it, and is said where none does.
+
+mod support;
+
+use std::time::Duration;
+
+use lsp_tools::lsp::hierarchy::Hierarchy;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
+use lsp_tools::tools::target::Target;
+
+use support::{Project, real_servers};
+
+/// Machines that run many tests at once are slow; what is not right is not right at any speed.
+const PATIENT: Option<Duration> = Some(Duration::from_secs(90));
+
+fn open(project: &Project, server: &str) -> Runtime {
+    let options = RuntimeOptions {
+        workspace: Some(project.root()),
+        cwd: project.root(),
+        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+        timeout: PATIENT,
+        ..RuntimeOptions::default()
+    };
+    Runtime::open_with(options, project.folders(Some(&real_servers(&[server])))).expect("a runtime")
+}
+
+fn named(path: &str, name: &str) -> Target {
+    Target::NameInFile { path: path.into(), name: name.to_owned() }
+}
+
+async fn references(runtime: &Runtime, path: &str, name: &str) -> Answer<LocationsOutput> {
+    runtime.references(named(path, name), 100).await.expect("an answer")
+}
+
+/// The files of an answer with how many places each has.
+fn files(answer: &Answer<LocationsOutput>) -> Vec<(&str, usize)> {
+    let mut found: Vec<(&str, usize)> = Vec::new();
+    for place in &answer.output.locations {
+        match found.last_mut() {
+            Some((path, count)) if *path == place.path => *count += 1,
+            _ => found.push((&place.path, 1)),
+        }
+    }
+    found
+}
+
+const SERVICE: &str = "from common import shared\n\n\ndef run() -> int:\n    return shared(2)\n";
+
+fn python(service: &str) -> Project {
+    Project::new([
+        ("libs/common/pyproject.toml", "[project]\nname = \"common\"\nversion = \"1\"\n"),
+        ("libs/common/common/__init__.py", "def shared(x: int) -> int:\n    return x + 1\n"),
+        ("services/api/pyproject.toml", service),
+        ("services/api/api/__init__.py", SERVICE),
+        ("services/jobs/pyproject.toml", service),
+        ("services/jobs/jobs/__init__.py", SERVICE),
+        ("services/jobs/jobs/notes.py", "# `shared` is not used here\nTEXT = \"shared\"\n"),
+    ])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_other_python_projects_use_is_found_where_their_settings_lead_there() {
+    let lib = "libs/common/common/__init__.py";
+    let project = python("[tool.pyright]\nextraPaths = [\"../../libs/common\"]\n");
+    let runtime = open(&project, "pyright");
+    let found = references(&runtime, lib, "shared").await;
+    assert_eq!(found.verdict, Verdict::Complete, "{found:?}");
+    assert_eq!(found.notes, Vec::<String>::new());
+    let service = |name| (name, 2);
+    let expected =
+        [(lib, 1), service("services/api/api/__init__.py"), service("services/jobs/jobs/__init__.py")];
+    assert_eq!(files(&found), expected);
+    let callers = runtime.calls(named(lib, "shared"), Hierarchy::Callers, 1).await.expect("an answer");
+    assert_eq!(callers.verdict, Verdict::Partial, "it lists the callers of one project only: {callers:?}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_server_lists_is_said_and_makes_the_answer_partial() {
+    let project = python("[project]\nname = \"service\"\nversion = \"1\"\n");
+    let runtime = open(&project, "pyright");
+    let found = references(&runtime, "libs/common/common/__init__.py", "shared").await;
+    assert_eq!(found.verdict, Verdict::Partial, "{found:?}");
+    let note = "`shared` also stands in 2 files that pyright did not list: services/api/api/__init__.py:1, \
+                services/jobs/jobs/__init__.py:1";
+    assert_eq!(found.notes, [note], "neither comments nor strings count");
+    // Another project's function of the same name is another one.
+    let own = references(&runtime, "services/api/api/__init__.py", "run").await;
+    assert_eq!((own.verdict, own.output.count), (Verdict::Complete, 1), "{own:?}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stands_elsewhere_in_one_project_makes_an_answer_doubtful_while_a_server_gives_no_sign() {
+    let files = [
+        ("pyproject.toml", "[project]\nname = \"one\"\nversion = \"1\"\n"),
+        ("one.py", "class Post:\n    def send(self) -> None: ...\n\n\nPost().send()\n"),
+        ("two.py", "def pass_on(thing):\n    thing.send()\n"),
+    ];
+    for (server, verdict) in [("pylsp", Verdict::Partial), ("pyright", Verdict::Complete)] {
+        let project = Project::new(files);
+        let runtime = open(&project, server);
+        let found = references(&runtime, "one.py", "Post.send").await;
+        assert_eq!((found.verdict, files_of(&found)), (verdict, vec!["one.py"]), "{server}: {found:?}");
+        let note = format!("`send` also stands in 1 file that {server} did not list: two.py:2");
+        assert_eq!(found.notes, [note]);
+        // What is known in one function only stands nowhere else, whatever the text has.
+        let local = references(&runtime, "two.py", "thing").await;
+        assert_eq!((local.verdict, local.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{server}");
+        runtime.shutdown().await;
+    }
+}
+
+fn files_of(answer: &Answer<LocationsOutput>) -> Vec<&str> {
+    files(answer).into_iter().map(|(path, _)| path).collect()
+}
+
+const BUTTON: &str = "export interface Shape {\n  area(): number;\n}\n\
+                      export function button(label: string): string {\n  return label;\n}\n";
+const APP: &str = "import { button, type Shape } from \"@acme/ui\";\n\
+                   export class Square implements Shape {\n  area(): number {\n    return 1;\n  }\n}\n\
+                   export const ok = button(\"ok\");\n";
+const STRICT: &str = "\"target\": \"es2022\", \"module\": \"esnext\", \"moduleResolution\": \"bundler\"";
+
+fn typescript(solution: &str, composite: bool, paths: bool, top: &str) -> Project {
+    let composite = if composite { ", \"composite\": true" } else { "" };
+    let by_path = if paths { ", \"paths\": {\"@acme/ui\": [\"../ui/src/index.ts\"]}" } else { "" };
+    let settings = |more: &str, last: &str| {
+        format!("{{\"compilerOptions\": {{{STRICT}{composite}{more}}}, \"include\": [\"src\"]{last}}}")
+    };
+    let package = |name: &str| {
+        format!("{{\"name\": \"@acme/{name}\", \"version\": \"1.0.0\", \"types\": \"src/index.ts\"}}")
+    };
+    let project = Project::new([
+        (top, solution),
+        ("packages/ui/src/index.ts", BUTTON),
+        ("packages/app/src/main.ts", APP),
+    ]);
+    let refers = if composite.is_empty() { "" } else { ", \"references\": [{\"path\": \"../ui\"}]" };
+    project.write("packages/ui/tsconfig.json", settings("", ""));
+    project.write("packages/app/tsconfig.json", settings(by_path, refers));
+    project.write("packages/ui/package.json", package("ui"));
+    project.write("packages/app/package.json", package("app"));
+    project
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_other_typescript_projects_use_is_found_however_they_are_tied_together() {
+    let references_of =
+        "{\"files\": [], \"references\": [{\"path\": \"packages/ui\"}, {\"path\": \"packages/app\"}]}";
+    let workspaces = "{\"private\": true, \"workspaces\": [\"packages/*\"]}";
+    let linked = typescript(workspaces, false, false, "package.json");
+    let modules = linked.path("node_modules/@acme");
+    std::fs::create_dir_all(&modules).expect("a folder");
+    std::os::unix::fs::symlink("../../packages/ui", modules.join("ui")).expect("a link, as npm makes it");
+    linked.write(".gitignore", "node_modules\n");
+    for (layout, project) in [
+        ("project references", typescript(references_of, true, true, "tsconfig.json")),
+        ("workspaces with links", linked),
+        ("workspaces with paths", typescript(workspaces, false, true, "package.json")),
+        ("nothing above", typescript("", false, true, "README.md")),
+    ] {
+        let runtime = open(&project, "typescript-language-server");
+        let found = references(&runtime, "packages/ui/src/index.ts", "button").await;
+        let expected = [("packages/app/src/main.ts", 2), ("packages/ui/src/index.ts", 1)];
+        assert_eq!(files(&found), expected, "{layout}: {:?}", found.notes);
+        assert_eq!((found.verdict, found.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{layout}");
+        // These it answers from one project alone.
+        for name in ["Shape", "Shape.area"] {
+            let target = named("packages/ui/src/index.ts", name);
+            let made = runtime.implementation(target).await.expect("an answer");
+            let is_whole = made.output.locations.iter().any(|place| place.path == "packages/app/src/main.ts");
+            assert!(is_whole || made.verdict == Verdict::Partial, "{layout}: {made:?}");
+        }
+        runtime.shutdown().await;
+    }
+}
