@@ -240,7 +240,7 @@ fn every_slip_is_named_with_its_line() {
         ),
         (
             "[language.python]\nservers = ['clangd']\n",
-            "`servers.toml` line 2: language `python` names the server `clangd`, which speaks only `c`, `cpp`, `cuda`, `objective-c` and `objective-cpp`",
+            "`servers.toml` line 2: language `python` names the server `clangd`, which speaks only `c`, `cpp`, `cuda`, `hip`, `objective-c`, `objective-cpp` and `opencl`",
         ),
         (
             "\n[server.mine]\nlanguages = ['python']\n",

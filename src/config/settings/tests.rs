@@ -68,7 +68,7 @@ fn every_slip_is_named_with_its_line() {
         ),
         (
             "[prefer]\npython = ['pyright', 'clangd']\n",
-            "`lsp-tools.toml` line 2: `prefer.python` names the server `clangd`, which speaks only `c`, `cpp`, `cuda`, `objective-c` and `objective-cpp`",
+            "`lsp-tools.toml` line 2: `prefer.python` names the server `clangd`, which speaks only `c`, `cpp`, `cuda`, `hip`, `objective-c`, `objective-cpp` and `opencl`",
         ),
         (
             "prefer.python = 'pyright'\n",

@@ -78,6 +78,7 @@ fn every_launch_field_asks_again_when_it_is_added_changed_or_removed() {
         ("install", "{ pip = ['a==1'] }", "{ pip = ['a==2'] }"),
         ("settings", "{ a = 1 }", "{ a = '1' }"),
         ("initialization-options", "{ a = [1] }", "{ a = [1, 2] }"),
+        ("reload", "{ method = 'a' }", "{ method = 'b' }"),
         (
             "hollow",
             "[{ message = 'm', install = 'i' }]",
@@ -131,6 +132,7 @@ fn no_launch_field_is_forgotten_between_the_words_and_this_test() {
             "settings-unless",
             "set-up",
             "initialization-options",
+            "reload",
             "hollow",
             "python-environment",
             "python-path-setting",
