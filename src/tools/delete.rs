@@ -23,7 +23,7 @@ pub struct DeleteArgs {
     pub recursive: Option<bool>,
     /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks (if servers run).
+    /// Tell what it breaks.
     pub diagnostics: Option<bool>,
 }
 

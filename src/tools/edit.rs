@@ -21,7 +21,7 @@ pub struct EditArgs {
     pub edits: Vec<OneEdit>,
     /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks (if servers run).
+    /// Tell what it breaks.
     pub diagnostics: Option<bool>,
 }
 

@@ -37,7 +37,7 @@ pub struct CodeActionsArgs {
     pub apply: Option<String>,
     /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks (if servers run).
+    /// Tell what it breaks.
     pub diagnostics: Option<bool>,
 }
 

@@ -29,7 +29,7 @@ pub struct MoveArgs {
     pub update_imports: Option<bool>,
     /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks (if servers run).
+    /// Tell what it breaks.
     pub diagnostics: Option<bool>,
 }
 

@@ -25,7 +25,7 @@ pub struct PatchArgs {
     pub patch: String,
     /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks (if servers run).
+    /// Tell what it breaks.
     pub diagnostics: Option<bool>,
 }
 

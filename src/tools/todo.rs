@@ -1,6 +1,11 @@
 //! `todoread` and `todowrite`: the list of steps of one session, replaced as a whole, kept on disk.
+//!
+//! A session ends with its connection, and the next one begins with an empty list. It can name the list of another session, and is
+//! told which lists have open items; nobody gets another's list without naming it, so that two clients do not overwrite each
+//! other's.
 
 use std::collections::BTreeSet;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,18 +27,29 @@ const ID_CHARS: usize = 100;
 const CONTENT_CHARS: usize = 2_000;
 /// More than any list within these limits takes on disk.
 const FILE_BYTES: u64 = 4 << 20;
+/// The most lists of one workspace; the one that was written longest ago makes room.
+const MOST_LISTS: usize = 200;
+/// The most lists of other sessions that are told.
+const MOST_TOLD: usize = 5;
+/// So much is told of another list's next item, in characters.
+const NEXT_CHARS: usize = 80;
 const VERSION: u32 = 1;
 
-/// The arguments of `todoread`: none.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+/// The arguments of `todoread`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct TodoReadArgs {}
+pub struct TodoReadArgs {
+    #[allow(missing_docs)] // a doc comment would cost every model tokens for what `others` and the name say
+    pub session_id: Option<String>,
+}
 
 /// The arguments of `todowrite`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct TodoWriteArgs {
     /// The whole list.
     pub todos: Vec<TodoItem>,
+    #[allow(missing_docs)] // as above
+    pub session_id: Option<String>,
 }
 
 /// One step.
@@ -88,6 +104,21 @@ pub struct TodoOutput {
     pub count: usize,
     /// How many of them are in progress: none or one.
     pub in_progress: usize,
+    /// Lists of other sessions that are not done, the newest first, where this one is empty and none was named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub others: Vec<OtherList>,
+}
+
+/// A list of another session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OtherList {
+    /// What names it.
+    pub session_id: String,
+    /// How many items are not completed.
+    pub open: usize,
+    /// The first of them that is in progress, else the first.
+    pub next: String,
 }
 
 /// The file.
@@ -95,6 +126,9 @@ pub struct TodoOutput {
 #[serde(deny_unknown_fields)]
 struct Kept {
     version: u32,
+    /// When it was written, in milliseconds since 1970.
+    #[serde(default)]
+    time_ms: u64,
     items: Vec<TodoItem>,
 }
 
@@ -110,14 +144,19 @@ impl Tool for TodoRead {
         Card::reading(
             "todoread",
             "Read the todo list",
-            "This session's todo list. Read it to see where a long task stands; not for a new or simple one.",
+            "This session's todo list: where a long task stands. Not for a new or simple one.",
         )
     }
 
-    async fn run(&self, call: Call<'_>, _args: TodoReadArgs) -> Result<TodoOutput, ToolError> {
-        let (folder, name) = place(call.context, call.caller)?;
-        let items = off_thread(move || read(&folder, &name)).await?;
-        Ok(output(call.caller, items))
+    async fn run(&self, call: Call<'_>, args: TodoReadArgs) -> Result<TodoOutput, ToolError> {
+        let named = args.session_id.is_some();
+        let (folder, name) = place(call.context, call.caller, args.session_id)?;
+        off_thread(move || {
+            let items = read(&folder, &name)?;
+            let others = if named || !items.is_empty() { Vec::new() } else { others(&folder, &name)? };
+            Ok(TodoOutput { others, ..output(&name, items) })
+        })
+        .await
     }
 }
 
@@ -133,8 +172,8 @@ impl Tool for TodoWrite {
         Card::new(
             "todowrite",
             "Write the todo list",
-            "Replace this session's todo list; give every item, at most one in_progress. For tasks of several steps, \
-             after each step; not for simple ones.",
+            "Replace this session's todo list: every item, at most one in_progress. For tasks of several steps, \
+             after each; not for simple ones.",
             Effect::Edit,
         )
         .idempotent()
@@ -142,15 +181,15 @@ impl Tool for TodoWrite {
 
     async fn run(&self, call: Call<'_>, args: TodoWriteArgs) -> Result<TodoOutput, ToolError> {
         check(&args.todos)?;
-        let (folder, name) = place(call.context, call.caller)?;
-        let items = off_thread(move || write(&folder, &name, args.todos)).await?;
-        Ok(output(call.caller, items))
+        let (folder, name) = place(call.context, call.caller, args.session_id)?;
+        off_thread(move || Ok(output(&name, write(&folder, &name, args.todos)?))).await
     }
 }
 
-fn output(caller: &Caller, items: Vec<TodoItem>) -> TodoOutput {
+fn output(name: &StateName, items: Vec<TodoItem>) -> TodoOutput {
     let in_progress = items.iter().filter(|item| item.status == TodoStatus::InProgress).count();
-    TodoOutput { session_id: caller.session.clone(), count: items.len(), in_progress, items }
+    let session_id = name.as_str().to_owned();
+    TodoOutput { session_id, count: items.len(), in_progress, items, others: Vec::new() }
 }
 
 fn check(items: &[TodoItem]) -> Result<(), ToolError> {
@@ -187,12 +226,16 @@ fn check(items: &[TodoItem]) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The folder of this workspace's lists, and the file of the caller's.
-fn place(context: &Context, caller: &Caller) -> Result<(StateFolder, StateName), ToolError> {
-    let name = StateName::new(&caller.session).ok_or_else(|| {
+/// The folder of this workspace's lists, and the file of the one that was named, else of the caller's.
+fn place(
+    context: &Context,
+    caller: &Caller,
+    named: Option<String>,
+) -> Result<(StateFolder, StateName), ToolError> {
+    let session = named.unwrap_or_else(|| caller.session.clone());
+    let name = StateName::new(&session).ok_or_else(|| {
         let what = format!(
-            "the session is called {:?}, which cannot be kept: letters, digits, `-`, `_` and `.`, at most 128",
-            caller.session
+            "the session is called {session:?}, which cannot be kept: letters, digits, `-`, `_` and `.`, at most 128"
         );
         ToolError::new(ErrorCode::InvalidArgs, what)
     })?;
@@ -203,10 +246,32 @@ fn place(context: &Context, caller: &Caller) -> Result<(StateFolder, StateName),
 }
 
 fn read(folder: &StateFolder, name: &StateName) -> Result<Vec<TodoItem>, ToolError> {
-    let Some(bytes) = folder.read(name, FILE_BYTES).map_err(from_state_error)? else { return Ok(Vec::new()) };
+    kept(folder, name).map(|kept| kept.map_or_else(Vec::new, |kept| kept.items))
+}
+
+/// Lists of other sessions with open items, the newest first.
+fn others(folder: &StateFolder, own: &StateName) -> Result<Vec<OtherList>, ToolError> {
+    let mut found: Vec<(u64, OtherList)> = Vec::new();
+    for name in folder.names().map_err(from_state_error)?.iter().filter(|name| *name != own) {
+        // A damaged one is told to whoever names it.
+        let Ok(Some(kept)) = kept(folder, name) else { continue };
+        let open = || kept.items.iter().filter(|item| item.status != TodoStatus::Completed);
+        let next = open().find(|item| item.status == TodoStatus::InProgress).or_else(|| open().next());
+        if let Some(next) = next {
+            let next = next.content.chars().take(NEXT_CHARS).collect();
+            let session_id = name.as_str().to_owned();
+            found.push((kept.time_ms, OtherList { session_id, open: open().count(), next }));
+        }
+    }
+    found.sort_by(|(a, _), (b, _)| b.cmp(a));
+    Ok(found.into_iter().take(MOST_TOLD).map(|(_, list)| list).collect())
+}
+
+fn kept(folder: &StateFolder, name: &StateName) -> Result<Option<Kept>, ToolError> {
+    let Some(bytes) = folder.read(name, FILE_BYTES).map_err(from_state_error)? else { return Ok(None) };
     let kept: Result<Kept, _> = serde_json::from_slice(&bytes);
     let reason = match kept {
-        Ok(kept) if kept.version == VERSION => return Ok(kept.items),
+        Ok(kept) if kept.version == VERSION => return Ok(Some(kept)),
         Ok(kept) => format!("its version is {}, this program knows {VERSION}", kept.version),
         Err(error) => error.to_string(),
     };
@@ -215,11 +280,21 @@ fn read(folder: &StateFolder, name: &StateName) -> Result<Vec<TodoItem>, ToolErr
 }
 
 fn write(folder: &StateFolder, name: &StateName, items: Vec<TodoItem>) -> Result<Vec<TodoItem>, ToolError> {
-    let kept = Kept { version: VERSION, items };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+    let kept = Kept { version: VERSION, time_ms, items };
     let bytes = serde_json::to_vec(&kept).map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("the todo list cannot be put into JSON: {error}"))
     })?;
     let locked = folder.lock().map_err(from_state_error)?;
+    let names = folder.names().map_err(from_state_error)?;
+    if names.len() >= MOST_LISTS && !names.contains(name) {
+        // One that cannot be read is of no use to anybody.
+        let written = |name: &&StateName| self::kept(folder, name).ok().flatten().map(|kept| kept.time_ms);
+        if let Some(oldest) = names.iter().min_by_key(written) {
+            locked.remove(oldest).map_err(from_state_error)?;
+        }
+    }
     locked.write(name, &bytes).map_err(from_state_error)?;
     Ok(kept.items)
 }

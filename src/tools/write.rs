@@ -21,7 +21,7 @@ pub struct WriteArgs {
     pub content: String,
     /// Change nothing, tell what would.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks (if servers run).
+    /// Tell what it breaks.
     pub diagnostics: Option<bool>,
 }
 

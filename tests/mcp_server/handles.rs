@@ -163,3 +163,26 @@ fn what_a_call_belongs_to_in_a_trace_is_in_the_record() {
     assert_eq!((&lines[0]["tool"], &lines[0]["trace"]), (&json!("read"), &json!(parent)));
     assert!(lines[1].get("trace").is_none(), "{}", lines[1]);
 }
+
+/// Two hosts, one after the other and at once, each with a process of its own.
+#[test]
+fn todo_lists_of_two_hosts_are_two_and_one_is_taken_up_by_its_name() {
+    let project = Project::new([]);
+    let item = |id: &str| json!([{"id": id, "content": id, "status": "pending", "priority": "low"}]);
+    let list = |answer: &Value| answer["structuredContent"]["items"].clone();
+    let mut one = Mcp::modern(&project, None, json!({}));
+    let mut other = Mcp::legacy(&project, None, json!({}));
+    let kept = one.call("todowrite", json!({"todos": item("one")}));
+    other.call("todowrite", json!({"todos": item("other")}));
+    assert_eq!(list(&one.call("todoread", json!({}))), item("one"));
+    drop(one);
+    // The host has restarted. What it was about can be seen, and named by the model or by the host.
+    let mut again = Mcp::modern(&project, None, json!({}));
+    let found = again.call("todoread", json!({}));
+    let name = &kept["structuredContent"]["session_id"];
+    let others = found["structuredContent"]["others"].as_array().expect("the others").clone();
+    assert!(others.iter().any(|other| other["session_id"] == *name), "{found}");
+    assert_eq!(list(&again.call("todoread", json!({"session_id": name}))), item("one"));
+    let named = call_with(&mut again, json!({"lsp-tools/session": name}), "todoread", json!({}));
+    assert_eq!(list(&named), item("one"));
+}

@@ -265,3 +265,22 @@ fn a_stopped_server_takes_its_token_along() {
     }
     assert!(!std::path::Path::new(&path).exists());
 }
+
+/// Requests without a session may be anybody's.
+#[test]
+fn a_todo_list_over_a_shared_door_is_somebodys_by_name() {
+    let project = Project::new([]);
+    let server = Server::known(&project);
+    let call = |name: &str, arguments: Value| {
+        let (_, answer) = server.modern("tools/call", json!({"name": name, "arguments": arguments}));
+        answer["result"]["structuredContent"].clone()
+    };
+    let todos = json!([{"id": "1", "content": "c", "status": "pending", "priority": "low"}]);
+    let refused = call("todowrite", json!({"todos": todos}));
+    assert_eq!(refused["code"], "invalid_args", "{refused}");
+    assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("`session_id`")), "{refused}");
+    assert_eq!(call("todoread", json!({}))["code"], "invalid_args");
+    assert_eq!(call("todowrite", json!({"todos": todos, "session_id": "mine"}))["count"], 1);
+    assert_eq!(call("todoread", json!({"session_id": "mine"}))["items"], todos);
+    assert_eq!(call("todoread", json!({"session_id": "yours"}))["count"], 0);
+}

@@ -66,6 +66,11 @@ async fn what_is_no_list_is_refused_and_changes_nothing() {
     }
     assert_eq!(house.call("todoread", json!({})).await.value, kept);
     assert_fails(&house.call("todoread", json!({"session": "x"})).await, "invalid_args", "unknown field");
+    assert_fails(
+        &house.call("todoread", json!({"session_id": "../x"})).await,
+        "invalid_args",
+        "cannot be kept",
+    );
 }
 
 #[tokio::test]
@@ -120,4 +125,30 @@ async fn writers_at_once_leave_one_of_their_lists() {
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+#[tokio::test]
+async fn a_later_session_is_told_of_lists_that_are_not_done_and_takes_one_up_by_its_name() {
+    let house = House::new([]);
+    let as_session = |name: &str| Caller { session: name.to_owned(), ..Caller::default() };
+    let (first, second) = (as_session("first"), as_session("second"));
+    let call = async |caller: &Caller, name: &str, arguments| {
+        let result = house.call_as(caller, &NobodyToAsk, name, arguments).await;
+        assert!(result.ok(), "{:?}", result.value);
+        result.value
+    };
+    call(&as_session("done"), "todowrite", json!({"todos": [item("1", "completed")]})).await;
+    let todos = [item("1", "completed"), item("2", "pending"), item("3", "in_progress")];
+    let kept = call(&first, "todowrite", json!({"todos": todos})).await;
+    let found = call(&second, "todoread", json!({})).await;
+    assert_eq!((&found["session_id"], &found["count"]), (&json!("second"), &json!(0)), "it is nobody else's");
+    assert_eq!(found["others"], json!([{"session_id": "first", "open": 2, "next": "step 3"}]));
+    assert_eq!(call(&second, "todoread", json!({"session_id": "first"})).await, kept);
+    let rest = json!({"session_id": "first", "todos": [item("3", "completed")]});
+    assert_eq!(call(&second, "todowrite", rest).await["session_id"], "first");
+    assert_eq!(call(&first, "todoread", json!({})).await["items"], json!([item("3", "completed")]));
+    // One's own list is all that one is told of while there is one.
+    call(&second, "todowrite", json!({"todos": [item("a", "pending")]})).await;
+    assert!(call(&second, "todoread", json!({})).await.get("others").is_none());
+    assert_eq!(call(&first, "todoread", json!({})).await["items"][0]["id"], "3");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Start;
+use super::{Start, own_session};
 use crate::bridges;
 use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
@@ -53,7 +53,7 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
     }
     let options = ServerOptions {
         live: Live::new(runtime.clone()),
-        caller: caller(&serve),
+        caller: caller(&serve)?,
         client: Client {
             cwd: Some(start.cwd.clone()),
             timeout: start.global.timeout,
@@ -177,7 +177,10 @@ async fn tell(hints: tokio::task::JoinHandle<Vec<String>>, console: &Console) ->
 }
 
 /// Who calls through this door: nobody whose calls count as consent.
-fn caller(serve: &McpServe) -> Caller {
+///
+/// # Errors
+/// When the system gives no random numbers to name a session by.
+fn caller(serve: &McpServe) -> Result<Caller, ToolError> {
     let access = CallerAccess { profile: serve.profile.map(Into::into), ..CallerAccess::default() };
-    Caller { session: "mcp".to_owned(), agent: None, access }
+    Ok(Caller { session: own_session()?, agent: None, access })
 }

@@ -15,7 +15,7 @@ use super::commands::{self, Reply};
 use super::console::Console;
 use super::exit::Status;
 use super::logging::{self, Log};
-use crate::bridges::daemon::preamble::Preamble;
+use crate::bridges::daemon::preamble::{Preamble, new_session};
 use crate::config::Folders;
 use crate::tools::error::{ErrorCode, ToolError};
 
@@ -29,6 +29,16 @@ pub struct Start<'a> {
     pub log: Option<Log>,
     /// What the streams look like.
     pub console: &'a Console,
+}
+
+/// The name of a session of its own: what is kept for one (todo lists, what was agreed to) is nobody else's.
+///
+/// # Errors
+/// When the system gives no random numbers.
+fn own_session() -> Result<String, ToolError> {
+    new_session().map_err(|error| {
+        ToolError::new(ErrorCode::Internal, format!("the system gives no random numbers: {error}"))
+    })
 }
 
 /// Whether `command` opens a door that stays open.

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ask, is_modern};
 use super::handler::Handler;
-use super::handles::Handles;
+use super::handles::{Handles, name_list};
 use super::tasks::{self, Outcome};
 use super::{links, list, progress, text, traced};
 use crate::policy::approval::Approver;
@@ -46,11 +46,14 @@ pub(super) async fn call(
     mut params: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let caller = handler.caller(is_modern(&context));
+    let modern = is_modern(&context);
+    let caller = handler.caller(modern);
     let ask = Arc::new(Ask::about(&mut params, &context, handler.seal(), &caller.session)?);
     let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
     let name = list::meant(&params.name);
-    let handles = match Handles::take(handler, &name, &mut arguments, &context.meta) {
+    let handles = Handles::take(handler, &name, &mut arguments, &context.meta);
+    let named = name_list(handler, &name, &mut arguments, &context.meta, modern);
+    let handles = match handles.and_then(|handles| named.map(|()| handles)) {
         Ok(handles) => handles,
         Err(error) => return Ok(answer(ToolResult::from_error(&error)).into()),
     };

@@ -72,6 +72,8 @@ pub(super) struct Handler {
     shared: Shared,
     /// The session's name in the era that has sessions.
     session: String,
+    /// Its client is the only one of its door.
+    alone: bool,
     /// What a client of that era is told unasked, by the URI it subscribed to.
     told: Mutex<BTreeMap<String, AbortOnDropHandle<()>>>,
     /// Where a client of that era wants its relative paths to begin.
@@ -82,12 +84,14 @@ impl Handler {
     /// The only conversation of its pipe.
     pub(super) fn new(options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
         let session = options.caller.session.clone();
-        Self::of(Shared::new(options, gone, key), session)
+        let mut handler = Self::of(Shared::new(options, gone, key), session);
+        handler.alone = true;
+        handler
     }
 
     /// One of several conversations.
     pub(super) fn of(shared: Shared, session: String) -> Self {
-        Self { shared, session, told: Mutex::default(), roots: Roots::default() }
+        Self { shared, session, alone: false, told: Mutex::default(), roots: Roots::default() }
     }
 
     /// The runtime that is open now.
@@ -131,6 +135,11 @@ impl Handler {
             caller.session.clone_from(&self.session);
         }
         caller
+    }
+
+    /// Whether several clients call by one session: those of the era without sessions, over a door that they share.
+    pub(super) fn is_shared(&self, modern: bool) -> bool {
+        modern && !self.alone
     }
 
     fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {

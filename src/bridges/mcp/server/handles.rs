@@ -1,7 +1,7 @@
 //! What outlives a call and is named with each that it concerns: a group of edits that `undo` takes back together, and an
 //! overlay of unsaved texts (`lsp_overlay`). Clients without a conversation have no other way to say that calls belong together.
 //!
-//! A host says it in `_meta`, with any tool: `lsp-tools/group` and `lsp-tools/overlay`. A model says it in the arguments `group` and
+//! A host says it in `_meta`, with any tool: `lsp-tools/group` and `lsp-tools/overlay`, and with the tools of todo lists `lsp-tools/session`. A model says it in the arguments `group` and
 //! `overlay`, which lists that have `lsp_overlay` in them declare; the short list of who chose no profile does not, to stay
 //! short. The tools themselves know neither.
 
@@ -21,6 +21,9 @@ const PREFIX: &str = "lsp-tools/";
 /// The longest name of a group.
 const LONGEST: usize = 64;
 
+/// The tools of todo lists, and their argument that names one.
+const LISTING: [&str; 2] = ["todoread", "todowrite"];
+const LIST: &str = "session_id";
 /// The tool that makes overlays.
 const MAKER: &str = "lsp_overlay";
 /// The tools that edit in a way that `undo` takes back.
@@ -61,6 +64,38 @@ impl Handles {
             Some(_) => return Err(wrong("`overlay` must be the handle that `lsp_overlay` gave")),
         };
         Ok(Self { group, view })
+    }
+}
+
+/// Names the todo list that a call is about, where the host names one and the model does not.
+///
+/// # Errors
+/// `invalid_args` where nobody does and the list would be everybody's.
+pub(super) fn name_list(
+    handler: &Handler,
+    tool: &str,
+    arguments: &mut Value,
+    meta: &RequestMetaObject,
+    modern: bool,
+) -> Result<(), ToolError> {
+    if !LISTING.contains(&tool) || arguments.get(LIST).is_some_and(|given| !given.is_null()) {
+        return Ok(());
+    }
+    match meta.0.0.get(&format!("{PREFIX}session")) {
+        Some(named) => {
+            if arguments.is_null() {
+                *arguments = json!({});
+            }
+            if let Some(given) = arguments.as_object_mut() {
+                given.insert(LIST.to_owned(), named.clone());
+            }
+            Ok(())
+        }
+        None if handler.is_shared(modern) => {
+            let what = format!("{tool}: several clients share this door; say whose list it is");
+            Err(wrong(&what).with_hint("give `session_id`, a name that you choose, with each call"))
+        }
+        None => Ok(()),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::bridges;
 use crate::bridges::copilot::server::{Copilot, CopilotOptions, Event, Events, ResultFormat, WantedNames};
 use crate::cli::approval::TerminalApprover;
 use crate::cli::args::tools::ProfileName;
-use crate::cli::doors::Start;
+use crate::cli::doors::{Start, own_session};
 use crate::policy::caller::CallerAccess;
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::ToolError;
@@ -56,7 +56,8 @@ impl Opened {
         // The list is sent once: mounted servers are given the time to tell their tools.
         runtime.settle().await;
         let access = CallerAccess { profile: profile.map(Into::into), ..CallerAccess::default() };
-        let caller = Caller { session: "copilot".to_owned(), agent: None, access };
+        let session = own_session()?;
+        let caller = Caller { session, agent: None, access };
         let (sender, events) = unbounded_channel();
         let mut options = CopilotOptions::new(runtime.clone(), caller);
         if let Some(terminal) = TerminalApprover::find() {
