@@ -42,6 +42,10 @@ servers *ARGS:
 rust-go *ARGS:
     cargo test --test rust_and_go -- --include-ignored {{ARGS}}
 
+# the first question after a cold start beside a later one: every server and question, ten rounds; just first-question pyright 1
+first-question SERVER="" ROUNDS="10":
+    FIRST_QUESTION={{SERVER}} FIRST_QUESTION_ROUNDS={{ROUNDS}} cargo test --test first_question -- --ignored --nocapture
+
 # what one file's change does to answers about another, on every server that installs: just across-files zuban
 across-files SERVER="":
     ACROSS_FILES={{SERVER}} cargo test --test across_files -- --ignored --nocapture

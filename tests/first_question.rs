@@ -9,7 +9,8 @@ use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
 use lsp_tools::tools::error::ToolError;
 use lsp_tools::tools::target::Target;
 
-use support::{Project, real_servers};
+use serde_json::{Value, json};
+use support::{Project, agent, real_servers};
 
 /// A server, a fixture of its language, and a function there that other files use.
 const SUBJECTS: [(&str, &str, &str, &str); 6] = [
@@ -110,4 +111,117 @@ async fn without_a_server_a_name_of_a_file_is_what_the_file_defines() {
     let error = runtime.definition(named("Session.open")).await.expect_err("no method");
     assert!(error.error.contains("session.py defines no `Session.open`"), "{error:?}");
     runtime.shutdown().await;
+}
+
+/// For `every_server`: a server, a fixture, a function and an abstract type of it that other files use.
+const ALL_SUBJECTS: [(&str, &str, [&str; 2], [&str; 2]); 13] = [
+    ("pylsp", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
+    ("jedi-language-server", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
+    ("pyright", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
+    ("basedpyright", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
+    ("ty", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
+    ("pyrefly", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
+    ("zuban", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
+    ("typescript-language-server", "typescript", ["src/money.ts", "add"], ["src/money.ts", "Priced"]),
+    ("vtsls", "typescript", ["src/money.ts", "add"], ["src/money.ts", "Priced"]),
+    ("tsgo", "typescript", ["src/money.ts", "add"], ["src/money.ts", "Priced"]),
+    ("clangd", "c", ["include/queue.h", "queue_push"], ["include/queue.h", "queue_push"]),
+    ("bash-language-server", "shell", ["lib/log.sh", "log_line"], ["lib/log.sh", "log_line"]),
+    ("gopls", "go", ["station/station.go", "Mean"], ["station/station.go", "Sensor"]),
+];
+
+/// A tool, and whether it is asked about the type and not the function.
+const TOOLS: [(&str, bool); 9] = [
+    ("lsp_references", false),
+    ("lsp_references", true),
+    ("lsp_definition", false),
+    ("lsp_symbols", false),
+    ("lsp_symbols", true),
+    ("lsp_implementation", true),
+    ("lsp_calls", false),
+    ("lsp_types", true),
+    ("lsp_rename", false),
+];
+
+/// What an answer finds, without what differs between two right ones; `None` where the server cannot tell.
+fn findings(answer: &Value) -> Option<Value> {
+    let state = answer["server_status"]["state"].as_str();
+    if matches!(state, Some("unsupported" | "missing")) || answer["code"] == "unsupported" {
+        return None;
+    }
+    let parts = ["locations", "symbols", "items", "files", "error"];
+    let found = parts.iter().map(|part| ((*part).to_owned(), answer[*part].clone()));
+    Some(found.filter(|(_, found)| !found.is_null()).collect::<serde_json::Map<_, _>>().into())
+}
+
+async fn put(
+    project: &Project,
+    prefix: &std::path::Path,
+    tool: &str,
+    arguments: &Value,
+    warm: bool,
+) -> Value {
+    let runtime = agent::open(project, Some(prefix));
+    let asked = || agent::call_in(&runtime, None, tool, arguments.clone());
+    let mut answer = asked().await.value;
+    if warm {
+        // A server that has had a minute, and every file.
+        runtime.check(vec![".".into()], None, 100).await.expect("a check");
+        asked().await;
+        answer = asked().await.value;
+    }
+    runtime.shutdown().await;
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "hundreds of cold starts; `just first-question`"]
+async fn every_server() {
+    let setting = |name: &str| std::env::var(name).unwrap_or_default();
+    let rounds = setting("FIRST_QUESTION_ROUNDS").parse().unwrap_or(10);
+    let one = setting("FIRST_QUESTION");
+    let mut wrong = Vec::new();
+    for (server, fixture, function, class) in ALL_SUBJECTS {
+        if !one.is_empty() && one != server {
+            continue;
+        }
+        let prefix = real_servers(&[server]);
+        let (mut asked, mut complete) = (0, 0);
+        for (tool, of_class) in TOOLS {
+            let [path, name] = if of_class { class } else { function };
+            let arguments = match tool {
+                "lsp_symbols" => json!({ "query": name }),
+                "lsp_calls" => json!({ "path": path, "symbol": name, "direction": "incoming" }),
+                "lsp_types" => json!({ "path": path, "symbol": name, "direction": "subtypes" }),
+                "lsp_rename" => {
+                    json!({ "path": path, "symbol": name, "new_name": "other_name", "dry_run": true, "diagnostics": false })
+                }
+                _ => json!({ "path": path, "symbol": name }),
+            };
+            let project = Project::of_fixture(fixture);
+            let Some(truth) = findings(&put(&project, &prefix, tool, &arguments, true).await) else {
+                continue;
+            };
+            for _ in 0..rounds {
+                let first = put(&project, &prefix, tool, &arguments, false).await;
+                asked += 1;
+                let is_complete = first["verdict"].as_str().is_none_or(|verdict| verdict == "complete");
+                complete += usize::from(is_complete);
+                if !is_complete {
+                    println!(
+                        "  {server} {tool} {name}: {} {}",
+                        first["server_status"]["detail"], first["notes"]
+                    );
+                }
+                if is_complete && findings(&first).as_ref() != Some(&truth) {
+                    wrong.push(format!(
+                        "{server} {tool} {name}: {}, should be {truth}",
+                        findings(&first).unwrap_or_default()
+                    ));
+                }
+            }
+        }
+        println!("{server}: {asked} first answers, {complete} complete");
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

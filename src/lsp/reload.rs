@@ -3,12 +3,13 @@
 //! What it takes is a rule of the catalogue ([`ReloadRule`](crate::config::spec::ReloadRule)). It is done right before the next question,
 //! so that many changes cost one reload, and servers that nobody asks cost none.
 
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant as Clock};
 
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::connection::RequestError;
 use super::diagnostics::Known;
 use super::documents::{Snapshot, Synced};
 use super::session::Session;
@@ -20,10 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// What a server may still have to take in.
 #[derive(Debug, Default)]
 pub(super) struct Reload {
-    /// Files that it has not open came, went or changed since it was last told to look.
-    due: std::sync::Mutex<bool>,
-    /// Held while it looks: whoever asks meanwhile waits.
-    turn: tokio::sync::Mutex<()>,
+    /// How often files that it has not open came, went or changed.
+    changes: AtomicU64,
+    /// How many of these changes it has looked at; held while it looks, so that whoever asks meanwhile waits.
+    seen: tokio::sync::Mutex<u64>,
 }
 
 impl Session {
@@ -48,7 +49,7 @@ impl Session {
     /// Notes that files changed that it may not see by itself.
     pub(super) fn reload_soon(&self) {
         let rule = &self.state.spec.reload;
-        *self.reload.due.lock().unwrap_or_else(PoisonError::into_inner) = rule.method.is_some();
+        self.reload.changes.fetch_add(1, Ordering::Relaxed);
         if let Some(settle) = rule.settle() {
             self.state.readiness(|readiness| readiness.settle(Clock::now() + settle));
         }
@@ -58,15 +59,23 @@ impl Session {
     pub(super) async fn take_in(&self, deadline: Instant) {
         let rule = &self.state.spec.reload;
         let Some(method) = &rule.method else { return };
-        let _turn = self.reload.turn.lock().await;
-        let is_due = std::mem::take(&mut *self.reload.due.lock().unwrap_or_else(PoisonError::into_inner));
-        if !is_due {
+        let mut seen = self.reload.seen.lock().await;
+        let changes = self.reload.changes.load(Ordering::Relaxed);
+        if *seen == changes {
             return;
         }
         let params = serde_json::to_value(&rule.params).unwrap_or_default();
         let until = deadline.min(Instant::now() + PATIENCE);
-        if let Err(error) = self.connection.request::<Value>(method, &params, until).await {
-            tracing::debug!(server = self.server(), method, "not reloaded: {error}");
+        match self.connection.request::<Value>(method, &params, until).await {
+            // The next question tries again.
+            Err(error @ RequestError::Timeout { .. }) => {
+                tracing::debug!(server = self.server(), method, "not reloaded: {error}");
+            }
+            Err(error) => {
+                tracing::warn!(server = self.server(), method, "not reloaded: {error}");
+                *seen = changes;
+            }
+            Ok(_) => *seen = changes,
         }
     }
 
