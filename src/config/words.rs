@@ -37,6 +37,7 @@ pub(super) const SERVER: &[Field] = &[
     plain("root-required", Flag),
     plain("root-topmost", Flag),
     plain("root-workspaces", Texts),
+    plain("root-workspaces-topmost", Flag),
     launch("configured-by", Texts),
     plain("features", Record(FEATURES)),
     plain("answers", Choices(QUESTIONS)),

@@ -53,15 +53,16 @@ impl Roots {
     }
 }
 
-/// The root for `path`: the topmost folder above it, inside the workspace, that has a sign of a project of projects; else the
-/// nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
+/// The root for `path`: the nearest (or topmost, as the catalogue says) folder above it, inside the workspace, that has a sign of
+/// a project of projects; else the nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
 /// none has, or `None` where a marker is required.
 pub fn root_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> Option<WorkspacePath> {
     let above = || std::iter::successors(path.parent(), WorkspacePath::parent);
     let is_workspace =
         |folder: &WorkspacePath| server.root_workspaces.iter().any(|sign| sign.is_in(workspace, folder));
     let mut marked = above().filter(|folder| has_marker(workspace, server, folder));
-    let found = above().filter(is_workspace).last();
+    let mut workspaces = above().filter(is_workspace);
+    let found = if server.root_workspaces_topmost { workspaces.last() } else { workspaces.next() };
     let found = found.or_else(|| if server.root_topmost { marked.last() } else { marked.next() });
     found.or_else(|| (!server.root_required).then(WorkspacePath::root))
 }
@@ -119,5 +120,43 @@ mod tests {
         assert_eq!(remembered(), "sub");
         std::os::unix::fs::symlink("nowhere", folder.join(".git")).unwrap();
         assert_eq!(root(), "sub/inner");
+    }
+
+    #[test]
+    fn a_project_of_projects_is_one_root_and_one_within_it_that_stands_alone_is_another() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let put = |path: &str, text: &str| {
+            let file = workspace.root().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        let root = |server: &str, path: &str| {
+            let server = &Catalogue::built_in().servers[server];
+            root_of(&workspace, server, &workspace.path(Path::new(path)).unwrap()).map(|root| root.display())
+        };
+        put("rust/Cargo.toml", "[workspace]\nmembers = [\"one\"]\n");
+        put("rust/one/Cargo.toml", "[package]\nname = \"one\"\n");
+        put("rust/fuzz/Cargo.toml", "[package]\nname = \"fuzz\"\n[workspace]\n");
+        assert_eq!(root("rust-analyzer", "rust/one/src/lib.rs").as_deref(), Some("rust"));
+        assert_eq!(root("rust-analyzer", "rust/fuzz/src/main.rs").as_deref(), Some("rust/fuzz"));
+        put("web/package.json", "{\"workspaces\": [\"*\"]}");
+        put("web/ui/tsconfig.json", "{}");
+        put("web/ui/package.json", "{}");
+        put("lone/package.json", "{}");
+        let typescript = "typescript-language-server";
+        assert_eq!(root(typescript, "web/ui/src/a.ts").as_deref(), Some("web"));
+        assert_eq!(root(typescript, "lone/a.js").as_deref(), Some("lone"));
+        put("go/go.work", "go 1.24\n");
+        put("go/lib/go.mod", "module lib\n");
+        assert_eq!(root("gopls", "go/lib/lib.go").as_deref(), Some("go"));
+        // A file that is looked into counts as it is now.
+        let roots = Roots::default();
+        let server = &Catalogue::built_in().servers[typescript];
+        let path = workspace.path(Path::new("web/api/a.js")).unwrap();
+        put("web/api/package.json", "{}");
+        assert_eq!(roots.of(&workspace, typescript, server, &path).unwrap().display(), "web");
+        put("web/package.json", "{}");
+        assert_eq!(roots.of(&workspace, typescript, server, &path).unwrap().display(), "web/api");
     }
 }
