@@ -87,6 +87,10 @@ pub struct Server {
     /// of the markers is looked for.
     #[serde(default)]
     pub root_workspaces: Vec<Sign>,
+    /// The list of folders in it that do not belong to it: they are projects of their own.
+    pub root_excludes: Option<Sign>,
+    /// The list of the folders that belong to it, as globs.
+    pub root_members: Option<Sign>,
     /// The topmost of those folders is the root, not the nearest.
     #[serde(default)]
     pub root_workspaces_topmost: bool,

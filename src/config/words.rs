@@ -38,6 +38,8 @@ pub(super) const SERVER: &[Field] = &[
     plain("root-topmost", Flag),
     plain("root-workspaces", Texts),
     plain("root-workspaces-topmost", Flag),
+    plain("root-excludes", Text),
+    plain("root-members", Text),
     launch("configured-by", Texts),
     plain("features", Record(FEATURES)),
     plain("answers", Choices(QUESTIONS)),

@@ -63,8 +63,30 @@ pub fn root_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> 
     let mut marked = above().filter(|folder| has_marker(workspace, server, folder));
     let mut workspaces = above().filter(is_workspace);
     let found = if server.root_workspaces_topmost { workspaces.last() } else { workspaces.next() };
-    let found = found.or_else(|| if server.root_topmost { marked.last() } else { marked.next() });
+    let found = match found {
+        Some(folder) if excludes(workspace, server, &folder, path) => marked.next(),
+        Some(folder) => Some(folder),
+        None if server.root_topmost => marked.last(),
+        None => marked.next(),
+    };
     found.or_else(|| (!server.root_required).then(WorkspacePath::root))
+}
+
+fn excludes(workspace: &Workspace, server: &Server, folder: &WorkspacePath, path: &WorkspacePath) -> bool {
+    let Some(list) = &server.root_excludes else { return false };
+    let mut excluded = list.list_in(workspace, folder).into_iter();
+    excluded.any(|name| folder.join(&name).is_ok_and(|name| path.as_path().starts_with(name.as_path())))
+}
+
+/// The folder of the project that `path` is in, where it is none of those that its root names as its own.
+pub fn outsider(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> Option<WorkspacePath> {
+    let (root, project) = (root_of(workspace, server, path)?, project_of(workspace, server, path));
+    let list = server.root_members.as_ref().filter(|_| project != root)?;
+    let members = list.list_in(workspace, &root);
+    let within = project.as_path().strip_prefix(root.as_path()).ok()?;
+    let is_member = members.iter().filter_map(|glob| globset::Glob::new(glob.trim_end_matches('/')).ok());
+    let is_member = is_member.map(|glob| glob.compile_matcher()).any(|glob| glob.is_match(within));
+    (!is_member).then_some(project)
 }
 
 /// The folder of the project that `path` is in, which may be one of several within a root: the nearest that has one of the
@@ -140,6 +162,20 @@ mod tests {
         put("rust/fuzz/Cargo.toml", "[package]\nname = \"fuzz\"\n[workspace]\n");
         assert_eq!(root("rust-analyzer", "rust/one/src/lib.rs").as_deref(), Some("rust"));
         assert_eq!(root("rust-analyzer", "rust/fuzz/src/main.rs").as_deref(), Some("rust/fuzz"));
+        put("rust/Cargo.toml", "[workspace]\nmembers = [\"one\", \"in/*\"]\nexclude = [\"stray\"]\n");
+        put("rust/stray/Cargo.toml", "[package]\nname = \"stray\"\n");
+        assert_eq!(root("rust-analyzer", "rust/stray/src/lib.rs").as_deref(), Some("rust/stray"));
+        let outside = |path: &str| {
+            let server = &Catalogue::built_in().servers["rust-analyzer"];
+            outsider(&workspace, server, &workspace.path(Path::new(path)).unwrap())
+                .map(|project| project.display())
+        };
+        put("rust/in/two/Cargo.toml", "[package]\nname = \"two\"\n");
+        put("rust/lost/Cargo.toml", "[package]\nname = \"lost\"\n");
+        for path in ["rust/one/src/lib.rs", "rust/in/two/src/lib.rs", "rust/stray/src/lib.rs"] {
+            assert_eq!(outside(path), None, "{path}");
+        }
+        assert_eq!(outside("rust/lost/src/lib.rs").as_deref(), Some("rust/lost"));
         put("web/package.json", "{\"workspaces\": [\"*\"]}");
         put("web/ui/tsconfig.json", "{}");
         put("web/ui/package.json", "{}");
