@@ -38,6 +38,18 @@ impl Sign {
         self.section.as_ref().map(|_| self.file.as_str())
     }
 
+    /// The texts of a list in TOML that it names; empty where there is none.
+    pub fn list_in(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
+        let read = || {
+            let (path, section) = (root.join(&self.file).ok()?, self.section.as_ref()?);
+            let text = workspace.read_text_up_to(&path, MOST_BYTES).ok()?.text;
+            let table = toml::Value::Table(toml::from_str(&text).ok()?);
+            let list = section.split('.').try_fold(&table, |at, key| at.get(key))?.as_array()?;
+            Some(list.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect())
+        };
+        read().unwrap_or_default()
+    }
+
     /// Whether `root` has it. A file that cannot be read, or is not what its name says, configures nothing.
     pub fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };

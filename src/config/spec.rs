@@ -83,10 +83,17 @@ pub struct Server {
     /// Use the topmost marked folder instead of the nearest (Cargo workspaces, Gradle builds).
     #[serde(default)]
     pub root_topmost: bool,
-    /// What marks a project of projects that one process serves whole: the topmost folder that has one is the root, before any
+    /// What marks a project of projects that one process serves whole: the nearest folder that has one is the root, before any
     /// of the markers is looked for.
     #[serde(default)]
     pub root_workspaces: Vec<Sign>,
+    /// The list of folders in it that do not belong to it: they are projects of their own.
+    pub root_excludes: Option<Sign>,
+    /// The list of the folders that belong to it, as globs.
+    pub root_members: Option<Sign>,
+    /// The topmost of those folders is the root, not the nearest.
+    #[serde(default)]
+    pub root_workspaces_topmost: bool,
     /// What shows that a project wants this server.
     #[serde(default)]
     pub configured_by: Vec<Sign>,

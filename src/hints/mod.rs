@@ -47,7 +47,7 @@ pub use in_file::{Overloads, is_import, symbols_named};
 pub use parse::{LARGEST_PARSED, ParseError};
 pub use references::{References, references};
 pub use standing::{Named, Sense, Standing, StandingIn, standing};
-pub use symbols::{FoundSymbols, symbols, symbols_in, workspace_symbols};
+pub use symbols::{FoundSymbols, symbols, symbols_in, workspace_symbols, workspace_symbols_named};
 pub use syntax::{Syntax, syntax_errors, syntax_errors_in};
 pub use word::{NoName, can_be_name};
 

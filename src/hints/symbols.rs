@@ -109,6 +109,15 @@ pub struct FoundSymbols {
 ///
 /// # Errors
 /// [`HintError`] where the workspace cannot be searched.
+pub fn workspace_symbols_named(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    name: &str,
+    deadline: Instant,
+) -> Result<FoundSymbols, HintError> {
+    definitions_named(&Project::new(workspace, catalogue, deadline), name)
+}
+
 pub(super) fn definitions_named(project: &Project<'_>, name: &str) -> Result<FoundSymbols, HintError> {
     if name.is_empty() {
         return Ok(FoundSymbols::default());

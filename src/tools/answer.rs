@@ -132,6 +132,17 @@ impl<T> Answer<T> {
     ) -> Self {
         Self { ok: true, output, resolved, server_status, servers: Vec::new(), verdict, notes }
     }
+
+    /// The same with a reason, if there is one, why it may lack something.
+    pub fn doubted(mut self, reason: Option<String>) -> Self {
+        if reason.is_some() && self.verdict == Verdict::Complete {
+            self.verdict = Verdict::Partial;
+            self.server_status.detail = self.server_status.detail.or(reason);
+        } else {
+            self.notes.extend(reason);
+        }
+        self
+    }
 }
 
 /// A place in a file, as answers give it.

@@ -171,7 +171,7 @@ impl Context {
             return Ok(outcome);
         };
         if let (Some(sense), Some(resolved)) = (sense, &place.resolved) {
-            let subject = self.subject(self.path(resolved.path.as_ref())?)?;
+            let subject = self.subject(place.path.clone())?;
             let (position, name) = (place.position, resolved.symbol.clone());
             let named = Named { path: subject.path.clone(), position, name, sense };
             let mut standing = self.standing(&named, value.files()).await;

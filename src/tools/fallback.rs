@@ -131,6 +131,19 @@ pub async fn workspace_symbols(
     .await
 }
 
+/// Symbols of the workspace that are called exactly `name`, which takes half the time.
+pub async fn workspace_symbols_named(
+    context: &Context,
+    name: &str,
+    deadline: Instant,
+) -> Result<FoundSymbols, ToolError> {
+    let name = name.to_owned();
+    in_background(context, move |workspace, catalogue| {
+        hints::workspace_symbols_named(workspace, catalogue, &name, deadline)
+    })
+    .await
+}
+
 /// What can only be answered by a server is refused with its state.
 pub fn refusal(status: &ServerStatus) -> ToolError {
     let code = match status.state {

@@ -47,8 +47,10 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutpu
         Outcome::Answered { value, place, status, verdict, notes, .. } => {
             let (contents, range) =
                 value.map_or((String::new(), None), |hover| (hover.contents, hover.range));
+            let is_empty = contents.is_empty();
+            let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
             let output = HoverOutput { contents, range, candidates: Vec::new() };
-            Ok(Answer::new(output, place.resolved, status, verdict, notes))
+            Ok(Answer::new(output, place.resolved, status, verdict, notes).doubted(doubt))
         }
         Outcome::Unanswered(unanswered) => fallback::hover(context, unanswered).await,
     }

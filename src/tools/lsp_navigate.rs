@@ -174,8 +174,10 @@ pub async fn run(
     });
     match outcome.await? {
         Outcome::Answered { value, place, status, verdict, notes, .. } => {
+            let is_empty = value.is_empty();
+            let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
             let output = output(context, value, limit, navigation);
-            Ok(Answer::new(output, place.resolved, status, verdict, notes))
+            Ok(Answer::new(output, place.resolved, status, verdict, notes).doubted(doubt))
         }
         Outcome::Unanswered(unanswered) => fallback::locations(context, unanswered, navigation, limit).await,
     }

@@ -7,7 +7,7 @@ use super::context::{Context, Subject};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::lsp_navigate;
-use super::symbol_search::NameMatches;
+use super::symbol_search::{NameMatches, Wanted};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::{Symbol, WorkspaceSymbol};
@@ -182,7 +182,7 @@ fn items(symbols: Vec<Symbol>, left: &mut usize) -> Vec<SymbolItem> {
 async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.workspace_symbols);
     let NameMatches { symbols, statuses, verdict, sessions, mut notes, .. } =
-        context.find_symbols(query, deadline).await?;
+        context.find_symbols(query, Wanted::Like, deadline).await?;
     notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
     let count = symbols.len();
     let symbols: Vec<SymbolItem> =

@@ -10,6 +10,8 @@ use crate::workspace::WorkspacePath;
 /// A position to ask about, and what it was taken to mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
+    /// The file.
+    pub path: WorkspacePath,
     /// Where to ask.
     pub position: Position,
     /// The name there; `None` where the line has none (an operator, a string).
@@ -22,7 +24,12 @@ impl Place {
     /// The name at `range`, which is `moved` from where it was asked about.
     fn at(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved: bool) -> Self {
         let resolved = resolved(path, buffer, name, moved);
-        Self { position: name.range.start, resolved: Some(resolved), overloads: Vec::new() }
+        Self {
+            path: path.clone(),
+            position: name.range.start,
+            resolved: Some(resolved),
+            overloads: Vec::new(),
+        }
     }
 
     /// That the function has overloads, where that was decided here.
@@ -73,7 +80,7 @@ fn at_position(path: &WorkspacePath, buffer: &Buffer, position: Position) -> Res
             let asked = if inside { position.min(before_end(&name)) } else { start };
             Place { position: asked, ..Place::at(path, buffer, &name, !inside) }
         }
-        None => Place { position, resolved: None, overloads: Vec::new() },
+        None => Place { path: path.clone(), position, resolved: None, overloads: Vec::new() },
     })
 }
 
@@ -229,7 +236,12 @@ mod tests {
         assert_eq!((beside.position, beside.resolved.unwrap().moved), (Position::new(1, 4), true));
         assert_eq!(
             place(at(3, 0)).unwrap(),
-            Place { position: Position::new(3, 0), resolved: None, overloads: Vec::new() }
+            Place {
+                path: WorkspacePath::root(),
+                position: Position::new(3, 0),
+                resolved: None,
+                overloads: Vec::new()
+            }
         );
         assert!(place(at(9, 0)).unwrap_err().error.ends_with("has 5 lines, so there is no line 10"));
         assert!(place(at(4, 9)).unwrap_err().error.ends_with("has 8 characters, so there is no column 10"));

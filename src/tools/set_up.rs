@@ -21,7 +21,17 @@ impl Context {
         lacking.map(|needed| place(&needed.message)).collect()
     }
 
-    /// The same of all files that were checked, each sentence once.
+    /// Why a server that found nothing about a file may not know it: its project is no member of the root that it works on.
+    pub fn outsider_note(&self, server: &str, path: &WorkspacePath) -> Option<String> {
+        let project = self.manager.outsider(server, path)?.display();
+        let root = self.manager.root(server, path).display();
+        Some(format!(
+            "{server} may not know this file: {project} is not among the members of the workspace in {root}; add it there, or to those \
+             that it excludes"
+        ))
+    }
+
+    /// The sentences of all files that were checked, each once.
     pub fn set_up_notes_of(&self, reports: &[FileReport]) -> BTreeSet<String> {
         let asked = reports.iter().flat_map(|report| {
             let folder = report.path.parent().unwrap_or_else(WorkspacePath::root);

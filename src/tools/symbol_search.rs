@@ -51,6 +51,15 @@ pub struct ExactSymbol {
     pub overloads: Vec<u32>,
 }
 
+/// Which symbols are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those whose name is or contains what was asked for.
+    Like,
+    /// Those that are called just so.
+    Named,
+}
+
 /// What one server says.
 enum Answered {
     By(Arc<Session>, Vec<WorkspaceSymbol>, ServerStatus, Verdict),
@@ -60,7 +69,12 @@ enum Answered {
 impl Context {
     /// Asks the servers of the workspace's main languages for `query`; text search answers for those that cannot. Where no server
     /// lists a symbol of that very name, the text is searched before that is believed.
-    pub async fn find_symbols(&self, query: &str, deadline: Instant) -> Result<NameMatches, ToolError> {
+    pub async fn find_symbols(
+        &self,
+        query: &str,
+        wanted: Wanted,
+        deadline: Instant,
+    ) -> Result<NameMatches, ToolError> {
         self.manager.refresh().await;
         let mut found = NameMatches {
             symbols: Vec::new(),
@@ -98,7 +112,7 @@ impl Context {
             _ => Verdict::Partial,
         };
         self.drop_imports(&mut found.symbols, query);
-        self.add_from_text(&mut found, query, &answered, &unanswered, deadline).await?;
+        self.add_from_text(&mut found, (query, wanted), &answered, &unanswered, deadline).await?;
         rank(&mut found.symbols, query);
         found.symbols.dedup_by(|a, b| {
             a.location.file == b.location.file
@@ -113,7 +127,7 @@ impl Context {
     async fn add_from_text(
         &self,
         found: &mut NameMatches,
-        query: &str,
+        (query, wanted): (&str, Wanted),
         answered: &BTreeSet<String>,
         unanswered: &BTreeSet<String>,
         deadline: Instant,
@@ -124,7 +138,13 @@ impl Context {
             return Ok(());
         }
         let until = deadline.min(Instant::now() + LONGEST_SEARCH);
-        let text = fallback::workspace_symbols(self, query, until.into_std()).await?;
+        let text = match wanted {
+            // Of languages whose servers answered, the text is only asked for the name itself.
+            Wanted::Like if !unanswered.is_empty() => {
+                fallback::workspace_symbols(self, query, until.into_std()).await?
+            }
+            _ => fallback::workspace_symbols_named(self, query, until.into_std()).await?,
+        };
         found.timed_out = text.timed_out;
         let mut unlisted = false;
         for symbol in text.symbols {
@@ -208,7 +228,7 @@ impl Context {
     ) -> Result<(Vec<ExactSymbol>, bool), ToolError> {
         let parts: Vec<&str> = name.split(['.', '#']).flat_map(|part| part.split("::")).collect();
         let Some((last, containers)) = parts.split_last() else { return Ok((Vec::new(), false)) };
-        let found = self.find_symbols(last, deadline).await?;
+        let found = self.find_symbols(last, Wanted::Named, deadline).await?;
         let container = containers.last();
         let fits = |symbol: &&WorkspaceSymbol| {
             let within = symbol.container.as_deref().unwrap_or_default();

@@ -2,10 +2,15 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use ignore::WalkState;
+
+use super::first::First;
 use super::rules::walker;
-use super::{ReadError, Workspace, WorkspacePath};
+use super::{ReadError, Until, Workspace, WorkspacePath};
 
 /// Where a walk ends even if there is more.
 #[derive(Debug, Clone, Copy)]
@@ -31,31 +36,37 @@ impl Workspace {
     /// files, `node_modules` and the like are left out, unless `under` itself is such a directory. Links are not
     /// followed, apart from `under`. Empty where `under` is missing or leads out.
     pub fn files(&self, under: &WorkspacePath, limits: &WalkLimits) -> Walk {
-        let mut walk = Walk::default();
-        let Ok(start) = Start::new(self, under) else { return walk };
-        let mut builder = walker(self, &start.directory);
-        builder.sort_by_file_name(|a, b| a.cmp(b));
-        for entry in builder.build() {
-            if Instant::now() >= limits.deadline {
-                walk.truncated = true;
-                break;
-            }
-            // What cannot be listed (permissions, or gone since) has no files for anyone.
-            let Ok(entry) = entry else { continue };
-            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-                continue;
-            }
-            let Some(path) = start.path_of(entry.path()) else { continue };
-            if self.hides_entry(path.as_path(), entry.path()) {
-                continue;
-            }
-            if walk.files.len() >= limits.max_files {
-                walk.truncated = true;
-                break;
-            }
-            walk.files.push(path);
-        }
-        walk
+        let Ok(start) = Start::new(self, under) else { return Walk::default() };
+        let until = Until::new(limits.deadline);
+        let timed_out = AtomicBool::new(false);
+        // One more than asked for, to know whether there are more.
+        let found = Mutex::new(First::new(limits.max_files.saturating_add(1)));
+        let locked = || found.lock().unwrap_or_else(PoisonError::into_inner);
+        walker(self, &start.directory).threads(threads()).build_parallel().run(|| {
+            Box::new(|entry| {
+                if timed_out.load(Ordering::Relaxed) || until.is_over() {
+                    timed_out.store(true, Ordering::Relaxed);
+                    return WalkState::Quit;
+                }
+                // What cannot be listed (permissions, or gone since) has no files for anyone.
+                let Ok(entry) = entry else { return WalkState::Continue };
+                if locked().is_beyond(entry.path()) {
+                    return WalkState::Skip;
+                }
+                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                let path = is_file.then(|| start.path_of(entry.path())).flatten();
+                let seen = path.filter(|path| !self.hides_entry(path.as_path(), entry.path()));
+                if let Some(path) = seen {
+                    locked().add(entry.path(), 1, path);
+                }
+                WalkState::Continue
+            })
+        });
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut files: Vec<WorkspacePath> = found.into_items().collect();
+        let truncated = timed_out.into_inner() || files.len() > limits.max_files;
+        files.truncate(limits.max_files);
+        Walk { files, truncated }
     }
 }
 

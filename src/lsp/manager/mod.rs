@@ -303,6 +303,12 @@ impl Manager {
         }
     }
 
+    /// The folder of the project that `path` is in, where `server`'s root names the projects that belong to it and this is none.
+    pub fn outsider(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
+        let spec = self.shared.setup.catalogue.servers.get(server)?;
+        roots::outsider(&self.shared.setup.workspace, spec, path)
+    }
+
     /// A number that is another once a running server has said something new of the diagnostics of `path`, or of what they
     /// depend on, and once another server runs.
     pub fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {

@@ -53,17 +53,40 @@ impl Roots {
     }
 }
 
-/// The root for `path`: the topmost folder above it, inside the workspace, that has a sign of a project of projects; else the
-/// nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
+/// The root for `path`: the nearest (or topmost, as the catalogue says) folder above it, inside the workspace, that has a sign of
+/// a project of projects; else the nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
 /// none has, or `None` where a marker is required.
 pub fn root_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> Option<WorkspacePath> {
     let above = || std::iter::successors(path.parent(), WorkspacePath::parent);
     let is_workspace =
         |folder: &WorkspacePath| server.root_workspaces.iter().any(|sign| sign.is_in(workspace, folder));
     let mut marked = above().filter(|folder| has_marker(workspace, server, folder));
-    let found = above().filter(is_workspace).last();
-    let found = found.or_else(|| if server.root_topmost { marked.last() } else { marked.next() });
+    let mut workspaces = above().filter(is_workspace);
+    let found = if server.root_workspaces_topmost { workspaces.last() } else { workspaces.next() };
+    let found = match found {
+        Some(folder) if excludes(workspace, server, &folder, path) => marked.next(),
+        Some(folder) => Some(folder),
+        None if server.root_topmost => marked.last(),
+        None => marked.next(),
+    };
     found.or_else(|| (!server.root_required).then(WorkspacePath::root))
+}
+
+fn excludes(workspace: &Workspace, server: &Server, folder: &WorkspacePath, path: &WorkspacePath) -> bool {
+    let Some(list) = &server.root_excludes else { return false };
+    let mut excluded = list.list_in(workspace, folder).into_iter();
+    excluded.any(|name| folder.join(&name).is_ok_and(|name| path.as_path().starts_with(name.as_path())))
+}
+
+/// The folder of the project that `path` is in, where it is none of those that its root names as its own.
+pub fn outsider(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> Option<WorkspacePath> {
+    let (root, project) = (root_of(workspace, server, path)?, project_of(workspace, server, path));
+    let list = server.root_members.as_ref().filter(|_| project != root)?;
+    let members = list.list_in(workspace, &root);
+    let within = project.as_path().strip_prefix(root.as_path()).ok()?;
+    let is_member = members.iter().filter_map(|glob| globset::Glob::new(glob.trim_end_matches('/')).ok());
+    let is_member = is_member.map(|glob| glob.compile_matcher()).any(|glob| glob.is_match(within));
+    (!is_member).then_some(project)
 }
 
 /// The folder of the project that `path` is in, which may be one of several within a root: the nearest that has one of the
@@ -119,5 +142,57 @@ mod tests {
         assert_eq!(remembered(), "sub");
         std::os::unix::fs::symlink("nowhere", folder.join(".git")).unwrap();
         assert_eq!(root(), "sub/inner");
+    }
+
+    #[test]
+    fn a_project_of_projects_is_one_root_and_one_within_it_that_stands_alone_is_another() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let put = |path: &str, text: &str| {
+            let file = workspace.root().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        let root = |server: &str, path: &str| {
+            let server = &Catalogue::built_in().servers[server];
+            root_of(&workspace, server, &workspace.path(Path::new(path)).unwrap()).map(|root| root.display())
+        };
+        put("rust/Cargo.toml", "[workspace]\nmembers = [\"one\"]\n");
+        put("rust/one/Cargo.toml", "[package]\nname = \"one\"\n");
+        put("rust/fuzz/Cargo.toml", "[package]\nname = \"fuzz\"\n[workspace]\n");
+        assert_eq!(root("rust-analyzer", "rust/one/src/lib.rs").as_deref(), Some("rust"));
+        assert_eq!(root("rust-analyzer", "rust/fuzz/src/main.rs").as_deref(), Some("rust/fuzz"));
+        put("rust/Cargo.toml", "[workspace]\nmembers = [\"one\", \"in/*\"]\nexclude = [\"stray\"]\n");
+        put("rust/stray/Cargo.toml", "[package]\nname = \"stray\"\n");
+        assert_eq!(root("rust-analyzer", "rust/stray/src/lib.rs").as_deref(), Some("rust/stray"));
+        let outside = |path: &str| {
+            let server = &Catalogue::built_in().servers["rust-analyzer"];
+            outsider(&workspace, server, &workspace.path(Path::new(path)).unwrap())
+                .map(|project| project.display())
+        };
+        put("rust/in/two/Cargo.toml", "[package]\nname = \"two\"\n");
+        put("rust/lost/Cargo.toml", "[package]\nname = \"lost\"\n");
+        for path in ["rust/one/src/lib.rs", "rust/in/two/src/lib.rs", "rust/stray/src/lib.rs"] {
+            assert_eq!(outside(path), None, "{path}");
+        }
+        assert_eq!(outside("rust/lost/src/lib.rs").as_deref(), Some("rust/lost"));
+        put("web/package.json", "{\"workspaces\": [\"*\"]}");
+        put("web/ui/tsconfig.json", "{}");
+        put("web/ui/package.json", "{}");
+        put("lone/package.json", "{}");
+        let typescript = "typescript-language-server";
+        assert_eq!(root(typescript, "web/ui/src/a.ts").as_deref(), Some("web"));
+        assert_eq!(root(typescript, "lone/a.js").as_deref(), Some("lone"));
+        put("go/go.work", "go 1.24\n");
+        put("go/lib/go.mod", "module lib\n");
+        assert_eq!(root("gopls", "go/lib/lib.go").as_deref(), Some("go"));
+        // A file that is looked into counts as it is now.
+        let roots = Roots::default();
+        let server = &Catalogue::built_in().servers[typescript];
+        let path = workspace.path(Path::new("web/api/a.js")).unwrap();
+        put("web/api/package.json", "{}");
+        assert_eq!(roots.of(&workspace, typescript, server, &path).unwrap().display(), "web");
+        put("web/package.json", "{}");
+        assert_eq!(roots.of(&workspace, typescript, server, &path).unwrap().display(), "web/api");
     }
 }
