@@ -64,7 +64,17 @@ pub fn occurrences(
         max_hits: MOST_HITS,
         deadline: project.deadline,
     };
-    let found = project.workspace.search(&query)?;
+    let mut found = project.workspace.search(&query)?;
+    if let Some(language) = language {
+        // Whether a file without an extension is a script of the language, its first line tells.
+        let members = family::members(language);
+        let mut known: HashMap<WorkspacePath, bool> = HashMap::new();
+        let speaks = |path: &WorkspacePath| project.language(path).is_some_and(|key| members.contains(&key));
+        found.hits.retain(|hit| {
+            hit.path.extension().is_some()
+                || *known.entry(hit.path.clone()).or_insert_with(|| speaks(&hit.path))
+        });
+    }
     Ok((found.hits, found.truncated, found.timed_out))
 }
 

@@ -1,10 +1,11 @@
 //! Languages that use each other's files.
 
 use crate::config::Catalogue;
+use crate::config::spec::Language;
 
 const FAMILIES: [&[&str]; 5] = [
     &["javascript", "typescript", "vue", "svelte"],
-    &["c", "cpp", "objective-c", "objective-cpp", "cuda"],
+    &["c", "cpp", "objective-c", "objective-cpp", "cuda", "hip", "opencl"],
     &["java", "kotlin", "scala", "groovy"],
     &["css", "scss", "less"],
     &["haskell", "purescript"],
@@ -18,7 +19,8 @@ pub fn members(language: &str) -> Vec<&str> {
     std::iter::once(language).chain(others).collect()
 }
 
-/// The extensions of the files of all those languages; empty where the language has whole names only, and all files count.
+/// The extensions of the files of all those languages, "" where scripts without any are among them; empty where the language has whole
+/// names only, and all files count.
 pub fn extensions(catalogue: &Catalogue, language: &str) -> Vec<String> {
     let own = catalogue.languages.get(language);
     if own.is_none_or(|own| own.extensions.is_empty()) {
@@ -28,8 +30,11 @@ pub fn extensions(catalogue: &Catalogue, language: &str) -> Vec<String> {
     let languages = keys.iter().filter_map(|key| catalogue.languages.get(*key));
     // Of `d.ts` the search compares only what follows the last dot.
     let ending = |extension: &String| extension.rsplit('.').next().unwrap_or(extension).to_owned();
-    let mut found: Vec<String> =
-        languages.flat_map(|language| language.extensions.iter().map(ending)).collect();
+    let of_language = |language: &Language| {
+        let bare = (!language.shebangs.is_empty()).then(String::new);
+        language.extensions.iter().map(ending).chain(bare).collect::<Vec<_>>()
+    };
+    let mut found: Vec<String> = languages.flat_map(of_language).collect();
     found.sort();
     found.dedup();
     found

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::context::{Context, Subject};
 use super::fallback::in_background;
+use crate::config::spec::Language;
 use crate::hints;
 use crate::lsp::model::Symbol;
 use crate::text::{LineMap, Position, Range};
@@ -107,7 +108,11 @@ fn related_extensions(context: &Context, language: &str) -> Vec<String> {
     let own = [language.to_owned()];
     let languages = spoken.map_or(own.as_slice(), Vec::as_slice);
     let known = languages.iter().filter_map(|language| catalogue.languages.get(language));
-    known.flat_map(|language| language.extensions.iter().cloned()).collect()
+    let of_language = |language: &Language| {
+        let bare = (!language.shebangs.is_empty()).then(String::new);
+        language.extensions.iter().cloned().chain(bare).collect::<Vec<_>>()
+    };
+    known.flat_map(of_language).collect()
 }
 
 /// Files of the language of `subject`, or of one that its server speaks as well, that mention `name`; most mentions first. And
@@ -117,6 +122,11 @@ pub async fn mentions(context: &Context, subject: &Subject, name: &str) -> (Vec<
     let names = BTreeSet::from([name.to_owned()]);
     let extensions = related_extensions(context, language);
     let (mut found, cut) = mentioning(context, names, extensions, &BTreeSet::new()).await;
+    // Whether a file without an extension is a script of the language, its first line tells.
+    let is_script = |path: &WorkspacePath| {
+        context.listed(path.clone()).is_ok_and(|found| found.language.as_ref() == Some(language))
+    };
+    found.retain(|(path, _)| path.extension().is_some() || is_script(path));
     found.sort_by(|(_, a), (_, b)| b.cmp(a));
     (found.into_iter().map(|(path, _)| path).collect(), cut)
 }

@@ -11,9 +11,11 @@ use super::tool::{Call, Card, Tool};
 use crate::hints::Sense;
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
+use crate::lsp::session::Scope;
 use crate::policy::request::Subjects;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::time::Instant;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -166,13 +168,20 @@ pub async fn run(
     let usual =
         if navigation == Navigation::References { deadlines.references } else { deadlines.definition };
     let deadline = context.deadline(usual);
-    let question = Question { method: navigation.method(), of_file: sense_of(navigation).is_none() };
+    let mut question = Question { method: navigation.method(), of_file: sense_of(navigation).is_none() };
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
     let sense = sense_of(navigation);
-    let outcome = context.question_of_all(target, question, sense, deadline, |session, path, position| {
-        Box::pin(session.navigate(navigation, path, position, deadline))
-    });
-    match outcome.await? {
+    let ask = |question| {
+        context.question_of_all(target, question, sense, deadline, |session, path, position| {
+            Box::pin(session.navigate(navigation, path, position, deadline))
+        })
+    };
+    let mut outcome = ask(question).await?;
+    if navigation == Navigation::Definition && may_be_defined_elsewhere(&outcome, deadline).await {
+        question.of_file = false;
+        outcome = ask(question).await?;
+    }
+    match outcome {
         Outcome::Answered { value, place, status, verdict, notes, .. } => {
             let is_empty = value.is_empty();
             let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
@@ -181,6 +190,24 @@ pub async fn run(
         }
         Outcome::Unanswered(unanswered) => fallback::locations(context, unanswered, navigation, limit).await,
     }
+}
+
+/// Whether the only definition is the place that was asked about, a declaration perhaps, of a server that did not know all files when
+/// it said so. When this returns, it knows more.
+async fn may_be_defined_elsewhere(outcome: &Outcome<Vec<Location>>, deadline: Instant) -> bool {
+    let Outcome::Answered { value, place, session, .. } = outcome else { return false };
+    let file = FileRef::Inside(place.path.clone());
+    let is_asked = |found: &Location| found.file == file && found.range.start.line == place.position.line;
+    if value.is_empty() || !value.iter().all(is_asked) {
+        return false;
+    }
+    if session.busy().is_none() {
+        return session.knows_open_files(&place.path);
+    }
+    session
+        .wait_ready(Scope::Project, deadline - deadline.saturating_duration_since(Instant::now()) / 5)
+        .await;
+    true
 }
 
 /// What of a name's occurrences the question is for, where it is for all there are.

@@ -232,24 +232,25 @@ impl Context {
         }
         let mut unknown = None;
         if !question.of_file && session.knows_open_files(&subject.path) {
-            unknown = self.acquaint(session, subject, &snapshot.buffer, place.position, deadline).await;
+            let name = identifier_near(&snapshot.buffer, place.position).map(|name| name.name);
+            unknown = self.acquaint(session, subject, name.as_deref().unwrap_or_default(), deadline).await;
         }
         let asked = ask(session, &subject.path, place.position).await;
         Ok(asked.map(|asked| (place, asked, unknown)).map_err(Unasked::Failed))
     }
 
-    /// Opens the files that mention what stands at `position`, for a server that only knows those that are open. Says so where
-    /// there are more.
-    async fn acquaint(
+    /// Opens the files that mention `name`, for a server that only knows those that are open. Says so where there are more.
+    pub async fn acquaint(
         &self,
         session: &Session,
         subject: &Subject,
-        text: &Buffer,
-        position: Position,
+        name: &str,
         deadline: Instant,
     ) -> Option<String> {
-        let name = identifier_near(text, position)?.name;
-        let (paths, cut) = mentions(self, subject, &name).await;
+        if name.is_empty() {
+            return None;
+        }
+        let (paths, cut) = mentions(self, subject, name).await;
         let most = if session.reads_in_order() { ACQUAINTED_IN_ORDER } else { ACQUAINTED };
         let mut left = paths.iter().take(most);
         loop {

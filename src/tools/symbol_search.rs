@@ -184,9 +184,9 @@ impl Context {
                 return Answered::Not(status);
             }
             match self.symbols_of_session(&session, subject, query, deadline).await {
-                Ok((symbols, working)) => {
+                Ok((symbols, working, unknown)) => {
                     let state = if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
-                    let lack = session.lack();
+                    let lack = unknown.or_else(|| session.lack());
                     let whole = working.is_none() && lack.is_none();
                     let verdict = if whole { Verdict::Complete } else { Verdict::Partial };
                     let mut status = self.status(server, subject, state, started);
@@ -209,14 +209,19 @@ impl Context {
         subject: &Subject,
         query: &str,
         deadline: Instant,
-    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>), AskError> {
+    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>, Option<String>), AskError> {
         let viewing = session.enter(&self.view, deadline).await;
         // Many servers only know the workspace once one of its files is open.
         if let Err(error) = session.sync(&subject.path).await.map(drop) {
             tracing::debug!("no example file: {error}");
         }
         let _viewing = viewing?;
-        session.workspace_symbols(query, deadline).await
+        let mut unknown = None;
+        if session.knows_open_files(&subject.path) {
+            unknown = self.acquaint(session, subject, query, deadline).await;
+        }
+        let (symbols, working) = session.workspace_symbols(query, deadline).await?;
+        Ok((symbols, working, unknown))
     }
 
     /// Where the symbols called exactly `name` (`Class.method` within `Class`) are, and whether the time was up before all files were

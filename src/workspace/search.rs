@@ -38,7 +38,7 @@ pub struct SearchQuery {
     pub case_insensitive: bool,
     /// The directory to search in, or the one file; the root for everything.
     pub under: WorkspacePath,
-    /// Only files with one of these extensions (with or without the dot, in any case); `None` for all.
+    /// Only files with one of these extensions (with or without the dot, in any case), "" for files that have none; `None` for all.
     pub extensions: Option<Vec<String>>,
     /// At most so many hits: the first ones, by path and position.
     pub max_hits: usize,
@@ -169,7 +169,7 @@ impl Search<'_> {
 
     fn is_wanted(&self, path: &Path) -> bool {
         let Some(extensions) = &self.query.extensions else { return true };
-        let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return false };
+        let Some(extension) = path.extension().unwrap_or_default().to_str() else { return false };
         extensions.iter().any(|wanted| wanted.trim_start_matches('.').eq_ignore_ascii_case(extension))
     }
 
