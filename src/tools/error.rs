@@ -52,13 +52,13 @@ pub struct ToolError {
     /// It was looked for as it should be, and there is none: an answer rather than a wrong call.
     pub nothing: bool,
     /// What could be found out all the same, as fields of the answer.
-    pub details: Map<String, Value>,
+    pub details: Option<Box<Map<String, Value>>>,
 }
 
 impl ToolError {
     /// A failure of kind `code`.
     pub fn new(code: ErrorCode, error: impl Into<String>) -> Self {
-        Self { code, error: error.into(), hint: None, nothing: false, details: Map::new() }
+        Self { code, error: error.into(), hint: None, nothing: false, details: None }
     }
 
     /// What was looked for is not there, which is an answer. A file or name that a caller got wrong is none.
@@ -69,7 +69,7 @@ impl ToolError {
     /// The same with what could be found out all the same: the fields of `answer`, an object.
     pub fn with_details(mut self, answer: &impl Serialize) -> Self {
         if let Ok(Value::Object(details)) = serde_json::to_value(answer) {
-            self.details = details;
+            self.details = Some(Box::new(details));
         }
         self
     }
@@ -91,7 +91,9 @@ impl Serialize for ToolError {
         if let Some(hint) = &self.hint {
             map.serialize_entry("hint", hint)?;
         }
-        for (key, value) in self.details.iter().filter(|(key, _)| *key != "ok") {
+        for (key, value) in
+            self.details.iter().flat_map(|details| details.iter()).filter(|(key, _)| *key != "ok")
+        {
             map.serialize_entry(key, value)?;
         }
         map.end()

@@ -117,7 +117,7 @@ impl ToolResult {
             _ => "the tool failed and did not say why".to_owned(),
         };
         let error = ToolError::new(ErrorCode::Internal, message);
-        Self::from_error(&ToolError { details: map, ..error })
+        Self::from_error(&error.with_details(&map))
     }
 
     /// A failure, as its caller is told of it.

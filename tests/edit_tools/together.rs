@@ -65,7 +65,7 @@ async fn patches_of_the_same_two_files_sent_together_are_all_applied() {
     };
     // Half of them name the files in the other order.
     let patch = |n: usize| {
-        let files = if n % 2 == 0 { ["a.txt", "b.txt"] } else { ["b.txt", "a.txt"] };
+        let files = if n.is_multiple_of(2) { ["a.txt", "b.txt"] } else { ["b.txt", "a.txt"] };
         json!({"patch": files.map(|file| hunk(file, n)).concat()})
     };
     all(&runtime, "patch", numbers().map(patch)).await;
@@ -174,14 +174,14 @@ async fn with_a_server_each_edit_tells_what_it_broke_itself() {
     // A running server answers edits that do not ask for it.
     call(&runtime, "lsp_diagnostics", json!({"path": "a.scr"})).await;
     let edit = |n: usize| {
-        let wrong = if n % 2 == 0 { "WRONG" } else { "right" };
+        let wrong = if n.is_multiple_of(2) { "WRONG" } else { "right" };
         json!({"path": "a.scr", "diagnostics": true,
                "edits": [{"old": format!("def name{n}\n"), "new": format!("def name{n} {wrong}\n")}]})
     };
     let made = all(&runtime, "edit", numbers().map(edit)).await;
     for (n, made) in made.iter().enumerate() {
         let added = made["diagnostics"]["added"].as_array().map(Vec::len);
-        assert_eq!(added, Some(usize::from(n % 2 == 0)), "edit {n}: {made:#}");
+        assert_eq!(added, Some(usize::from(n.is_multiple_of(2))), "edit {n}: {made:#}");
         assert_eq!(made["diagnostics"]["removed"], 0, "edit {n}: {made:#}");
     }
     runtime.shutdown().await;

@@ -197,3 +197,91 @@ async fn the_user_comes_before_the_project_and_links_out_are_no_manifests() {
     assert_eq!(call(&runtime, "out", json!({})).await.value["code"], "unknown_tool");
     assert!(!why(&runtime, "out").is_empty());
 }
+
+/// The example of the guide that the form comes from, with one more word of what it was called with.
+const PYTHON: &str = r#"
+"""One-line description of what this tool does."""
+
+import os
+from tools._base import ToolContext
+
+SCHEMA = {
+    "name": "your_tool_name",
+    "description": "Clear description of what this tool does. "
+                   "The LLM reads this to decide when to call it.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "param1": {"type": "string", "description": "What this parameter is for."},
+            "optionalParam": {"type": "string", "description": "An optional parameter."},
+        },
+        "required": ["param1"],  # MUST be present, even if empty: []
+    },
+}
+
+
+def execute(tool_input: dict, ctx: ToolContext) -> list:
+    param1 = tool_input.get("param1", "")
+    optional = tool_input.get("optionalParam", "default_value")
+    print("this is for the log")
+    if param1 == "write":
+        path = os.path.join(ctx.workspace_root, "made.txt")
+        with open(path, "w") as file:
+            file.write("made")
+        ctx.sync_file_to_server(path, "made")
+        return {"result": "success"}
+    if param1 == "fail":
+        return {"result": "error", "message": "disk full"}
+    if param1 == "raise":
+        raise ValueError("at 10.0.0.5")
+    return [{"type": "text", "value": f"Processed {param1} {optional}"}]
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_python_file_with_schema_and_execute_is_a_tool() {
+    // A module of the workspace stands in for none of Python's own.
+    let project = Project::new([("json.py", "raise SystemExit('the workspace runs')\n")]);
+    let folder = project.beside("config").join("tools");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("your_tool_name.py"), PYTHON).unwrap();
+    fs::write(folder.join("helper.py"), "X = 1\n").unwrap();
+    fs::write(folder.join("__init__.py"), "SCHEMA = make()\n").unwrap();
+    fs::write(folder.join("made.py"), "SCHEMA = make()\n\ndef execute(a, b):\n    pass\n").unwrap();
+    let runtime = runtime(&project);
+    let run = async |arguments| call(&runtime, "your_tool_name", arguments).await;
+    let done = run(json!({"param1": "this"})).await;
+    assert_eq!(
+        done.value,
+        json!({"ok": true, "text": "Processed this default_value"}),
+        "{:?}",
+        done.session_log
+    );
+    assert_eq!(run(json!({})).await.value["code"], "invalid_args");
+    assert_eq!(run(json!({"param1": "write"})).await.value, json!({"ok": true, "result": "success"}));
+    assert_eq!(project.read("made.txt"), "made");
+    assert_eq!(run(json!({"param1": "fail"})).await.value["error"], "disk full");
+    let raised = run(json!({"param1": "raise"})).await;
+    assert_eq!(raised.value["ok"], false);
+    assert!(!raised.value.to_string().contains("10.0.0.5") && raised.error.unwrap().contains("10.0.0.5"));
+    let left_out = runtime.left_out_tools();
+    assert_eq!(left_out.len(), 1, "{left_out:?}");
+    assert!(
+        left_out[0].file.ends_with("made.py") && left_out[0].why.contains("line 1: `make()`"),
+        "{left_out:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_projects_python_tool_runs_only_as_its_owner_has_seen_it() {
+    let project = Project::new([(".lsp-tools/tools/your_tool_name.py", PYTHON)]);
+    let runtime = runtime(&project);
+    let run = async || call(&runtime, "your_tool_name", json!({"param1": "x"})).await.value;
+    assert_eq!(run().await["code"], "unknown_tool");
+    trust(&runtime).await;
+    assert_eq!(run().await["text"], "Processed x default_value");
+    project.write(".lsp-tools/tools/your_tool_name.py", PYTHON.replace("Processed", "Stolen"));
+    let changed = run().await;
+    assert!(changed["ok"] == false && changed["code"] != "internal", "{changed}");
+    trust(&runtime).await;
+    assert_eq!(run().await["text"], "Stolen x default_value");
+}

@@ -31,6 +31,15 @@ pub(super) enum Origin {
     Project,
 }
 
+/// How a tool is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A manifest, which names a program.
+    Manifest,
+    /// A Python file, which is both.
+    Python,
+}
+
 /// One manifest as it lies there.
 #[derive(Debug, Clone)]
 pub(super) struct File {
@@ -39,8 +48,10 @@ pub(super) struct File {
     pub(super) shown: String,
     /// The folder it lies in, absolute.
     pub(super) folder: PathBuf,
-    /// Its name without `.json`.
+    /// Its name without its extension.
     pub(super) stem: String,
+    /// In which form it is written.
+    pub(super) form: Form,
     pub(super) text: String,
 }
 
@@ -51,7 +62,7 @@ impl From<ToolFile> for File {
             Whose::User => Origin::User,
             Whose::Workspace => Origin::Project,
         };
-        Self { origin, shown, folder, stem, text }
+        Self { origin, shown, folder, stem, form: Form::Manifest, text }
     }
 }
 
@@ -110,8 +121,14 @@ fn stamp(found: &mut Found, name: &str, path: &Path) {
     found.stamps.0.push((name.to_owned(), seen.unwrap_or_default()));
 }
 
-fn stem_of(name: &str) -> Option<String> {
-    name.strip_suffix(".json").filter(|stem| !stem.is_empty() && !stem.starts_with('.')).map(str::to_owned)
+fn stem_of(name: &str) -> Option<(String, Form)> {
+    let (stem, form) = match (name.strip_suffix(".json"), name.strip_suffix(".py")) {
+        (Some(stem), _) => (stem, Form::Manifest),
+        // By custom, what begins with `_` is a part of other modules.
+        (None, Some(stem)) if !stem.starts_with('_') => (stem, Form::Python),
+        (None, _) => return None,
+    };
+    (!stem.is_empty() && !stem.starts_with('.')).then(|| (stem.to_owned(), form))
 }
 
 fn of_user(folder: &Path, found: &mut Found) {
@@ -120,14 +137,14 @@ fn of_user(folder: &Path, found: &mut Found) {
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     for name in names.into_iter().take(MOST_FILES) {
-        let Some(stem) = stem_of(&name) else { continue };
+        let Some((stem, form)) = stem_of(&name) else { continue };
         let path = folder.join(&name);
         let shown = path.display().to_string();
         stamp(found, &shown, &path);
         match text_of(&path) {
             Ok(text) => {
                 let folder = folder.to_owned();
-                found.files.push(File { origin: Origin::User, shown, folder, stem, text });
+                found.files.push(File { origin: Origin::User, shown, folder, stem, form, text });
             }
             Err(why) => found.left_out.push(LeftOut { file: shown, why }),
         }
@@ -162,7 +179,7 @@ fn of_project(context: &Context, found: &mut Found) {
         }
     };
     for entry in entries {
-        let Some(stem) = entry.path.file_name().and_then(stem_of) else { continue };
+        let Some((stem, form)) = entry.path.file_name().and_then(stem_of) else { continue };
         if entry.kind == EntryKind::Directory {
             continue;
         }
@@ -176,7 +193,8 @@ fn of_project(context: &Context, found: &mut Found) {
         match read {
             Ok(file) => {
                 let folder = workspace.absolute(&under);
-                found.files.push(File { origin: Origin::Project, shown, folder, stem, text: file.text });
+                let text = file.text;
+                found.files.push(File { origin: Origin::Project, shown, folder, stem, form, text });
             }
             Err(error) => {
                 found.stamps.0.push((shown.clone(), Default::default()));

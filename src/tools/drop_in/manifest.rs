@@ -11,13 +11,14 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::folder::File;
+use super::folder::{File, Form};
+use super::python;
 use crate::policy::request::Effect;
 use crate::tools::hidden::{escape_all, escaped, is_hidden};
 use crate::tools::schema::Schema;
@@ -57,13 +58,23 @@ pub(super) struct Manifest {
     pub(super) env: BTreeMap<String, String>,
     pub(super) timeout: Duration,
     pub(super) output_bytes: usize,
+    /// In which form it is written.
+    pub(super) form: Form,
     /// As it was read.
     pub(super) text: String,
 }
 
-/// Reads a manifest; says what is wrong with it and what would be right.
-pub(super) fn read(file: &File) -> Result<Manifest, String> {
-    let words: Words = serde_json::from_str(&file.text).map_err(|error| error.to_string())?;
+/// Reads a manifest; says what is wrong with it and what would be right. `None` for a file that is no tool and need not be one.
+pub(super) fn read(file: &File) -> Option<Result<Manifest, String>> {
+    let words: Result<Words, String> = match file.form {
+        Form::Manifest => serde_json::from_str(&file.text).map_err(|error| error.to_string()),
+        Form::Python => python::manifest(file)?
+            .and_then(|words| Words::deserialize(words).map_err(|error| format!("`SCHEMA`: {error}"))),
+    };
+    Some(words.and_then(|words| manifest(file, words)))
+}
+
+fn manifest(file: &File, words: Words) -> Result<Manifest, String> {
     if words.name != file.stem {
         return Err(format!(
             "`name` is `{}`; it must be `{}`, as the file's name says",
@@ -96,10 +107,11 @@ pub(super) fn read(file: &File) -> Result<Manifest, String> {
     Ok(Manifest {
         definition: Definition { card, input: schema(words.schema)?, output: None },
         name: words.name,
-        command: with_program(command, &file.folder),
+        command: with_paths(command, file),
         env: words.env,
         timeout: Duration::from_millis(timeout),
         output_bytes: usize::try_from(output).unwrap_or(MOST_OUTPUT),
+        form: file.form,
         text: file.text.clone(),
     })
 }
@@ -111,13 +123,15 @@ fn within(name: &str, given: u64, most: u64) -> Result<u64, String> {
     }
 }
 
-/// A program with a `/` in it is relative to the manifest.
-fn with_program(mut command: Vec<String>, folder: &Path) -> Vec<String> {
-    if let Some(program) = command.first_mut()
-        && program.contains('/')
-    {
-        let joined: PathBuf = folder.join(&*program);
-        *program = joined.display().to_string();
+/// A program with a `/` in it is relative to the manifest; so is the file of a Python tool.
+fn with_paths(mut command: Vec<String>, file: &File) -> Vec<String> {
+    let word = match file.form {
+        Form::Manifest => command.first_mut(),
+        Form::Python => command.last_mut(),
+    };
+    if let Some(path) = word.filter(|path| path.contains('/')) {
+        let joined: PathBuf = file.folder.join(&*path);
+        *path = joined.display().to_string();
     }
     command
 }
@@ -167,7 +181,8 @@ mod tests {
         change(&mut value);
         let folder = PathBuf::from("/p/.lsp-tools/tools");
         let (shown, stem) = ("lint.json".to_owned(), "lint".to_owned());
-        read(&File { origin: Origin::User, shown, folder, stem, text: value.to_string() })
+        let text = value.to_string();
+        read(&File { origin: Origin::User, shown, folder, stem, form: Form::Manifest, text }).unwrap()
     }
 
     #[test]

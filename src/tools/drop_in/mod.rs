@@ -1,5 +1,6 @@
 //! Tools that are dropped into a folder: a manifest `NAME.json` in `.lsp-tools/tools/` of a trusted project, or in `tools/`
-//! beside the user's settings, and a program that does the work; or the same in a skill.
+//! beside the user's settings, and a program that does the work; or the same in a skill; or one Python
+//! file with `SCHEMA` and `execute` ([`python`]).
 //!
 //! What lives here: what a manifest says ([`manifest`]), the folders and what is new in them ([`DropIns`]), what a project's
 //! manifests need trust for ([`pin`]), and the call ([`run`]). May use: `workspace`, `config`, `lsp::process`, `tool`, `source`.
@@ -10,6 +11,7 @@
 mod folder;
 mod manifest;
 mod pin;
+mod python;
 mod run;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use pin::pins;
 
 use self::folder::{Found, Origin, Stamps};
+use self::manifest::Manifest;
 use self::run::DropIn;
 use super::context::Context;
 use super::registry::Registry;
@@ -93,7 +96,8 @@ impl DropIns {
 fn made(context: &Context, built_in: &Registry, found: &Found) -> Offer {
     let mut offer = Offer { tools: built_in.clone(), left_out: found.left_out.clone() };
     for file in &found.files {
-        if let Err(why) = add(context, file, &mut offer.tools) {
+        let Some(manifest) = manifest::read(file) else { continue };
+        if let Err(why) = manifest.and_then(|manifest| add(context, file, manifest, &mut offer.tools)) {
             offer.left_out.push(LeftOut { file: file.shown.clone(), why });
         }
     }
@@ -110,8 +114,12 @@ fn add_source(source: &dyn ToolSource, offer: &mut Offer) {
     }
 }
 
-fn add(context: &Context, file: &folder::File, tools: &mut Registry) -> Result<(), String> {
-    let manifest = manifest::read(file)?;
+fn add(
+    context: &Context,
+    file: &folder::File,
+    manifest: Manifest,
+    tools: &mut Registry,
+) -> Result<(), String> {
     let pin = match file.origin {
         Origin::User => None,
         Origin::Project => {

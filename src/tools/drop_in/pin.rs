@@ -50,7 +50,7 @@ pub(super) fn check(context: &Context, name: &str, pin: &str) -> Result<(), Stri
 /// The project's tools with what each of them needs trust for: `lsp-tools trust` asks for these.
 pub fn pins(context: &Context) -> Vec<(String, String)> {
     let mut pins: Vec<(String, String)> = Vec::new();
-    for manifest in of_the_project(context).iter().filter_map(|file| manifest::read(file).ok()) {
+    for manifest in of_the_project(context).iter().filter_map(|file| manifest::read(file)?.ok()) {
         // Of two with one name the first is the tool.
         if !pins.iter().any(|(name, _)| *name == manifest.name)
             && let Ok(pin) = pin(context, &manifest)

@@ -10,8 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
+use super::folder::Form;
 use super::manifest::Manifest;
-use super::pin;
+use super::{pin, python};
 use crate::lsp::process::{Exit, ServerProcess, Spawn};
 use crate::policy::request::Subjects;
 use crate::tools::context::Context;
@@ -88,7 +89,7 @@ impl DropIn {
         let spawn = Spawn {
             name: self.manifest.name.clone(),
             program: pin::program(&self.manifest, root).map_err(missing)?,
-            args: self.manifest.command.iter().skip(1).map(Into::into).collect(),
+            args: self.arguments(),
             env: self.environment(call),
             cwd: root.to_owned(),
         };
@@ -97,6 +98,16 @@ impl DropIn {
             tracing::warn!(tool = self.manifest.name, "{error}");
             self.failed(ErrorCode::Internal, "could not be started; the log says why")
         })
+    }
+
+    /// A Python tool is run by a runner of ours, which its owner need not read to trust it.
+    fn arguments(&self) -> Vec<OsString> {
+        let runner: &[&str] = match self.manifest.form {
+            Form::Manifest => &[],
+            Form::Python => &["-c", python::RUNNER],
+        };
+        let own = self.manifest.command.iter().skip(1).map(String::as_str);
+        runner.iter().copied().chain(own).map(Into::into).collect()
     }
 
     /// What the manifest sets, and which call it is.
