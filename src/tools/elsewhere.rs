@@ -42,6 +42,10 @@ pub trait Listing: Sized + Send {
     const SAYS_QUIET: bool = false;
     /// The files that it names.
     fn files(&self) -> BTreeSet<WorkspacePath>;
+    /// Whether it is an answer, and no refusal.
+    fn is_answer(&self) -> bool {
+        true
+    }
     /// Whether it names nothing beside what was asked about.
     fn is_bare(&self) -> bool;
     /// Whether `other`, which was asked for at another place, is about the same symbol: both name one place.
@@ -104,6 +108,10 @@ impl Listing for Result<Proposal, EditError> {
     fn files(&self) -> BTreeSet<WorkspacePath> {
         let files = self.iter().flat_map(|proposal| &proposal.files);
         files.flat_map(|file| file.renamed_from.iter().chain([&file.path])).cloned().collect()
+    }
+
+    fn is_answer(&self) -> bool {
+        self.is_ok()
     }
 
     fn is_bare(&self) -> bool {
@@ -170,7 +178,7 @@ impl Context {
         else {
             return Ok(outcome);
         };
-        if let (Some(sense), Some(resolved)) = (sense, &place.resolved) {
+        if let (Some(sense), Some(resolved), true) = (sense, &place.resolved, value.is_answer()) {
             let subject = self.subject(place.path.clone())?;
             let (position, name) = (place.position, resolved.symbol.clone());
             let named = Named { path: subject.path.clone(), position, name, sense };
@@ -237,10 +245,11 @@ impl Context {
         }
         let at = (&asking.subject.path, asking.position);
         match self.ask_with(asking, session, &files, at, ask).await {
-            Ok(again) => {
+            Ok(again) if again.is_answer() => {
                 *value = again;
                 forget(standing, &value.files());
             }
+            Ok(_) => tracing::debug!("refused when asked again"),
             Err(error) => tracing::debug!("not asked again: {error}"),
         }
     }

@@ -26,7 +26,7 @@ impl Context {
         let project = self.manager.outsider(server, path)?.display();
         let root = self.manager.root(server, path).display();
         Some(format!(
-            "{server} may not know this file: {project} is not among the members of the workspace in {root}; add it there, or to those \
+            "{server} has no part in {project}, which is not among the members of the workspace in {root}; add it there, or to those \
              that it excludes"
         ))
     }
