@@ -136,6 +136,13 @@ pub struct Server {
     pub python_environment: bool,
     /// Dotted settings key that takes the path of the project's Python interpreter ("python.pythonPath").
     pub python_path_setting: Option<String>,
+    /// Dotted key of its initialization options that takes the same ("workspace.environmentPath").
+    pub python_path_option: Option<String>,
+    /// How it is given an environment of which nothing may be run; not at all where this is absent.
+    pub python_unrun: Option<PythonUnrun>,
+    /// Not told which interpreter to run, it runs one of the project.
+    #[serde(default)]
+    pub python_finds_own: bool,
     /// Whether the project owner's trust is needed before it may start, because starting it runs the project's code.
     #[serde(default)]
     pub runs_project_code: bool,
@@ -146,6 +153,16 @@ pub struct Server {
     /// Do not use this server unless a setting names it.
     #[serde(default)]
     pub disabled: bool,
+}
+
+/// How a server is given a Python environment of which nothing may be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PythonUnrun {
+    /// By an interpreter of ours that says what the environment's would say, and imports nothing from it.
+    StandIn,
+    /// By `VIRTUAL_ENV`: it reads the environment, and runs nothing of it.
+    Variable,
 }
 
 /// What a server is asked for when several share a file.
