@@ -1,4 +1,5 @@
-//! Projects as their tools leave them: environments that are read without running anything of them.
+//! Projects as their tools leave them: environments that are read without running anything of them, packages that are installed
+//! while servers run, builds that say how files are compiled.
 
 mod support;
 
@@ -6,6 +7,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use lsp_tools::lsp::model::Severity;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::tools::answer::Verdict;
 use serde_json::Value;
 
 use support::{Project, real_servers};
@@ -104,4 +108,123 @@ fn what_is_only_used_with_trust_is_said() {
     assert!(trusted.status.success(), "{trusted:?}");
     let place = json(&project, &["pyright"], &["definition", "a.py:5:answer"]);
     assert!(place.to_string().contains("outside/acmelib.py"), "{place}");
+}
+
+/// The codes of what is found in a file, and whether that is all.
+async fn codes(runtime: &Runtime, file: &str) -> (Vec<String>, Verdict) {
+    let found = runtime.check(vec![file.into()], None, 100).await.expect("an answer");
+    let codes = found.output.diagnostics.iter().filter_map(|item| item.code.clone()).collect();
+    (codes, found.verdict)
+}
+
+fn open(project: &Project, servers: &[&str]) -> Runtime {
+    let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
+    Runtime::open_with(options, project.folders(Some(&real_servers(servers)))).expect("a runtime")
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().expect("a program");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[tokio::test]
+async fn what_is_installed_into_the_environment_counts_from_the_next_answer_on() {
+    let files = [
+        ("a.py", "import wcwidth\n\nprint(wcwidth.wcwidth(\"a\"))\n"),
+        ("pyproject.toml", "[project]\nname = \"a\"\n"),
+    ];
+    for (server, missing) in [("pyright", "reportMissingImports"), ("ty", "import-not-found")] {
+        let project = Project::new(files);
+        let runtime = open(&project, &[server]);
+        let make = || make_environment(&project);
+        make();
+        let whole =
+            |codes: &[&str]| (codes.iter().map(|code| (*code).to_owned()).collect(), Verdict::Complete);
+        assert_eq!(codes(&runtime, "a.py").await, whole(&[missing]), "{server}");
+        let pip = |words: &[&str]| {
+            let environment = project.path(".venv");
+            run(Command::new("python3").args(["-m", "pip", "--python"]).arg(environment).args(words));
+        };
+        pip(&["install", "--quiet", "--no-deps", "wcwidth==0.2.13"]);
+        assert_eq!(codes(&runtime, "a.py").await, whole(&[]), "{server}: installed");
+        pip(&["uninstall", "--quiet", "--yes", "wcwidth"]);
+        assert_eq!(codes(&runtime, "a.py").await, whole(&[missing]), "{server}: uninstalled");
+        runtime.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn what_npm_installs_counts_from_the_next_answer_on() {
+    let project = Project::new([
+        ("package.json", r#"{"type": "module", "dependencies": {"slash": "5.1.0"}}"#),
+        ("tsconfig.json", r#"{"compilerOptions": {"module": "nodenext", "strict": true}}"#),
+        ("a.ts", "import slash from \"slash\";\nexport const path: string = slash(\"a\");\n"),
+    ]);
+    let runtime = open(&project, &["typescript-language-server"]);
+    assert_eq!(codes(&runtime, "a.ts").await.0, ["2307"]);
+    run(Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--silent"])
+        .current_dir(project.root()));
+    assert_eq!(codes(&runtime, "a.ts").await, (Vec::new(), Verdict::Complete));
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn settings_that_a_server_reads_only_at_its_start_count_when_they_come_change_and_go() {
+    let project = Project::new([
+        ("a.py", "def f() -> int:\n    return 'a'\n"),
+        ("pyproject.toml", "[project]\nname = \"a\"\n"),
+    ]);
+    let runtime = open(&project, &["pyright"]);
+    let severity = async || {
+        let found = runtime.check(vec!["a.py".into()], None, 100).await.expect("an answer");
+        assert_eq!(found.verdict, Verdict::Complete);
+        found.output.diagnostics.first().map(|item| item.severity)
+    };
+    assert_eq!(severity().await, Some(Severity::Error));
+    project.write("pyrightconfig.json", r#"{"reportReturnType": "warning"}"#);
+    assert_eq!(severity().await, Some(Severity::Warning));
+    project.write("pyrightconfig.json", r#"{"reportReturnType": "none"}"#);
+    assert_eq!(severity().await, None);
+    fs::remove_file(project.path("pyrightconfig.json")).unwrap();
+    assert_eq!(severity().await, Some(Severity::Error));
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_build_file_is_found_where_builds_put_it_whenever_it_comes() {
+    let main = "#include \"one.h\"\nint main(void) { return one() + WIDTH; }\n";
+    let project = Project::new([("include/one.h", "int one(void);\n"), ("src/main.c", main)]);
+    let runtime = open(&project, &["clangd"]);
+    let (found, verdict) = codes(&runtime, "src/main.c").await;
+    assert!(found.contains(&"pp_file_not_found".to_owned()) && verdict == Verdict::Partial, "{found:?}");
+    project.write("CMakeLists.txt", "project(a C)\n");
+    assert_eq!(codes(&runtime, "src/main.c").await.1, Verdict::Partial);
+    let database = |width: &str| {
+        let command = format!("cc -Iinclude -DWIDTH={width} -c src/main.c");
+        serde_json::json!([{"directory": project.root(), "file": "src/main.c", "command": command}])
+            .to_string()
+    };
+    project.write("out/debug/compile_commands.json", database("1"));
+    assert_eq!(codes(&runtime, "src/main.c").await, (Vec::new(), Verdict::Complete));
+    project.write("out/debug/compile_commands.json", database("missing_width"));
+    assert_eq!(
+        codes(&runtime, "src/main.c").await,
+        (vec!["undeclared_var_use".to_owned()], Verdict::Complete)
+    );
+    fs::remove_dir_all(project.path("out")).unwrap();
+    assert_eq!(codes(&runtime, "src/main.c").await.1, Verdict::Partial);
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_at_so_many_errors_has_not_said_all() {
+    let calls: String = (0..30).map(|number| format!("  none{number}();\n")).collect();
+    let files =
+        [("a.c", format!("int main(void) {{\n{calls}}}\n")), ("compile_flags.txt", "-Wall\n".to_owned())];
+    let project = Project::new(files.iter().map(|(path, text)| (*path, text.as_str())));
+    let runtime = open(&project, &["clangd"]);
+    let (found, verdict) = codes(&runtime, "a.c").await;
+    assert!(found.contains(&"fatal_too_many_errors".to_owned()) && verdict == Verdict::Partial, "{found:?}");
+    runtime.shutdown().await;
 }

@@ -103,6 +103,14 @@ pub struct Server {
     /// What a project may lack for its answers to be whole.
     #[serde(default)]
     pub set_up: Vec<SetUp>,
+    /// What the project's builds leave that tells it how files are compiled.
+    pub build_file: Option<BuildFile>,
+    /// Names of folders, in the root and above it, into which packages are installed: it is started again when others are there.
+    #[serde(default)]
+    pub packages_in: Vec<String>,
+    /// What it reads only when it starts: it is started again when one of these is another.
+    #[serde(default)]
+    pub restarts_with: Vec<Sign>,
     /// Settings that hold below those while the root has no sign of a configuration of their own.
     #[serde(default)]
     pub settings_unless: Vec<SettingsUnless>,
@@ -221,6 +229,23 @@ pub struct SettingsUnless {
     pub settings: toml::Table,
 }
 
+/// What a project's builds leave that tells a server how files are compiled, and where they put it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BuildFile {
+    /// Its name.
+    pub name: String,
+    /// The folders, relative to the root, in which the server looks by itself.
+    pub itself: Vec<String>,
+    /// Where builds put it, relative to the root, in this order; a `*` stands for any part of one name.
+    pub folders: Vec<String>,
+    /// Files of CMake's presets, which name more folders.
+    #[serde(default)]
+    pub presets: Vec<String>,
+    /// Dotted key of the initialization options that takes its folder.
+    pub option: String,
+}
+
 /// Something that a project of a kind needs and may not have yet.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -232,6 +257,12 @@ pub struct SetUp {
     pub unless: Vec<Sign>,
     /// What is lost without it, and the command that makes it.
     pub message: String,
+    /// Without it diagnostics may fall short of what there is.
+    #[serde(default)]
+    pub lowers: bool,
+    /// The server's build file is another sign that it is there.
+    #[serde(default)]
+    pub build_file: bool,
 }
 
 impl SetUp {
@@ -244,6 +275,18 @@ impl SetUp {
 }
 
 impl Server {
+    /// What the project at `root` needs for its answers and does not have.
+    pub fn lacking<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        root: &'a WorkspacePath,
+    ) -> impl Iterator<Item = &'a SetUp> {
+        let is_built =
+            || self.build_file.as_ref().is_some_and(|rule| rule.search(workspace, root).file.is_some());
+        let lacking = self.set_up.iter().filter(|needed| needed.is_lacking(workspace, root));
+        lacking.filter(move |needed| !(needed.build_file && is_built()))
+    }
+
     /// Its table for `root`, the settings that depend on the root's files decided.
     pub fn configured_for(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
         let mut settings = toml::Table::new();
@@ -480,8 +523,25 @@ pub struct DiagnosticsRule {
     pub pushes_more: bool,
     /// What it finds in a file follows unsaved text of others.
     pub sees_unsaved: bool,
+    /// Findings by which it says that there may be more.
+    pub falls_short: Vec<FallsShort>,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
     pub byte_columns: Vec<String>,
+}
+
+/// A finding by which a server says that it has not looked at everything.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FallsShort {
+    /// Its code.
+    pub code: Option<String>,
+    /// What its message reads like.
+    pub matches: Option<Pattern>,
+    /// It counts only where the project has no build file.
+    #[serde(default)]
+    pub without_build_file: bool,
+    /// What may be missing, as a sentence without its full stop.
+    pub reason: String,
 }
 
 /// Where fresh diagnostics come from.

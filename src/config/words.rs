@@ -44,6 +44,9 @@ pub(super) const SERVER: &[Field] = &[
     launch("settings", Free),
     launch("settings-unless", Records(SETTINGS_UNLESS)),
     launch("set-up", Records(SET_UP)),
+    launch("build-file", Record(BUILD_FILE)),
+    plain("restarts-with", Texts),
+    plain("packages-in", Texts),
     plain("asks-for-settings", Flag),
     launch("initialization-options", Free),
     plain("position-encoding", Choice(&["utf-8", "utf-16", "utf-32"])),
@@ -72,7 +75,21 @@ pub(super) const QUESTIONS: &[&str] = &["calls", "types", "implementation", "dec
 
 pub(super) const FOR_MORE: &[Field] = &[plain("finds", Text), plain("servers", Texts)];
 
-pub(super) const SET_UP: &[Field] = &[plain("where", Texts), plain("unless", Texts), plain("message", Text)];
+pub(super) const SET_UP: &[Field] = &[
+    plain("where", Texts),
+    plain("unless", Texts),
+    plain("message", Text),
+    plain("lowers", Flag),
+    plain("build-file", Flag),
+];
+
+pub(super) const BUILD_FILE: &[Field] = &[
+    plain("name", Text),
+    plain("itself", Texts),
+    plain("folders", Texts),
+    plain("presets", Texts),
+    plain("option", Text),
+];
 
 pub(super) const SETTINGS_UNLESS: &[Field] = &[plain("configured-by", Texts), launch("settings", Free)];
 
@@ -144,7 +161,11 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("pushes-more", Flag),
     plain("sees-unsaved", Flag),
     plain("byte-columns", Texts),
+    plain("falls-short", Records(FALLS_SHORT)),
 ];
+
+pub(super) const FALLS_SHORT: &[Field] =
+    &[plain("code", Text), plain("matches", Text), plain("without-build-file", Flag), plain("reason", Text)];
 
 pub(super) const IDLE: &[Field] =
     &[plain("method", Text), plain("field", Text), plain("value", Text), plain("work", Text)];

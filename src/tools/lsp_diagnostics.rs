@@ -426,7 +426,11 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
         })
         .collect();
     let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), unchecked(&reports), Vec::new());
-    notes.extend(context.set_up_notes_of(&reports));
+    // What is the reason of a verdict is said there.
+    let is_said = |note: &String| {
+        incomplete.iter().any(|file| file.detail.as_ref().is_some_and(|why| note.ends_with(why)))
+    };
+    notes.extend(context.set_up_notes_of(&reports).into_iter().filter(|note| !is_said(note)));
     for report in reports {
         for status in report.statuses {
             merge_status(&mut statuses, status);

@@ -13,7 +13,7 @@ impl Context {
             return Vec::new();
         };
         let root = self.manager.root(server, path);
-        let lacking = spec.set_up.iter().filter(|needed| needed.is_lacking(&self.workspace, &root));
+        let lacking = spec.lacking(&self.workspace, &root);
         let place = |message: &String| match root.is_root() {
             true => message.clone(),
             false => format!("{}: {message}", root.display()),

@@ -72,8 +72,14 @@ fn every_launch_field_asks_again_when_it_is_added_changed_or_removed() {
         ),
         (
             "set-up",
+            "build-file",
             "[{ where = ['a'], unless = [], message = 'm' }]",
             "[{ where = ['a'], unless = [], message = 'n' }]",
+        ),
+        (
+            "build-file",
+            "{ name = 'a', itself = [], folders = [], option = 'a' }",
+            "{ name = 'b', itself = [], folders = [], option = 'a' }",
         ),
         ("install", "{ pip = ['a==1'] }", "{ pip = ['a==2'] }"),
         ("settings", "{ a = 1 }", "{ a = '1' }"),
@@ -133,6 +139,7 @@ fn no_launch_field_is_forgotten_between_the_words_and_this_test() {
             "settings",
             "settings-unless",
             "set-up",
+            "build-file",
             "initialization-options",
             "hollow",
             "python-environment",

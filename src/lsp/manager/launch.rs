@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::python::{self, Given};
+use super::grounds::Grounds;
+use super::python::{self, Given, set};
 use super::{ManagerSetup, Unavailable, untrusted};
 use crate::config::Expanded;
 use crate::config::spec::Server;
@@ -35,11 +36,11 @@ pub async fn launch(
     let located = find(setup, server, spec, root)?;
     let folder = setup.workspace.absolute(root);
     let disabled = |reason: String| Unavailable::Disabled { reason };
-    let spec = spec.configured_for(&setup.workspace, root);
+    let grounds = Grounds::look(setup, spec, root);
     let spec = match setup.trusted {
         // What is left of the rule tells how a session was started.
-        true => Server { untrusted: None, ..spec },
-        false => untrusted::restrained(server, &spec, &folder).map_err(disabled)?,
+        true => Server { untrusted: None, ..Server::clone(&grounds.spec) },
+        false => untrusted::restrained(server, &grounds.spec, &folder).map_err(disabled)?,
     };
     let Expanded { server: spec, missing } = spec.expanded(&folder, &located.program);
     // Without its own copy of what it needs, a server takes the project's, which is then what runs.
@@ -47,9 +48,13 @@ pub async fn launch(
         let why = format!("{server} runs code of this project when it starts");
         return Err(disabled(untrusted::refusal(&why)));
     }
-    let given = python::given(setup, &spec, root).await.map_err(disabled)?;
+    let given = python::given(setup, &spec, &grounds.python).await.map_err(disabled)?;
     let mut spec = spec;
     given.tell(&mut spec);
+    if let (Some(rule), Some(told)) = (&spec.build_file, &grounds.build.told) {
+        let told = told.to_string_lossy().into_owned();
+        set(&mut spec.initialization_options, &rule.option.clone(), told.into());
+    }
     let spec = Arc::new(spec);
     let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
     tell(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
@@ -85,7 +90,8 @@ pub async fn launch(
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
     let (started, shortfall) = tokio::join!(start, look);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
-    session.found_lacking(0, shortfall.or(given.lack));
+    session.found_lacking(0, shortfall.or(given.lack).or_else(grounds.shortfall()));
+    session.grounds.get_or_init(|| Mutex::new(grounds));
     session.spawn.get_or_init(|| alike);
     tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)

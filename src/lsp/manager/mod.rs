@@ -2,6 +2,7 @@
 //! restarted after a crash; stopped when idle or when memory runs short; told of every change on disk.
 
 mod alone;
+pub(super) mod grounds;
 mod housekeeping;
 mod launch;
 mod overdraft;

@@ -17,29 +17,45 @@ use crate::workspace::WorkspacePath;
 /// How long an interpreter may take to say where it is.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// What a server is told of Python.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Given {
-    /// Its environment.
-    pub environment: Option<PathBuf>,
-    /// The interpreter that it is told to ask.
-    pub interpreter: Option<PathBuf>,
-    /// Whether programs of the environment may be run.
-    pub runs: bool,
-    /// Why it is given less than there is, in a sentence.
-    pub lack: Option<String>,
-    /// The folders into which packages are installed.
-    pub installed_in: Vec<PathBuf>,
-    /// Files and folders, there or not, whose change may lead to another environment.
+/// The environment of a root, as its files show it.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// The environment; `None` where there is none, and for servers that take none.
+    pub environment: Option<PythonEnvironment>,
+    /// Its libraries.
+    pub libraries: Libraries,
+    /// Files and folders, there or not, whose change may lead to others.
     pub looked_at: BTreeSet<PathBuf>,
 }
 
-impl Given {
-    /// What tells one environment from another, whatever is installed in it.
-    pub fn key(&self) -> (Option<&Path>, Option<&Path>, bool) {
-        (self.environment.as_deref(), self.interpreter.as_deref(), self.runs)
+impl Seen {
+    /// Looks for the environment that `server` gets for `root`.
+    pub fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
+        if !wants(server) || is_told(server) {
+            return Self::default();
+        }
+        let Found { environment, mut looked_at } = python::search(&setup.workspace, root, &setup.python);
+        let libraries =
+            environment.as_ref().map(|found| Libraries::of(&setup.workspace, found)).unwrap_or_default();
+        looked_at.extend(libraries.installed_in.iter().cloned());
+        Self { environment, libraries, looked_at }
     }
+}
 
+/// What a server is told of Python.
+#[derive(Debug, Default)]
+pub struct Given {
+    /// Its environment.
+    environment: Option<PathBuf>,
+    /// The interpreter that it is told to ask.
+    interpreter: Option<PathBuf>,
+    /// Whether programs of the environment may be run.
+    runs: bool,
+    /// Why it is given less than there is, in a sentence.
+    pub lack: Option<String>,
+}
+
+impl Given {
     /// The variables of the server's process, and the folders that go before its PATH.
     pub fn variables(
         &self,
@@ -91,18 +107,13 @@ pub fn environment_of(setup: &ManagerSetup, root: &WorkspacePath) -> Option<Path
     python::search(&setup.workspace, root, &setup.python).environment.map(|found| found.folder)
 }
 
-/// What `server` is given for `root`. Errors: why it may not be started, in one sentence.
-pub async fn given(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Result<Given, String> {
-    if !wants(server) || is_told(server) {
-        return Ok(Given::default());
-    }
-    let Found { environment, looked_at } = python::search(&setup.workspace, root, &setup.python);
-    let mut given = match environment {
-        Some(environment) => of_environment(setup, server, &environment).await,
+/// What `server` is given of what was seen. Errors: why it may not be started, in one sentence.
+pub async fn given(setup: &ManagerSetup, server: &Server, seen: &Seen) -> Result<Given, String> {
+    let mut given = match &seen.environment {
+        Some(environment) => of_environment(setup, server, environment, &seen.libraries).await,
         None => Given::default(),
     };
-    given.looked_at.extend(looked_at);
-    if given.interpreter.is_none() && server.python_finds_own && !setup.trusted {
+    if given.interpreter.is_none() && server.python_finds_own && !is_told(server) && !setup.trusted {
         given.interpreter = base(setup).await;
         if given.interpreter.is_none() {
             return Err(super::untrusted::refusal("it would run the project's own Python"));
@@ -111,14 +122,13 @@ pub async fn given(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) 
     Ok(given)
 }
 
-async fn of_environment(setup: &ManagerSetup, server: &Server, environment: &PythonEnvironment) -> Given {
-    let libraries = Libraries::of(&setup.workspace, environment);
-    let mut given = Given {
-        environment: Some(environment.folder.clone()),
-        installed_in: libraries.installed_in.clone(),
-        looked_at: libraries.installed_in.iter().cloned().collect(),
-        ..Given::default()
-    };
+async fn of_environment(
+    setup: &ManagerSetup,
+    server: &Server,
+    environment: &PythonEnvironment,
+    libraries: &Libraries,
+) -> Given {
+    let mut given = Given { environment: Some(environment.folder.clone()), ..Given::default() };
     let may_run = environment.interpreter.as_deref().is_some_and(|program| match environment.origin {
         Origin::Active => true,
         Origin::Project => may_run(setup, program),
@@ -133,7 +143,7 @@ async fn of_environment(setup: &ManagerSetup, server: &Server, environment: &Pyt
         false => "this project is not trusted; to use it, run: lsp-tools trust",
     };
     match server.python_unrun {
-        Some(PythonUnrun::StandIn) => match stand_in(setup, &libraries).await {
+        Some(PythonUnrun::StandIn) => match stand_in(setup, libraries).await {
             Ok(interpreter) => given.interpreter = Some(interpreter),
             Err(why) => {
                 given.lack = Some(format!("the environment `{name}` is not used ({why}), because {advice}"))
@@ -191,7 +201,7 @@ async fn says(setup: &ManagerSetup, program: &Path, args: &[&str]) -> Option<Str
 }
 
 /// Puts `value` at a dotted key, beside what is there.
-fn set(table: &mut toml::Table, dotted: &str, value: toml::Value) {
+pub(super) fn set(table: &mut toml::Table, dotted: &str, value: toml::Value) {
     let (first, rest) = dotted.split_once('.').map_or((dotted, None), |(first, rest)| (first, Some(rest)));
     let Some(rest) = rest else {
         table.insert(first.to_owned(), value);
