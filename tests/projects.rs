@@ -9,7 +9,9 @@ use std::process::Command;
 
 use lsp_tools::lsp::model::Severity;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::answer::Verdict;
+use lsp_tools::text::Position;
+use lsp_tools::tools::answer::{DiagnosticItem, Verdict};
+use lsp_tools::tools::target::Target;
 use serde_json::Value;
 
 use support::{Project, real_servers};
@@ -69,24 +71,26 @@ fn hostile_project() -> (Project, PathBuf) {
     (project, mark)
 }
 
-#[test]
-fn a_projects_environment_is_read_and_nothing_of_it_is_run() {
+#[tokio::test]
+async fn a_projects_environment_is_read_and_nothing_of_it_is_run() {
     let (project, mark) = hostile_project();
     for server in ["pyright", "basedpyright", "ty", "pylsp", "jedi-language-server"] {
-        let found = json(&project, &[server], &["check", "a.py"]);
-        let text = found.to_string();
-        assert_eq!(found["verdict"], "complete", "{server}: {text}");
-        for name in ["acmelib", "greetings"] {
-            assert!(
-                !text.contains(&format!("\"{name}\" could not")) && !text.contains(&format!("`{name}`")),
-                "{text}"
-            );
-        }
-        let words = ["definition", "a.py:5:answer"];
-        let place = json(&project, &[server], &words);
-        let path = place["locations"][0]["path"].as_str().unwrap_or_default();
-        assert!(path.ends_with("site-packages/acmelib.py"), "{server}: {place}");
-        json(&project, &[server], &["hover", "a.py:2:native"]);
+        let runtime = open(&project, &[server]);
+        let found = runtime.check(vec!["a.py".into()], None, 100).await.expect("an answer");
+        assert_eq!(found.verdict, Verdict::Complete, "{server}: {found:?}");
+        let of_imports =
+            |item: &&DiagnosticItem| item.range.start.line < 3 && item.message.contains("resolve");
+        let unresolved = found.output.diagnostics.iter().find(of_imports);
+        assert!(unresolved.is_none(), "{server}: {unresolved:?}");
+        let at = |line, character| Target::Position {
+            path: "a.py".into(),
+            position: Position::new(line, character),
+        };
+        let places = runtime.definition(at(4, 17)).await.expect("an answer").output.locations;
+        let path = places.first().map(|place| place.path.as_str()).unwrap_or_default();
+        assert!(path.ends_with("site-packages/acmelib.py"), "{server}: {places:?}");
+        runtime.hover(at(1, 8)).await.expect("an answer");
+        runtime.shutdown().await;
         let ran = fs::read_to_string(&mark).unwrap_or_default();
         assert_eq!(ran, "", "{server} ran something of the project");
     }
@@ -227,4 +231,27 @@ async fn a_server_that_stops_at_so_many_errors_has_not_said_all() {
     let (found, verdict) = codes(&runtime, "a.c").await;
     assert!(found.contains(&"fatal_too_many_errors".to_owned()) && verdict == Verdict::Partial, "{found:?}");
     runtime.shutdown().await;
+}
+
+#[test]
+fn what_installs_the_packages_of_a_project_is_named_by_its_own_tool() {
+    let package = r#"{"dependencies": {"zod": "^3"}}"#;
+    let project = Project::new([
+        ("pnpm-lock.yaml", ""),
+        ("web/package.json", package),
+        ("web/a.ts", "export const x = 1;\n"),
+        ("uv.lock", ""),
+        ("pyproject.toml", "[project]\nname = \"a\"\n"),
+        ("a.py", "x = 1\n"),
+    ]);
+    let advised = || {
+        let found = json(&project, &["pyright", "typescript-language-server"], &["check"]);
+        let notes = found["notes"].as_array().cloned().unwrap_or_default();
+        let runs = notes.iter().filter_map(|note| note.as_str()?.split_once("; run: "));
+        runs.map(|(_, command)| command.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(advised(), ["uv sync", "pnpm install"]);
+    make_environment(&project);
+    fs::create_dir(project.path("node_modules")).unwrap();
+    assert_eq!(advised(), [""; 0]);
 }

@@ -255,8 +255,14 @@ pub struct SetUp {
     pub of: Vec<Sign>,
     /// The signs that it is there, in the root or a folder above it.
     pub unless: Vec<Sign>,
+    /// Where there are any, one of these signs must be there as well, in the root or a folder above it.
+    #[serde(default)]
+    pub with: Vec<Sign>,
     /// What is lost without it, and the command that makes it.
     pub message: String,
+    /// A Python environment is another sign that it is there.
+    #[serde(default)]
+    pub environment: bool,
     /// Without it diagnostics may fall short of what there is.
     #[serde(default)]
     pub lowers: bool,
@@ -268,9 +274,12 @@ pub struct SetUp {
 impl SetUp {
     /// Whether the project at `root` needs it and does not have it.
     pub fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
-        let is_there = |folder: &WorkspacePath| self.unless.iter().any(|sign| sign.is_in(workspace, folder));
-        let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
-        self.of.iter().any(|sign| sign.is_in(workspace, root)) && !folders.any(|folder| is_there(&folder))
+        let above = |signs: &[Sign]| {
+            let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+            folders.any(|folder| signs.iter().any(|sign| sign.is_in(workspace, &folder)))
+        };
+        let is_wanted = self.of.iter().any(|sign| sign.is_in(workspace, root));
+        is_wanted && (self.with.is_empty() || above(&self.with)) && !above(&self.unless)
     }
 }
 

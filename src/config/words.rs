@@ -77,8 +77,10 @@ pub(super) const FOR_MORE: &[Field] = &[plain("finds", Text), plain("servers", T
 
 pub(super) const SET_UP: &[Field] = &[
     plain("where", Texts),
+    plain("with", Texts),
     plain("unless", Texts),
     plain("message", Text),
+    plain("environment", Flag),
     plain("lowers", Flag),
     plain("build-file", Flag),
 ];

@@ -72,7 +72,6 @@ fn every_launch_field_asks_again_when_it_is_added_changed_or_removed() {
         ),
         (
             "set-up",
-            "build-file",
             "[{ where = ['a'], unless = [], message = 'm' }]",
             "[{ where = ['a'], unless = [], message = 'n' }]",
         ),

@@ -304,6 +304,11 @@ impl Manager {
         found.unwrap_or_else(WorkspacePath::root)
     }
 
+    /// Whether there is a Python environment for `root`, used or not.
+    pub fn has_python_environment(&self, root: &WorkspacePath) -> bool {
+        python::environment_of(&self.shared.setup, root).is_some()
+    }
+
     /// A number that is another once a running server has said something new of the diagnostics of `path`, or of what they
     /// depend on, and once another server runs.
     pub fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {
