@@ -138,9 +138,10 @@ async fn of_environment(
         return Given { interpreter: environment.interpreter.clone(), runs: true, ..given };
     }
     let name = environment.shown(&setup.workspace);
-    let advice = match setup.trusted {
-        true => "its interpreter cannot be run",
-        false => "this project is not trusted; to use it, run: lsp-tools trust",
+    let advice = match (setup.trusted, &environment.interpreter) {
+        (true, None) => "its interpreter cannot be run",
+        (true, Some(_)) => "its interpreter is not trusted; to use it, run: lsp-tools trust",
+        (false, _) => "this project is not trusted; to use it, run: lsp-tools trust",
     };
     match server.python_unrun {
         Some(PythonUnrun::StandIn) => match stand_in(setup, libraries).await {
@@ -149,7 +150,13 @@ async fn of_environment(
                 given.lack = Some(format!("the environment `{name}` is not used ({why}), because {advice}"))
             }
         },
-        Some(PythonUnrun::Variable) => {}
+        Some(PythonUnrun::Variable) if environment.folder.join("pyvenv.cfg").is_file() => return given,
+        Some(PythonUnrun::Variable) => {
+            given.environment = None;
+            given.lack = Some(format!(
+                "the packages in `{name}` are not used, since it takes virtual environments only"
+            ));
+        }
         None => given.lack = Some(format!("the environment `{name}` is not used, because {advice}")),
     }
     if given.lack.is_none() && !libraries.left_out.is_empty() {
