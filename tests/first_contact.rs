@@ -370,9 +370,10 @@ fn what_the_set_up_of_a_project_lacks_is_one_line() {
     let servers = real_servers(&["clangd", "typescript-language-server"]);
     let set_up = || {
         let answer = json(project.command(Some(&servers)), &["check"]);
-        let told: Vec<String> = notes(&answer).into_iter().map(ToOwned::to_owned).collect();
-        told.into_iter()
-            .filter(|note| note.contains("; run: ") || note.contains("is made by: "))
+        let reasons = answer["incomplete"].as_array().into_iter().flatten();
+        let reasons = reasons.filter_map(|file| file["detail"].as_str());
+        let told = notes(&answer).into_iter().chain(reasons).map(ToOwned::to_owned);
+        told.filter(|told: &String| told.contains("; run: ") || told.contains("is made by: "))
             .collect::<Vec<_>>()
     };
     let both = set_up();
