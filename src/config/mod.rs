@@ -11,6 +11,7 @@
 //! layer before the merge, and named in [`Loaded::left_out`].
 
 mod access;
+mod build_file;
 mod catalogue;
 mod detect;
 mod error;
@@ -32,6 +33,7 @@ mod trust;
 mod words;
 
 pub use access::{Access, AccessLayer, Agent, Hook, HookLists, Permissions, Profile};
+pub use build_file::BuildFileSearch;
 pub use catalogue::{Catalogue, Loaded};
 pub use detect::{Presence, PresentLanguage, present_languages};
 pub use error::{ConfigError, Problem};

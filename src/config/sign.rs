@@ -1,5 +1,7 @@
 //! What shows that a project configures something: a file of it, or a part of such a file.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde::Deserialize;
 
 use crate::workspace::{Workspace, WorkspacePath};
@@ -50,6 +52,19 @@ impl Sign {
         read().unwrap_or_default()
     }
 
+    /// A hash of what it says in `root`; `None` where it is not there.
+    pub fn content(&self, workspace: &Workspace, root: &WorkspacePath) -> Option<u64> {
+        let path = root.join(&self.file).ok()?;
+        let text = workspace.read_text_up_to(&path, MOST_BYTES).ok()?.text;
+        let said = match &self.section {
+            None => text,
+            Some(section) => section_of(&self.file, &text, section)?,
+        };
+        let mut hasher = DefaultHasher::new();
+        said.hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
     /// Whether `root` has it. A file that cannot be read, or is not what its name says, configures nothing.
     pub fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };
@@ -60,17 +75,28 @@ impl Sign {
 }
 
 fn has_section(file: &str, text: &str, section: &str) -> bool {
+    section_of(file, text, section).is_some()
+}
+
+/// What a section says: its value as text, or the lines up to the next section.
+fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
     let mut keys = section.split('.');
     if file.ends_with(".toml") {
-        let table = toml::from_str::<toml::Table>(text).map(toml::Value::Table);
-        return table.is_ok_and(|table| keys.try_fold(&table, |at, key| at.get(key)).is_some());
+        let table = toml::from_str::<toml::Table>(text).map(toml::Value::Table).ok()?;
+        return keys.try_fold(&table, |at, key| at.get(key)).map(ToString::to_string);
     }
     if file.ends_with(".json") {
-        let value = serde_json::from_str::<serde_json::Value>(text);
-        return value.is_ok_and(|value| keys.try_fold(&value, |at, key| at.get(key)).is_some());
+        let value = serde_json::from_str::<serde_json::Value>(text).ok()?;
+        return keys.try_fold(&value, |at, key| at.get(key)).map(ToString::to_string);
     }
-    let mut headers = text.lines().filter_map(|line| line.trim_end().strip_prefix('['));
-    headers.any(|header| header.split_once(']').is_some_and(|(name, _)| name.trim() == section))
+    let named = |line: &&str| {
+        let header = line.trim_end().strip_prefix('[').and_then(|header| header.split_once(']'));
+        header.is_some_and(|(name, _)| name.trim() == section)
+    };
+    let lines = text.lines().skip_while(|line| !named(line));
+    let mut own = lines.enumerate().take_while(|(number, line)| *number == 0 || !line.starts_with('['));
+    let (_, header) = own.next()?;
+    Some(own.fold(header.to_owned(), |said, (_, line)| said + "\n" + line))
 }
 
 #[cfg(test)]

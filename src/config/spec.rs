@@ -120,6 +120,14 @@ pub struct Server {
     /// What a project may lack for its answers to be whole.
     #[serde(default)]
     pub set_up: Vec<SetUp>,
+    /// What the project's builds leave that tells it how files are compiled.
+    pub build_file: Option<BuildFile>,
+    /// Names of folders, in the root and above it, into which packages are installed: it is started again when others are there.
+    #[serde(default)]
+    pub packages_in: Vec<String>,
+    /// What it reads only when it starts: it is started again when one of these is another.
+    #[serde(default)]
+    pub restarts_with: Vec<Sign>,
     /// Settings that hold below those while the root has no sign of a configuration of their own.
     #[serde(default)]
     pub settings_unless: Vec<SettingsUnless>,
@@ -156,6 +164,13 @@ pub struct Server {
     pub python_environment: bool,
     /// Dotted settings key that takes the path of the project's Python interpreter ("python.pythonPath").
     pub python_path_setting: Option<String>,
+    /// Dotted key of its initialization options that takes the same ("workspace.environmentPath").
+    pub python_path_option: Option<String>,
+    /// How it is given an environment of which nothing may be run; not at all where this is absent.
+    pub python_unrun: Option<PythonUnrun>,
+    /// Not told which interpreter to run, it runs one of the project.
+    #[serde(default)]
+    pub python_finds_own: bool,
     /// Whether the project owner's trust is needed before it may start, because starting it runs the project's code.
     #[serde(default)]
     pub runs_project_code: bool,
@@ -166,6 +181,16 @@ pub struct Server {
     /// Do not use this server unless a setting names it.
     #[serde(default)]
     pub disabled: bool,
+}
+
+/// How a server is given a Python environment of which nothing may be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PythonUnrun {
+    /// By an interpreter of ours that says what the environment's would say, and imports nothing from it.
+    StandIn,
+    /// By `VIRTUAL_ENV`: it reads the environment, and runs nothing of it.
+    Variable,
 }
 
 /// What a server is asked for when several share a file.
@@ -244,6 +269,23 @@ pub struct SettingsUnless {
     pub settings: toml::Table,
 }
 
+/// What a project's builds leave that tells a server how files are compiled, and where they put it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BuildFile {
+    /// Its name.
+    pub name: String,
+    /// The folders, relative to the root, in which the server looks by itself.
+    pub itself: Vec<String>,
+    /// Where builds put it, relative to the root, in this order; a `*` stands for any part of one name.
+    pub folders: Vec<String>,
+    /// Files of CMake's presets, which name more folders.
+    #[serde(default)]
+    pub presets: Vec<String>,
+    /// Dotted key of the initialization options that takes its folder.
+    pub option: String,
+}
+
 /// Something that a project of a kind needs and may not have yet.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -253,20 +295,47 @@ pub struct SetUp {
     pub of: Vec<Sign>,
     /// The signs that it is there, in the root or a folder above it.
     pub unless: Vec<Sign>,
+    /// Where there are any, one of these signs must be there as well, in the root or a folder above it.
+    #[serde(default)]
+    pub with: Vec<Sign>,
     /// What is lost without it, and the command that makes it.
     pub message: String,
+    /// A Python environment is another sign that it is there.
+    #[serde(default)]
+    pub environment: bool,
+    /// Without it diagnostics may fall short of what there is.
+    #[serde(default)]
+    pub lowers: bool,
+    /// The server's build file is another sign that it is there.
+    #[serde(default)]
+    pub build_file: bool,
 }
 
 impl SetUp {
     /// Whether the project at `root` needs it and does not have it.
     pub fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
-        let is_there = |folder: &WorkspacePath| self.unless.iter().any(|sign| sign.is_in(workspace, folder));
-        let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
-        self.of.iter().any(|sign| sign.is_in(workspace, root)) && !folders.any(|folder| is_there(&folder))
+        let above = |signs: &[Sign]| {
+            let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+            folders.any(|folder| signs.iter().any(|sign| sign.is_in(workspace, &folder)))
+        };
+        let is_wanted = self.of.iter().any(|sign| sign.is_in(workspace, root));
+        is_wanted && (self.with.is_empty() || above(&self.with)) && !above(&self.unless)
     }
 }
 
 impl Server {
+    /// What the project at `root` needs for its answers and does not have.
+    pub fn lacking<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        root: &'a WorkspacePath,
+    ) -> impl Iterator<Item = &'a SetUp> {
+        let is_built =
+            || self.build_file.as_ref().is_some_and(|rule| rule.search(workspace, root).file.is_some());
+        let lacking = self.set_up.iter().filter(|needed| needed.is_lacking(workspace, root));
+        lacking.filter(move |needed| !(needed.build_file && is_built()))
+    }
+
     /// Its table for `root`, the settings that depend on the root's files decided.
     pub fn configured_for(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
         let mut settings = toml::Table::new();
@@ -503,8 +572,25 @@ pub struct DiagnosticsRule {
     pub pushes_more: bool,
     /// What it finds in a file follows unsaved text of others.
     pub sees_unsaved: bool,
+    /// Findings by which it says that there may be more.
+    pub falls_short: Vec<FallsShort>,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
     pub byte_columns: Vec<String>,
+}
+
+/// A finding by which a server says that it has not looked at everything.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FallsShort {
+    /// Its code.
+    pub code: Option<String>,
+    /// What its message reads like.
+    pub matches: Option<Pattern>,
+    /// It counts only where the project has no build file.
+    #[serde(default)]
+    pub without_build_file: bool,
+    /// What may be missing, as a sentence without its full stop.
+    pub reason: String,
 }
 
 /// Where fresh diagnostics come from.

@@ -50,6 +50,9 @@ pub(super) const SERVER: &[Field] = &[
     launch("settings", Free),
     launch("settings-unless", Records(SETTINGS_UNLESS)),
     launch("set-up", Records(SET_UP)),
+    launch("build-file", Record(BUILD_FILE)),
+    plain("restarts-with", Texts),
+    plain("packages-in", Texts),
     plain("asks-for-settings", Flag),
     launch("initialization-options", Free),
     plain("position-encoding", Choice(&["utf-8", "utf-16", "utf-32"])),
@@ -62,6 +65,9 @@ pub(super) const SERVER: &[Field] = &[
     plain("start-timeout", Number(1, 3_600)),
     launch("python-environment", Flag),
     launch("python-path-setting", Text),
+    launch("python-path-option", Text),
+    launch("python-unrun", Choice(&["stand-in", "variable"])),
+    launch("python-finds-own", Flag),
     launch("runs-project-code", Flag),
     launch("untrusted", Record(UNTRUSTED)),
     launch("proxy", Record(PROXY)),
@@ -76,7 +82,23 @@ pub(super) const QUESTIONS: &[&str] = &["calls", "types", "implementation", "dec
 
 pub(super) const FOR_MORE: &[Field] = &[plain("finds", Text), plain("servers", Texts)];
 
-pub(super) const SET_UP: &[Field] = &[plain("where", Texts), plain("unless", Texts), plain("message", Text)];
+pub(super) const SET_UP: &[Field] = &[
+    plain("where", Texts),
+    plain("with", Texts),
+    plain("unless", Texts),
+    plain("message", Text),
+    plain("environment", Flag),
+    plain("lowers", Flag),
+    plain("build-file", Flag),
+];
+
+pub(super) const BUILD_FILE: &[Field] = &[
+    plain("name", Text),
+    plain("itself", Texts),
+    plain("folders", Texts),
+    plain("presets", Texts),
+    plain("option", Text),
+];
 
 pub(super) const SETTINGS_UNLESS: &[Field] = &[plain("configured-by", Texts), launch("settings", Free)];
 
@@ -148,7 +170,11 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("pushes-more", Flag),
     plain("sees-unsaved", Flag),
     plain("byte-columns", Texts),
+    plain("falls-short", Records(FALLS_SHORT)),
 ];
+
+pub(super) const FALLS_SHORT: &[Field] =
+    &[plain("code", Text), plain("matches", Text), plain("without-build-file", Flag), plain("reason", Text)];
 
 pub(super) const IDLE: &[Field] =
     &[plain("method", Text), plain("field", Text), plain("value", Text), plain("work", Text)];

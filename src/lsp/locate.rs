@@ -253,43 +253,6 @@ pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// A project's virtual environment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PythonEnvironment {
-    /// Its folder.
-    pub folder: PathBuf,
-    /// Its interpreter.
-    pub interpreter: PathBuf,
-}
-
-impl PythonEnvironment {
-    /// The environment in `folder`, if there is one.
-    pub fn at(folder: PathBuf) -> Option<Self> {
-        let interpreter = folder.join("bin/python");
-        let is_real = folder.join("pyvenv.cfg").is_file() || folder.join("conda-meta").is_dir();
-        (is_real && is_program(&interpreter)).then_some(Self { folder, interpreter })
-    }
-}
-
-/// The virtual environment for `root`: the one that is `active` in the user's shell, which is the user's word wherever it lies; else
-/// one inside the workspace from the root upwards, where its interpreter may be run (servers do).
-pub fn python_environment(
-    workspace: &Workspace,
-    root: &WorkspacePath,
-    may_run: &dyn Fn(&Path) -> bool,
-    active: Option<PathBuf>,
-) -> Option<PythonEnvironment> {
-    let folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
-    let of_project = folders.flat_map(|folder| {
-        let absolute = workspace.absolute(&folder);
-        [".venv", "venv", "env"].map(|name| absolute.join(name))
-    });
-    let of_project = of_project.filter_map(PythonEnvironment::at);
-    active
-        .and_then(PythonEnvironment::at)
-        .or_else(|| of_project.into_iter().find(|found| may_run(&found.interpreter)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

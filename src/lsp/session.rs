@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::capabilities::{self, ServerCapabilities};
 use super::connection::{Connection, OUTPUT_CLOSED, RequestError};
 use super::documents::Documents;
+use super::manager::grounds::Grounds;
 use super::process::{Exit, ServerProcess, Spawn};
 use super::readiness::Busy;
 use super::relay::Strangers;
@@ -99,6 +100,8 @@ pub struct Session {
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// How it was started.
     pub(super) spawn: OnceLock<Spawn>,
+    /// What files of the project decided about that.
+    pub(super) grounds: OnceLock<Mutex<Grounds>>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -183,6 +186,7 @@ impl Session {
             rivalry: Mutex::default(),
             shortfall: Mutex::default(),
             spawn: OnceLock::new(),
+            grounds: OnceLock::new(),
         })
     }
 

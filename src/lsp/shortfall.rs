@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use super::session::Session;
 
-/// What a server leaves undone because the project is not trusted, in sentences without their full stop.
+/// What a server leaves undone because the project is not trusted, or not set up, in sentences without their full stop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shortfall {
     /// What its answers may lack; `None` where they lack nothing.
@@ -17,6 +17,11 @@ impl Shortfall {
     /// The same, where there is no other reason, for what all answers lack.
     pub(super) fn or(self, reason: Option<String>) -> Self {
         Self { answers: self.answers.or_else(|| reason.clone()), diagnostics: self.diagnostics.or(reason) }
+    }
+
+    /// The same, with what `other` says where there is no reason here.
+    pub(super) fn or_else(self, other: Self) -> Self {
+        Self { answers: self.answers.or(other.answers), diagnostics: self.diagnostics.or(other.diagnostics) }
     }
 }
 
@@ -49,5 +54,11 @@ impl Session {
     /// The same of its diagnostics.
     pub fn lack_of_diagnostics(&self) -> Option<String> {
         self.shortfall().diagnostics.or_else(|| self.health())
+    }
+
+    /// Whether it was started with a file that tells how the project is built.
+    pub(super) fn has_build_file(&self) -> bool {
+        let grounds = self.grounds.get();
+        grounds.is_some_and(|known| known.lock().unwrap_or_else(PoisonError::into_inner).build.file.is_some())
     }
 }

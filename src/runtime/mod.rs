@@ -38,6 +38,7 @@ use crate::lsp::model::Severity;
 use crate::lsp::operations::Navigation;
 use crate::lsp::process::Spawner;
 use crate::lsp::progress::{ProgressEvent, Watchers, Watching};
+use crate::lsp::python::UserWord;
 use crate::lsp::view::View;
 use crate::lsp::wire::Trace;
 use crate::policy::audit::Audit;
@@ -194,6 +195,9 @@ impl Runtime {
             catalogue: Arc::new(config.catalogue.clone()),
             settings: Arc::new(config.settings.clone()),
             data: folders.data.clone(),
+            cache: folders.cache.clone(),
+            python: UserWord::of_process(),
+            base_python: tokio::sync::OnceCell::default(),
             spawner: spawner.clone(),
             trusted: config.trust.is_trusted(),
             trust: trust.clone(),

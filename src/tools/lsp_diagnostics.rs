@@ -28,6 +28,10 @@ use serde::Deserialize;
 
 /// How many files are asked about at a time.
 const AT_ONCE: usize = 8;
+/// The same of those that were late: the fewer wait, the fewer wait in vain.
+const AT_ONCE_AGAIN: usize = 2;
+/// So many of those, one after the other, without an answer: the server is silent.
+const SILENT_AFTER: usize = 4;
 /// How long the walk for files to check may take.
 const WALK: Duration = Duration::from_secs(10);
 
@@ -189,35 +193,97 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     let total = subjects.len();
     let until = request.timeout.map(|timeout| Instant::now() + timeout);
     let look = Look { view: context.view.clone(), until, running_only: false };
-    let mut reports = Vec::with_capacity(total);
-    let mut unread = Vec::new();
-    let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
-        let (began, path) = (Instant::now(), subject.path.clone());
-        let report = check(context, subject, &look).await;
-        if let Some(costs) = &request.costs {
-            let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            costs.measured(path.display().to_string(), took);
+    let mut checked = Checked::default();
+    let mut left = subjects;
+    let mut at_once = AT_ONCE;
+    loop {
+        let asked = left.len();
+        let late = checked.add(context, request, (left, &named), &look, (at_once, total)).await?;
+        // A server that has answered for others was not silent: what waited for its turn has the deadline to itself once more.
+        let goes_on = late.len() < asked && until.is_none_or(|until| Instant::now() < until);
+        if late.is_empty() || !goes_on {
+            break;
         }
-        (named.contains(&path), report)
-    }))
-    .buffer_unordered(AT_ONCE);
-    while let Some((is_named, report)) = running.next().await {
-        match report {
-            Ok(report) => reports.push(report),
-            // One file of a folder that is no text, or gone by now, does not cost the findings in the others.
-            Err(error) if !is_named => unread.push(format!("{}; it was not checked", error.error)),
-            Err(error) => return Err(error),
-        }
-        context.tell(ProgressEvent::FilesChecked { done: reports.len() + unread.len(), total });
-        context.manager.close_surplus_documents().await;
+        (left, at_once) = (late, AT_ONCE_AGAIN);
     }
-    drop(running);
-    reports.sort_by(|a, b| a.path.cmp(&b.path));
+    let Checked { reports, mut unread } = checked;
+    let reports: Vec<FileReport> = reports.into_values().collect();
     let mut answer = answer(context, request, reports);
     unread.sort();
     answer.notes.extend(unread);
     answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
     Ok(answer)
+}
+
+/// What became of the files so far.
+#[derive(Default)]
+struct Checked {
+    /// In the order of their paths.
+    reports: BTreeMap<WorkspacePath, FileReport>,
+    /// Why some were not checked at all.
+    unread: Vec<String>,
+}
+
+impl Checked {
+    /// Checks files, of which some were named, so many at once, and tells how many of the total are done. Returns those for which
+    /// the time was up.
+    async fn add(
+        &mut self,
+        context: &Context,
+        request: &Request,
+        (subjects, named): (Vec<Subject>, &BTreeSet<WorkspacePath>),
+        look: &Look,
+        (at_once, total): (usize, usize),
+    ) -> Result<Vec<Subject>, ToolError> {
+        let mut late: Vec<Subject> = Vec::new();
+        let mut in_a_row = 0;
+        let again = at_once == AT_ONCE_AGAIN;
+        let mut rest: BTreeMap<WorkspacePath, Subject> =
+            subjects.iter().map(|subject| (subject.path.clone(), subject.clone())).collect();
+        let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
+            let began = Instant::now();
+            let report = check(context, subject.clone(), look).await;
+            if let Some(costs) = &request.costs {
+                let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                costs.measured(subject.path.display().to_string(), took);
+            }
+            (subject, report)
+        }))
+        .buffer_unordered(at_once);
+        while let Some((subject, report)) = running.next().await {
+            rest.remove(&subject.path);
+            match report {
+                Ok(report) => {
+                    let was_late = report.ran_out_of_time();
+                    in_a_row = if was_late { in_a_row + 1 } else { 0 };
+                    self.reports.insert(subject.path.clone(), report);
+                    if was_late {
+                        late.push(subject);
+                    }
+                }
+                // One file of a folder that is no text, or gone by now, does not cost the findings in the others.
+                Err(error) if !named.contains(&subject.path) => {
+                    self.unread.push(format!("{}; it was not checked", error.error));
+                }
+                Err(error) => return Err(error),
+            }
+            let done = self.reports.len() + self.unread.len();
+            context.tell(ProgressEvent::FilesChecked { done, total });
+            context.manager.close_surplus_documents().await;
+            if again && in_a_row >= SILENT_AFTER {
+                late.extend(rest.into_values());
+                break;
+            }
+        }
+        Ok(late)
+    }
+}
+
+impl FileReport {
+    fn ran_out_of_time(&self) -> bool {
+        let late = [ServerState::Timeout, ServerState::Starting, ServerState::Indexing];
+        self.verdict != Verdict::Complete && self.statuses.iter().any(|status| late.contains(&status.state))
+    }
 }
 
 /// The files to ask about, and which of them were named. A file that is named must exist and be text; of folders, files of
@@ -462,7 +528,11 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
         })
         .collect();
     let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), unchecked(&reports), Vec::new());
-    notes.extend(context.set_up_notes_of(&reports));
+    // What is the reason of a verdict is said there.
+    let is_said = |note: &String| {
+        incomplete.iter().any(|file| file.detail.as_ref().is_some_and(|why| note.ends_with(why)))
+    };
+    notes.extend(context.set_up_notes_of(&reports).into_iter().filter(|note| !is_said(note)));
     for report in reports {
         for status in report.statuses {
             merge_status(&mut statuses, status);

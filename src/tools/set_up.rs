@@ -13,7 +13,9 @@ impl Context {
             return Vec::new();
         };
         let root = self.manager.project(server, path);
-        let lacking = spec.set_up.iter().filter(|needed| needed.is_lacking(&self.workspace, &root));
+        let has_environment = || self.manager.has_python_environment(&root);
+        let lacking = spec.lacking(&self.workspace, &root);
+        let lacking = lacking.filter(|needed| !(needed.environment && has_environment()));
         let place = |message: &String| match root.is_root() {
             true => message.clone(),
             false => format!("{}: {message}", root.display()),

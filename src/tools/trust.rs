@@ -12,6 +12,7 @@ use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
 use crate::config::{LaunchFields, TrustError, TrustState, paths_in};
 use crate::lsp::locate;
+use crate::lsp::python::{self, UserWord};
 use crate::policy::hooks::files::HookFile;
 use crate::policy::hooks::{self, Hook};
 use crate::text::hex;
@@ -189,8 +190,9 @@ fn own_programs(context: &Context, root: &WorkspacePath, server: &Server) -> Vec
     let mut found: Vec<PathBuf> =
         locate::project_program(&context.workspace, root, server).into_iter().collect();
     if server.python_environment || server.python_path_setting.is_some() {
-        let environment = locate::python_environment(&context.workspace, root, &|_| true, None);
-        found.extend(environment.map(|environment| environment.interpreter));
+        // What is active in the user's shell hides none of the project's.
+        let environment = python::search(&context.workspace, root, &UserWord::default()).environment;
+        found.extend(environment.and_then(|environment| environment.interpreter));
     }
     found
 }

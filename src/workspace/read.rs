@@ -194,6 +194,11 @@ impl Stamp {
         }
     }
 
+    /// The state of whatever is at `path`, links followed, inside or outside of a workspace; `None` where nothing is. Nothing is opened.
+    pub fn of_any(path: &Path) -> Option<Self> {
+        rustix::fs::stat(path).ok().map(|stat| Self::of(&stat))
+    }
+
     /// Whether a change after `now` is sure to give another stamp. File systems count time in ticks of up to some
     /// milliseconds: a file changed twice within one tick, its length kept, can look unchanged. A stamp that was not
     /// settled when its text was read proves nothing by being found again; read once more.

@@ -180,3 +180,22 @@ async fn a_server_that_says_it_is_done_between_two_pushes_of_a_text_is_not_belie
     ];
     assert_eq!(taken_of(&late, 0).await, (Verdict::Complete, 2), "not begun yet when it said so");
 }
+
+/// Each file has the deadline to itself: a server that works through its files one after the other is not silent.
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_wait_for_their_turn_at_a_server_that_answers_are_not_given_up() {
+    let names: Vec<String> = (0..12).map(|number| format!("f{number:02}.scr")).collect();
+    let scenario = json!({
+        "behaves": true,
+        "diagnostics": {"mode": "pull"},
+        "answers": {"textDocument/diagnostic": {"result": {"kind": "full", "items": []}, "delay_ms": 200}},
+    });
+    let files = names.iter().map(|name| (name.as_str(), "def foo\n"));
+    let project = Project::scripted(&scenario, "diagnostics = {source = \"pull\"}", files);
+    let settings = "[deadlines]\ndiagnostics = 1_000\n";
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    let play = Play::open(project, None);
+    let answer = in_time(play.runtime.check(Vec::new(), None, 100)).await.expect("a check");
+    assert_eq!(answer.verdict, Verdict::Complete, "{answer:?}");
+    play.end().await;
+}

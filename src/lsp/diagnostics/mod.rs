@@ -18,7 +18,7 @@ use super::documents::Snapshot;
 use super::model::Diagnostic;
 use super::readiness::Busy;
 use super::session::{AskError, Scope, Session};
-use crate::config::spec::DiagnosticsSource;
+use crate::config::spec::{DiagnosticsSource, FallsShort};
 use crate::text::Buffer;
 use crate::workspace::WorkspacePath;
 
@@ -76,10 +76,23 @@ impl Session {
                 self.decode_all(raw)
             }
         };
-        if let (Known::Complete, Some(lack)) = (&fresh.known, self.lack_of_diagnostics()) {
+        let lack = || self.lack_of_diagnostics().or_else(|| self.admitted(&fresh.items));
+        if let (Known::Complete, Some(lack)) = (&fresh.known, lack()) {
             fresh.known = Known::Partial(lack);
         }
         Ok(fresh)
+    }
+
+    /// What the server itself says that it has not looked at, by one of its findings.
+    fn admitted(&self, items: &[Diagnostic]) -> Option<String> {
+        let rules = &self.state.spec.diagnostics.falls_short;
+        let says = |rule: &FallsShort, item: &Diagnostic| {
+            rule.code.as_ref().is_none_or(|code| item.code.as_ref() == Some(code))
+                && rule.matches.as_ref().is_none_or(|pattern| pattern.is_in(&item.message))
+                && !(rule.without_build_file && self.has_build_file())
+        };
+        let rule = rules.iter().find(|rule| items.iter().any(|item| says(rule, item)));
+        rule.map(|rule| format!("{}: {}", self.server(), rule.reason))
     }
 
     /// The findings as LSP 3.17 *Diagnostic*s, to be handed back to the server with a question about them.

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use super::python::Given;
 use super::{Manager, Unavailable, launch};
 use crate::lsp::process::{ServerProcess, Spawn};
 use crate::lsp::wire::Trace;
@@ -26,7 +27,7 @@ impl Manager {
             name: server.to_owned(),
             program: located.program.clone(),
             args: spec.command.iter().skip(1).map(OsString::from).collect(),
-            env: launch::variables(setup, &spec, &located, None),
+            env: launch::variables(setup, &spec, &located, &Given::default()),
             cwd: setup.workspace.root().to_owned(),
         };
         let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };

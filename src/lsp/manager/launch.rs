@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::grounds::Grounds;
+use super::python::{self, Given, set};
 use super::{ManagerSetup, Unavailable, untrusted};
 use crate::config::Expanded;
 use crate::config::spec::Server;
 use crate::lsp::choice::ServerChoice;
-use crate::lsp::locate::{self, Located, Places, PythonEnvironment};
+use crate::lsp::locate::{self, Located, Places};
 use crate::lsp::process::Spawn;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::{Session, SessionLimits, SessionSetup};
@@ -35,11 +36,11 @@ pub async fn launch(
     let located = find(setup, server, spec, root)?;
     let folder = setup.workspace.absolute(root);
     let disabled = |reason: String| Unavailable::Disabled { reason };
-    let spec = spec.configured_for(&setup.workspace, root);
+    let grounds = Grounds::look(setup, spec, root);
     let spec = match setup.trusted {
         // What is left of the rule tells how a session was started.
-        true => Server { untrusted: None, ..spec },
-        false => untrusted::restrained(server, &spec, &folder).map_err(disabled)?,
+        true => Server { untrusted: None, ..Server::clone(&grounds.spec) },
+        false => untrusted::restrained(server, &grounds.spec, &folder).map_err(disabled)?,
     };
     let Expanded { server: spec, missing } = spec.expanded(&folder, &located.program);
     // Without its own copy of what it needs, a server takes the project's, which is then what runs.
@@ -47,15 +48,21 @@ pub async fn launch(
         let why = format!("{server} runs code of this project when it starts");
         return Err(disabled(untrusted::refusal(&why)));
     }
+    let given = python::given(setup, &spec, &grounds.python).await.map_err(disabled)?;
+    let mut spec = spec;
+    given.tell(&mut spec);
+    if let (Some(rule), Some(told)) = (&spec.build_file, &grounds.build.told) {
+        let told = told.to_string_lossy().into_owned();
+        set(&mut spec.initialization_options, &rule.option.clone(), told.into());
+    }
     let spec = Arc::new(spec);
-    let environment = python(setup, &spec, root);
     let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
     tell(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
     let mut spawn = Spawn {
         name: server.to_owned(),
         program: located.program.clone(),
         args: spec.command.iter().skip(1).map(OsString::from).collect(),
-        env: variables(setup, &spec, &located, environment.as_ref()),
+        env: variables(setup, &spec, &located, &given),
         cwd: folder,
     };
     let more = untrusted::variables(setup, &spec, &spawn).await;
@@ -63,7 +70,7 @@ pub async fn launch(
     let alike = spawn.clone();
     let look = untrusted::shortfall(setup, &spec, &alike);
     let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
-    let settings = settings(&spec, environment.as_ref());
+    let settings = serde_json::to_value(&spec.settings).unwrap_or_default();
     let state = State::new(
         server,
         spec.clone(),
@@ -83,8 +90,8 @@ pub async fn launch(
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
     let (started, shortfall) = tokio::join!(start, look);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
-    let unused = unused_environment(setup, &spec, root, environment.as_ref());
-    session.found_lacking(0, shortfall.or(unused));
+    session.found_lacking(0, shortfall.or(given.lack).or_else(grounds.shortfall()));
+    session.grounds.get_or_init(|| Mutex::new(grounds));
     session.spawn.get_or_init(|| alike);
     tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)
@@ -121,7 +128,7 @@ pub fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Whether a program of the project may be run: its owner allowed exactly this one.
-fn may_run(setup: &ManagerSetup, program: &Path) -> bool {
+pub(super) fn may_run(setup: &ManagerSetup, program: &Path) -> bool {
     let state = setup.trusted.then(|| setup.trust.program_state(setup.workspace.root(), program));
     state.is_some_and(|state| state.is_ok_and(|state| state.is_trusted()))
 }
@@ -130,60 +137,17 @@ fn tell(setup: &ManagerSetup, event: ProgressEvent) {
     setup.progress.tell(&event);
 }
 
-fn python(setup: &ManagerSetup, spec: &Server, root: &WorkspacePath) -> Option<PythonEnvironment> {
-    let may_run = |program: &Path| may_run(setup, program);
-    let conda = || PythonEnvironment::at(std::env::var_os("CONDA_PREFIX")?.into());
-    wants_python(spec)
-        .then(|| locate::python_environment(&setup.workspace, root, &may_run, active()).or_else(conda))?
-}
-
-fn wants_python(spec: &Server) -> bool {
-    spec.python_environment || spec.python_path_setting.is_some()
-}
-
-/// The virtual environment that the user has activated.
-fn active() -> Option<PathBuf> {
-    std::env::var_os("VIRTUAL_ENV").map(PathBuf::from)
-}
-
-/// That an environment of the project would have been used, were the project trusted, in a sentence.
-fn unused_environment(
-    setup: &ManagerSetup,
-    spec: &Server,
-    root: &WorkspacePath,
-    used: Option<&PythonEnvironment>,
-) -> Option<String> {
-    let best = wants_python(spec)
-        .then(|| locate::python_environment(&setup.workspace, root, &|_| true, active()))??;
-    if used.is_some_and(|used| used.folder == best.folder) {
-        return None;
-    }
-    let name = best.folder.file_name().unwrap_or_default().to_string_lossy();
-    Some(format!(
-        "the virtual environment `{name}` is not used, because this project is not trusted; to use it, run: lsp-tools trust"
-    ))
-}
-
-/// What makes two roots need servers of their own: their Python environments.
-pub fn environment_key(setup: &ManagerSetup, root: &WorkspacePath) -> Option<PathBuf> {
-    locate::python_environment(&setup.workspace, root, &|program| may_run(setup, program), active())
-        .map(|found| found.folder)
-}
-
 /// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's.
 pub fn variables(
     setup: &ManagerSetup,
     spec: &Server,
     located: &Located,
-    environment: Option<&PythonEnvironment>,
+    python: &Given,
 ) -> BTreeMap<OsString, OsString> {
     let mut variables: BTreeMap<OsString, OsString> =
         spec.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
     let mut folders: Vec<PathBuf> = located.path_folders.clone();
-    if let Some(environment) = environment.filter(|_| spec.python_environment) {
-        variables.insert("VIRTUAL_ENV".into(), environment.folder.clone().into());
-        folders.push(environment.folder.join("bin"));
-    }
+    folders.extend(python.variables(spec, &mut variables));
     folders.extend(user_folders(
         &setup.workspace,
         setup.trusted,
@@ -202,30 +166,9 @@ fn user_folders(workspace: &Workspace, trusted: bool, path: &OsStr) -> Vec<PathB
     std::env::split_paths(path).filter(may_look).collect()
 }
 
-/// The catalogue's settings, with the project's Python interpreter where the server takes it by setting.
-fn settings(spec: &Server, environment: Option<&PythonEnvironment>) -> Value {
-    let mut settings = serde_json::to_value(&spec.settings).unwrap_or_default();
-    if let (Some(dotted), Some(environment)) = (&spec.python_path_setting, environment) {
-        set(&mut settings, dotted, environment.interpreter.to_string_lossy().into_owned().into());
-    }
-    settings
-}
-
-fn set(settings: &mut Value, dotted: &str, value: Value) {
-    let mut place = settings;
-    for part in dotted.split('.') {
-        if !place.is_object() {
-            *place = Value::Object(Map::new());
-        }
-        place = &mut place[part];
-    }
-    *place = value;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn a_server_finds_no_helper_in_an_untrusted_project() {
@@ -236,12 +179,5 @@ mod tests {
             std::env::join_paths([Path::new(""), Path::new("bin"), &own, Path::new("/usr/bin")]).unwrap();
         assert_eq!(user_folders(&workspace, false, &path), [PathBuf::from("/usr/bin")]);
         assert_eq!(user_folders(&workspace, true, &path), [own, PathBuf::from("/usr/bin")]);
-    }
-
-    #[test]
-    fn a_dotted_setting_keeps_its_neighbours() {
-        let mut settings = json!({ "python": { "analysis": { "x": 1 } } });
-        set(&mut settings, "python.pythonPath", "/v/bin/python".into());
-        assert_eq!(settings, json!({ "python": { "analysis": { "x": 1 }, "pythonPath": "/v/bin/python" } }));
     }
 }

@@ -2,10 +2,12 @@
 //! restarted after a crash; stopped when idle or when memory runs short; told of every change on disk.
 
 mod alone;
+pub(super) mod grounds;
 mod housekeeping;
 mod launch;
 mod overdraft;
 mod private;
+mod python;
 mod roots;
 mod slot;
 mod untrusted;
@@ -17,13 +19,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dashmap::DashMap;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, OnceCell, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::locate::Located;
 use super::process::Spawner;
 use super::progress::Watchers;
+use super::python::UserWord;
 use super::session::Session;
 use super::view::Holder;
 use super::wire::Trace;
@@ -92,6 +95,12 @@ pub struct ManagerSetup {
     pub settings: Arc<Settings>,
     /// Where `lsp-tools install` puts servers.
     pub data: PathBuf,
+    /// Where files are made that may be deleted at any time.
+    pub cache: PathBuf,
+    /// What the user's environment says of Python.
+    pub python: UserWord,
+    /// The user's own interpreter, once it was looked for.
+    pub base_python: OnceCell<Option<PathBuf>>,
     /// Starts processes.
     pub spawner: Spawner,
     /// Whether the project's owner allowed what its files say and what servers run of it.
@@ -309,6 +318,11 @@ impl Manager {
         roots::outsider(&self.shared.setup.workspace, spec, path)
     }
 
+    /// Whether there is a Python environment for `root`, used or not.
+    pub fn has_python_environment(&self, root: &WorkspacePath) -> bool {
+        python::environment_of(&self.shared.setup, root).is_some()
+    }
+
     /// A number that is another once a running server has said something new of the diagnostics of `path`, or of what they
     /// depend on, and once another server runs.
     pub fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {
@@ -400,7 +414,7 @@ impl Shared {
             .filter(|slot| slot.key().server == wanted.server && slot.key().holder.is_none());
         let slot = others.find(|slot| slot.takes_more_folders())?.value().clone();
         // A Python server works with one environment; another root may have another.
-        let environment = |root| launch::environment_key(&self.setup, root);
+        let environment = |root| python::environment_of(&self.setup, root);
         (environment(&slot.key.root) == environment(&wanted.root)).then_some(slot)
     }
 

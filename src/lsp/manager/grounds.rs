@@ -1,0 +1,163 @@
+//! What a server was started with that files of the project decide, beside the text it is told of: an environment and what is
+//! installed in it, a build file, settings. When that is another, a server that would not notice by itself is started again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::DirEntryExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+use std::time::SystemTime;
+
+use super::python::Seen;
+use super::{ManagerSetup, Shared};
+use crate::config::BuildFileSearch;
+use crate::config::spec::Server;
+use crate::lsp::shortfall::Shortfall;
+use crate::workspace::{Stamp, WorkspacePath};
+
+/// Larger build files are known by their stamps alone.
+const MOST_HASHED: u64 = 64 << 20;
+
+/// What was found for a server and a root.
+#[derive(Debug)]
+pub struct Grounds {
+    /// The environment.
+    pub python: Seen,
+    /// The build file.
+    pub build: BuildFileSearch,
+    /// What the project's set-up lacks, as far as it makes diagnostics fall short.
+    pub lack: Option<String>,
+    /// The server's table with the settings that depend on the root's files.
+    pub spec: Arc<Server>,
+    decisive: Decisive,
+    looked_at: BTreeMap<PathBuf, Option<Stamp>>,
+    /// Whether a change since is sure to show in the stamps.
+    settled: bool,
+}
+
+/// What a server is started again for, when it is another. Beside the table, which says the settings.
+#[derive(Debug, PartialEq)]
+struct Decisive {
+    environment: Option<PathBuf>,
+    libraries: Vec<PathBuf>,
+    installed: u64,
+    build: Option<PathBuf>,
+    built: u64,
+    configured: Vec<Option<u64>>,
+    settings: toml::Table,
+}
+
+impl Grounds {
+    /// Looks at the files.
+    pub fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
+        let workspace = &setup.workspace;
+        let python = Seen::look(setup, server, root);
+        let build = server.build_file.as_ref().map(|rule| rule.search(workspace, root)).unwrap_or_default();
+        let mut looked_at: BTreeSet<PathBuf> =
+            python.looked_at.iter().chain(&build.looked_at).cloned().collect();
+        let packages = packages(setup, server, root);
+        looked_at.extend(packages.iter().cloned());
+        let signs = server.restarts_with.iter();
+        let unless = server.settings_unless.iter().flat_map(|unless| &unless.configured_by);
+        let lacking = server.set_up.iter().filter(|needed| needed.lowers);
+        let needed = lacking.flat_map(|needed| needed.of.iter().chain(&needed.unless));
+        let absolute = workspace.absolute(root);
+        let named = signs.chain(unless).chain(needed).map(|sign| absolute.join(sign.file()));
+        looked_at.extend(named);
+        // Before anything is read: what changes while it is read is seen the next time.
+        let looked_at: BTreeMap<PathBuf, Option<Stamp>> =
+            looked_at.into_iter().map(|path| (path.clone(), Stamp::of_any(&path))).collect();
+        let now = SystemTime::now();
+        let settled = looked_at.values().flatten().all(|stamp| stamp.is_settled(now));
+        let spec = server.configured_for(workspace, root);
+        let decisive = Decisive {
+            environment: python.environment.as_ref().map(|found| found.folder.clone()),
+            libraries: python.libraries.folders.clone(),
+            installed: installed(python.libraries.installed_in.iter().chain(&packages)),
+            built: build.file.as_deref().map_or(0, content),
+            build: build.file.clone(),
+            configured: server.restarts_with.iter().map(|sign| sign.content(workspace, root)).collect(),
+            settings: spec.settings.clone(),
+        };
+        let lack = server.lacking(workspace, root).find(|needed| needed.lowers);
+        let lack = lack.map(|needed| needed.message.clone());
+        Self { python, build, lack, spec: Arc::new(spec), decisive, looked_at, settled }
+    }
+
+    /// Whether all the files are as they were when they were looked at. Takes microseconds.
+    fn stand(&self) -> bool {
+        self.settled && self.looked_at.iter().all(|(path, before)| Stamp::of_any(path) == *before)
+    }
+
+    /// What diagnostics lack for want of a set-up.
+    pub fn shortfall(&self) -> Shortfall {
+        Shortfall { answers: None, diagnostics: self.lack.clone() }
+    }
+}
+
+impl Shared {
+    /// Ends the servers whose grounds are others now; whoever asks next starts them anew.
+    pub(super) async fn follow_grounds(&self) {
+        for slot in self.slots.iter().map(|entry| entry.value().clone()).collect::<Vec<_>>() {
+            let Some(session) = slot.running() else { continue };
+            let Some(known) = session.grounds.get() else { continue };
+            if known.lock().unwrap_or_else(PoisonError::into_inner).stand() {
+                continue;
+            }
+            let Some(server) = self.setup.catalogue.servers.get(session.server()) else { continue };
+            let found = Grounds::look(&self.setup, server, &session.root);
+            let same = {
+                let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                let same = known.decisive == found.decisive && known.lack == found.lack;
+                *known = found;
+                same
+            };
+            if !same {
+                tracing::info!(server = session.server(), "stopped: what it was started with has changed");
+                slot.stop().await;
+            }
+        }
+    }
+}
+
+/// The folders of packages of a root and of the folders above it, there or not, and those in them that hold packages of one owner.
+fn packages(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Vec<PathBuf> {
+    let above = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+    let above = above.map(|folder| setup.workspace.absolute(&folder));
+    let folders = above.flat_map(|folder| server.packages_in.iter().map(move |name| folder.join(name)));
+    let with_owners = |folder: PathBuf| {
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let owners = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"@"));
+        let owners: Vec<PathBuf> = owners.map(|entry| entry.path()).collect();
+        std::iter::once(folder).chain(owners)
+    };
+    folders.flat_map(with_owners).collect()
+}
+
+/// What is installed in the folders: names and identities of their entries. Packages are put there and taken away as a whole.
+fn installed<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
+    let mut all = BTreeSet::new();
+    for (number, folder) in folders.enumerate() {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let entries = entries.map(|entry| (number, entry.file_name(), entry.ino()));
+        // What tools leave there while they run.
+        all.extend(entries.filter(|(_, name, _)| name != "__pycache__" && name != ".cache"));
+    }
+    hash_of(&all)
+}
+
+/// What a build file says.
+fn content(file: &Path) -> u64 {
+    let small = file.metadata().is_ok_and(|metadata| metadata.len() <= MOST_HASHED);
+    match fs::read(file).ok().filter(|_| small) {
+        Some(bytes) => hash_of(&bytes),
+        None => hash_of(&Stamp::of_any(file)),
+    }
+}
+
+fn hash_of(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}

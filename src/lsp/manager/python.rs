@@ -1,0 +1,238 @@
+//! Which Python environment a server is given, and how: to run it, or only to read it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::ManagerSetup;
+use super::launch::may_run;
+use crate::config::spec::{PythonUnrun, Server};
+use crate::lsp::process::{Exit, Spawn, run};
+use crate::lsp::python::{self, Found, Libraries, Origin, PythonEnvironment};
+use crate::workspace::WorkspacePath;
+
+/// How long an interpreter may take to say where it is.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// The environment of a root, as its files show it.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// The environment; `None` where there is none, and for servers that take none.
+    pub environment: Option<PythonEnvironment>,
+    /// Its libraries.
+    pub libraries: Libraries,
+    /// Files and folders, there or not, whose change may lead to others.
+    pub looked_at: BTreeSet<PathBuf>,
+}
+
+impl Seen {
+    /// Looks for the environment that `server` gets for `root`.
+    pub fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
+        if !wants(server) || is_told(server) {
+            return Self::default();
+        }
+        let Found { environment, mut looked_at } = python::search(&setup.workspace, root, &setup.python);
+        let libraries =
+            environment.as_ref().map(|found| Libraries::of(&setup.workspace, found)).unwrap_or_default();
+        looked_at.extend(libraries.installed_in.iter().cloned());
+        Self { environment, libraries, looked_at }
+    }
+}
+
+/// What a server is told of Python.
+#[derive(Debug, Default)]
+pub struct Given {
+    /// Its environment.
+    environment: Option<PathBuf>,
+    /// The interpreter that it is told to ask.
+    interpreter: Option<PathBuf>,
+    /// Whether programs of the environment may be run.
+    runs: bool,
+    /// Why it is given less than there is, in a sentence.
+    pub lack: Option<String>,
+}
+
+impl Given {
+    /// The variables of the server's process, and the folders that go before its PATH.
+    pub fn variables(
+        &self,
+        server: &Server,
+        variables: &mut BTreeMap<OsString, OsString>,
+    ) -> Option<PathBuf> {
+        let environment = self.environment.as_ref()?;
+        let reads = server.python_unrun == Some(PythonUnrun::Variable);
+        if !(server.python_environment && (self.runs || reads)) {
+            return None;
+        }
+        variables.insert("VIRTUAL_ENV".into(), environment.clone().into());
+        self.runs.then(|| environment.join("bin"))
+    }
+
+    /// Puts the interpreter where the server takes it: into its settings and initialization options.
+    pub fn tell(&self, server: &mut Server) {
+        let Some(interpreter) = &self.interpreter else { return };
+        let path = toml::Value::from(interpreter.to_string_lossy().into_owned());
+        for (key, table) in [
+            (&server.python_path_setting, &mut server.settings),
+            (&server.python_path_option, &mut server.initialization_options),
+        ] {
+            if let Some(dotted) = key {
+                set(table, dotted, path.clone());
+            }
+        }
+    }
+}
+
+/// Whether `server` is given a Python environment.
+fn wants(server: &Server) -> bool {
+    server.python_environment || server.python_path_setting.is_some() || server.python_path_option.is_some()
+}
+
+/// Whether settings say already which interpreter it asks.
+fn is_told(server: &Server) -> bool {
+    let said = |key: &Option<String>, table: &toml::Table| {
+        let mut keys = key.as_deref()?.split('.');
+        let first = table.get(keys.next()?)?;
+        keys.try_fold(first, |at, key| at.get(key)).map(|_| ())
+    };
+    said(&server.python_path_setting, &server.settings).is_some()
+        || said(&server.python_path_option, &server.initialization_options).is_some()
+}
+
+/// What makes two roots need servers of their own: their environments.
+pub fn environment_of(setup: &ManagerSetup, root: &WorkspacePath) -> Option<PathBuf> {
+    python::search(&setup.workspace, root, &setup.python).environment.map(|found| found.folder)
+}
+
+/// What `server` is given of what was seen. Errors: why it may not be started, in one sentence.
+pub async fn given(setup: &ManagerSetup, server: &Server, seen: &Seen) -> Result<Given, String> {
+    let mut given = match &seen.environment {
+        Some(environment) => of_environment(setup, server, environment, &seen.libraries).await,
+        None => Given::default(),
+    };
+    if given.interpreter.is_none() && server.python_finds_own && !is_told(server) && !setup.trusted {
+        given.interpreter = base(setup).await;
+        if given.interpreter.is_none() {
+            return Err(super::untrusted::refusal("it would run the project's own Python"));
+        }
+    }
+    Ok(given)
+}
+
+async fn of_environment(
+    setup: &ManagerSetup,
+    server: &Server,
+    environment: &PythonEnvironment,
+    libraries: &Libraries,
+) -> Given {
+    let mut given = Given { environment: Some(environment.folder.clone()), ..Given::default() };
+    let may_run = environment.interpreter.as_deref().is_some_and(|program| match environment.origin {
+        Origin::Active => true,
+        Origin::Project => may_run(setup, program),
+        Origin::Tool => setup.trusted,
+    });
+    if may_run {
+        return Given { interpreter: environment.interpreter.clone(), runs: true, ..given };
+    }
+    let name = environment.shown(&setup.workspace);
+    let advice = match (setup.trusted, &environment.interpreter) {
+        (true, None) => "its interpreter cannot be run",
+        (true, Some(_)) => "its interpreter is not trusted; to use it, run: lsp-tools trust",
+        (false, _) => "this project is not trusted; to use it, run: lsp-tools trust",
+    };
+    match server.python_unrun {
+        Some(PythonUnrun::StandIn) => match stand_in(setup, libraries).await {
+            Ok(interpreter) => given.interpreter = Some(interpreter),
+            Err(why) => {
+                given.lack = Some(format!("the environment `{name}` is not used ({why}), because {advice}"))
+            }
+        },
+        Some(PythonUnrun::Variable) if environment.folder.join("pyvenv.cfg").is_file() => return given,
+        Some(PythonUnrun::Variable) => {
+            given.environment = None;
+            given.lack = Some(format!(
+                "the packages in `{name}` are not used, since it takes virtual environments only"
+            ));
+        }
+        None => given.lack = Some(format!("the environment `{name}` is not used, because {advice}")),
+    }
+    if given.lack.is_none() && !libraries.left_out.is_empty() {
+        let more = libraries.left_out.len() - 1;
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        given.lack = Some(format!(
+            "`{}`{more}, which the environment `{name}` leads to, lies outside of the project and is not read, because {advice}",
+            libraries.left_out[0]
+        ));
+    }
+    given
+}
+
+async fn stand_in(setup: &ManagerSetup, libraries: &Libraries) -> Result<PathBuf, String> {
+    let base = base(setup).await.ok_or("there is no python3 on PATH that could read it")?;
+    let path = python::stand_in(&setup.cache, &base, &setup.workspace, libraries);
+    let path = path.map_err(|error| error.to_string())?;
+    match says(setup, &path, &["-c", "import sys; print(sys.prefix)"]).await {
+        Some(prefix) if Path::new(&prefix) == libraries.environment => Ok(path),
+        _ => Err(format!("{} did not read it", base.display())),
+    }
+}
+
+/// The user's own interpreter, where it is itself: what is on PATH may be a script that looks for one.
+async fn base(setup: &ManagerSetup) -> Option<PathBuf> {
+    let found = setup.base_python.get_or_init(|| async {
+        let program = python::base_interpreter(&setup.workspace)?;
+        let said = says(setup, &program, &["-ISBc", "import sys; print(sys.executable)"]).await?;
+        let path = PathBuf::from(said);
+        let real = path.canonicalize().ok()?;
+        (path.is_absolute() && !real.starts_with(setup.workspace.root())).then_some(path)
+    });
+    found.await.clone()
+}
+
+/// The first line that a program says, run in no folder of the project.
+async fn says(setup: &ManagerSetup, program: &Path, args: &[&str]) -> Option<String> {
+    let spawn = Spawn {
+        name: "python".to_owned(),
+        program: program.to_owned(),
+        args: args.iter().map(Into::into).collect(),
+        env: BTreeMap::new(),
+        cwd: PathBuf::from("/"),
+    };
+    let mut first = None;
+    let note = |line: &str| first = first.take().or_else(|| Some(line.to_owned()));
+    let finished = run(&setup.spawner, spawn, Instant::now() + LOOK, note).await.ok()?;
+    first.filter(|_| finished.exit == Exit::Code(0))
+}
+
+/// Puts `value` at a dotted key, beside what is there.
+pub(super) fn set(table: &mut toml::Table, dotted: &str, value: toml::Value) {
+    let (first, rest) = dotted.split_once('.').map_or((dotted, None), |(first, rest)| (first, Some(rest)));
+    let Some(rest) = rest else {
+        table.insert(first.to_owned(), value);
+        return;
+    };
+    let inner = table.entry(first).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    if !inner.is_table() {
+        *inner = toml::Value::Table(toml::Table::new());
+    }
+    if let toml::Value::Table(inner) = inner {
+        set(inner, rest, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dotted_setting_keeps_its_neighbours() {
+        let mut settings: toml::Table = toml::from_str("[python.analysis]\nx = 1\n").unwrap();
+        set(&mut settings, "python.pythonPath", "/v/bin/python".into());
+        let wanted: toml::Table =
+            toml::from_str("[python]\npythonPath = '/v/bin/python'\nanalysis = { x = 1 }").unwrap();
+        assert_eq!(settings, wanted);
+    }
+}

@@ -1,0 +1,162 @@
+//! What an interpreter of an environment would import from, read off its files. Nothing is run.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::PythonEnvironment;
+use crate::workspace::Workspace;
+
+/// No file of an environment that is read has more bytes.
+const MOST_BYTES: u64 = 64 << 10;
+/// So many path files are read, of so many lines each.
+const MOST_FILES: usize = 500;
+const MOST_LINES: usize = 1_000;
+
+/// The libraries of an environment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Libraries {
+    /// The environment.
+    pub environment: PathBuf,
+    /// The folders, in the order of `sys.path`.
+    pub folders: Vec<PathBuf>,
+    /// The version of its Python, as far as it is told.
+    pub version: Option<(u8, u8)>,
+    /// What path files name beyond the workspace and the environment; it is left out.
+    pub left_out: Vec<String>,
+    /// The folders into which packages are installed.
+    pub installed_in: Vec<PathBuf>,
+}
+
+impl Libraries {
+    /// The libraries of `environment`, as its own interpreter would say them, but for what lies elsewhere.
+    pub fn of(workspace: &Workspace, environment: &PythonEnvironment) -> Self {
+        let rooms = Rooms {
+            workspace: workspace.root(),
+            environment: environment.folder.canonicalize().unwrap_or_else(|_| environment.folder.clone()),
+        };
+        let (mut version, site) = match is_bare(&environment.folder) {
+            true => (version_in(&environment.folder), vec![environment.folder.join("lib")]),
+            false => site_packages(&environment.folder),
+        };
+        if let Some(said) = configured_version(&environment.folder) {
+            version = Some(said);
+        }
+        let mut libraries = Self { environment: environment.folder.clone(), version, ..Self::default() };
+        for folder in site {
+            if !rooms.has(&folder) {
+                libraries.left_out.push(folder.display().to_string());
+                continue;
+            }
+            libraries.installed_in.push(folder.clone());
+            libraries.folders.push(folder.clone());
+            libraries.follow_path_files(&folder, &rooms);
+        }
+        libraries
+    }
+
+    /// Adds what the path files in a folder of packages name. Their lines of code are not followed: those of tools only install
+    /// hooks, which no server heeds.
+    fn follow_path_files(&mut self, folder: &Path, rooms: &Rooms<'_>) {
+        let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let is_path_file = |name: &std::ffi::OsString| {
+            Path::new(name).extension() == Some(OsStr::new("pth"))
+                && !name.as_encoded_bytes().starts_with(b".")
+        };
+        let mut names: Vec<_> = names.filter(is_path_file).collect();
+        names.sort();
+        for name in names.into_iter().take(MOST_FILES) {
+            let file = folder.join(name);
+            let text = Some(&file).filter(|file| rooms.has(file)).and_then(|file| small_text(file));
+            for line in text.unwrap_or_default().lines().take(MOST_LINES) {
+                let line = line.trim_end();
+                if line.is_empty()
+                    || line.starts_with('#')
+                    || line.starts_with("import ")
+                    || line.starts_with("import\t")
+                {
+                    continue;
+                }
+                let path = folder.join(line);
+                if !path.is_dir() || self.folders.contains(&path) {
+                    continue;
+                }
+                match rooms.has(&path) {
+                    true => self.folders.push(path),
+                    false => self.left_out.push(line.to_owned()),
+                }
+            }
+        }
+    }
+}
+
+/// Where libraries may lie.
+struct Rooms<'a> {
+    workspace: &'a Path,
+    environment: PathBuf,
+}
+
+impl Rooms<'_> {
+    /// Whether `path` lies there, its links followed.
+    fn has(&self, path: &Path) -> bool {
+        let real = path.canonicalize();
+        real.is_ok_and(|real| real.starts_with(self.workspace) || real.starts_with(&self.environment))
+    }
+}
+
+/// Whether `folder` is one of PEP 582: libraries and programs, for one version of Python.
+pub(super) fn is_bare(folder: &Path) -> bool {
+    folder.parent().and_then(Path::file_name) == Some(OsStr::new("__pypackages__"))
+        && folder.join("lib").is_dir()
+}
+
+fn version_in(folder: &Path) -> Option<(u8, u8)> {
+    version(folder.file_name()?.to_str()?)
+}
+
+fn version(text: &str) -> Option<(u8, u8)> {
+    let mut parts = text.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// What `pyvenv.cfg` says, which each tool calls otherwise.
+fn configured_version(folder: &Path) -> Option<(u8, u8)> {
+    let text = small_text(&folder.join("pyvenv.cfg"))?;
+    let said = text.lines().filter_map(|line| line.split_once('='));
+    let mut said = said.map(|(key, value)| (key.trim(), value.trim()));
+    said.find_map(|(key, value)| matches!(key, "version" | "version_info").then(|| version(value))?)
+}
+
+/// `lib/python3.12/site-packages`, of the newest Python where there are several, and its like in `lib64` where that is another.
+fn site_packages(folder: &Path) -> (Option<(u8, u8)>, Vec<PathBuf>) {
+    let pythons = |lib: &str| {
+        let entries = fs::read_dir(folder.join(lib)).into_iter().flatten().flatten();
+        let named = entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            Some((version(name.strip_prefix("python")?)?, entry.path().join("site-packages")))
+        });
+        named.filter(|(_, site)| site.is_dir()).max()
+    };
+    let Some((newest, site)) = pythons("lib") else { return (None, Vec::new()) };
+    let mut all = vec![site];
+    let is_other = |other: &PathBuf| other.canonicalize().ok() != all[0].canonicalize().ok();
+    let more = pythons("lib64").map(|(_, site)| site).filter(is_other);
+    all.extend(more);
+    (Some(newest), all)
+}
+
+/// A regular file's text, as far as it is small enough; one that is a pipe or a device would not end.
+fn small_text(path: &Path) -> Option<String> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = fs::OpenOptions::new();
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits();
+    let file = options.read(true).custom_flags(nonblocking.cast_signed()).open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}

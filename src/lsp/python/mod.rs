@@ -1,0 +1,158 @@
+//! Environments of Python projects: where they are, and how a server gets one whose programs may not be run.
+//!
+//! - [`search`]: the environments of a project, whoever made them; `tools.rs` knows where Poetry, Pipenv, Hatch and PDM put theirs.
+//! - [`Libraries`]: the folders that an interpreter of an environment would import from, read off its files.
+//! - [`stand_in`]: an interpreter that answers for an environment, and runs nothing of it.
+//!
+//! Uses the workspace; starts nothing.
+
+mod libraries;
+mod stand_in;
+mod tools;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+pub use libraries::Libraries;
+pub use stand_in::stand_in;
+pub use tools::ToolFolders;
+
+use super::locate::is_program;
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// Whose word an environment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The user has activated it.
+    Active,
+    /// It lies in the workspace.
+    Project,
+    /// A tool keeps it for the project in a folder of the user's.
+    Tool,
+}
+
+/// A Python environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PythonEnvironment {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its interpreter, where it has one that can be run.
+    pub interpreter: Option<PathBuf>,
+    /// Whose word it is.
+    pub origin: Origin,
+}
+
+impl PythonEnvironment {
+    fn at(folder: PathBuf, origin: Origin) -> Option<Self> {
+        let interpreter = Some(folder.join("bin/python")).filter(|program| is_program(program));
+        let is_conda = folder.join("conda-meta").is_dir() && interpreter.is_some();
+        let is_real = folder.join("pyvenv.cfg").is_file() || is_conda || libraries::is_bare(&folder);
+        is_real.then_some(Self { folder, interpreter, origin })
+    }
+
+    /// Its folder, as people are told of it: by the shortest name that says which it is.
+    pub fn shown(&self, workspace: &Workspace) -> String {
+        match workspace.inside(&self.folder) {
+            Some(path) => path.display().to_string(),
+            None => self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// What the user's environment variables say of Python.
+#[derive(Debug, Clone, Default)]
+pub struct UserWord {
+    /// `VIRTUAL_ENV`.
+    pub active: Option<PathBuf>,
+    /// `CONDA_PREFIX`.
+    pub conda: Option<PathBuf>,
+    /// `UV_PROJECT_ENVIRONMENT`, which may be relative to the project.
+    pub uv: Option<PathBuf>,
+    /// Where tools keep environments.
+    pub tools: ToolFolders,
+}
+
+impl UserWord {
+    /// What this process's environment says.
+    pub fn of_process() -> Self {
+        let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Self {
+            active: path("VIRTUAL_ENV"),
+            conda: path("CONDA_PREFIX"),
+            uv: path("UV_PROJECT_ENVIRONMENT"),
+            tools: ToolFolders::of_user(),
+        }
+    }
+}
+
+/// The environment of a project, and what decided that.
+#[derive(Debug, Clone, Default)]
+pub struct Found {
+    /// The environment; `None` where there is none.
+    pub environment: Option<PythonEnvironment>,
+    /// Files and folders, there or not, whose change may lead to another one.
+    pub looked_at: BTreeSet<PathBuf>,
+}
+
+/// The environment for `root`: the one that is active in the user's shell, which is the user's word wherever it lies; else one in
+/// the workspace, or in a tool's folder, of the root or a folder above it; else conda's, whose base environment is always active.
+pub fn search(workspace: &Workspace, root: &WorkspacePath, user: &UserWord) -> Found {
+    let mut looked_at = BTreeSet::new();
+    let active = user.active.clone().and_then(|folder| PythonEnvironment::at(folder, Origin::Active));
+    let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+    let of_project = || folders.find_map(|folder| of_folder(workspace, &folder, user, &mut looked_at));
+    let conda = || PythonEnvironment::at(user.conda.clone()?, Origin::Active);
+    let environment = active.or_else(of_project).or_else(conda);
+    if let Some(found) = &environment {
+        looked_at.extend([found.folder.clone(), found.folder.join("pyvenv.cfg")]);
+    }
+    Found { environment, looked_at }
+}
+
+fn of_folder(
+    workspace: &Workspace,
+    folder: &WorkspacePath,
+    user: &UserWord,
+    looked_at: &mut BTreeSet<PathBuf>,
+) -> Option<PythonEnvironment> {
+    let absolute = workspace.absolute(folder);
+    looked_at.insert(absolute.clone());
+    let inside = |folder: PathBuf| in_its_room(workspace, &user.tools, folder);
+    let named = user.uv.iter().map(|path| absolute.join(path));
+    let usual = [".venv", "venv", "env"].map(|name| absolute.join(name));
+    let mut in_place = named.chain(usual).filter_map(inside);
+    in_place.next().or_else(|| {
+        let kept = user.tools.kept_for(workspace, folder, looked_at);
+        kept.into_iter().find_map(|folder| in_its_room(workspace, &user.tools, folder))
+    })
+}
+
+/// The environment in `folder`, unless that leads to where neither the project nor a tool of the user keeps environments: a
+/// repository may hold a link to anywhere.
+fn in_its_room(workspace: &Workspace, tools: &ToolFolders, folder: PathBuf) -> Option<PythonEnvironment> {
+    let real = folder.canonicalize().ok()?;
+    let origin = match real.starts_with(workspace.root()) {
+        true => Origin::Project,
+        false if tools.keep(&real) => Origin::Tool,
+        false => return None,
+    };
+    PythonEnvironment::at(folder, origin)
+}
+
+/// The interpreter on the user's PATH that is no program of the project.
+pub fn base_interpreter(workspace: &Workspace) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> =
+        std::env::split_paths(&path).filter(|folder| workspace.inside(folder).is_none()).collect();
+    let found = ["python3", "python"].into_iter();
+    let mut found = found.filter_map(|name| super::locate::search(name, folders.clone()));
+    found.find(|program| is_outside(workspace, program))
+}
+
+/// Whether a program lies outside the workspace, its links followed.
+fn is_outside(workspace: &Workspace, program: &Path) -> bool {
+    program.canonicalize().is_ok_and(|real| !real.starts_with(workspace.root()))
+}
+
+#[cfg(test)]
+mod tests;

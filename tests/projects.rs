@@ -1,0 +1,258 @@
+//! Projects as their tools leave them: environments that are read without running anything of them, packages that are installed
+//! while servers run, builds that say how files are compiled.
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use lsp_tools::lsp::model::Severity;
+use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::text::Position;
+use lsp_tools::tools::answer::{DiagnosticItem, Verdict};
+use lsp_tools::tools::target::Target;
+use serde_json::Value;
+
+use support::{Project, real_servers};
+
+const USE: &str = "import acmelib\nimport native\nimport greetings\n\nx: str = acmelib.answer()\n";
+
+/// What a command answers as JSON.
+fn json(project: &Project, servers: &[&str], words: &[&str]) -> Value {
+    let mut command = project.command(Some(&real_servers(servers)));
+    let output = command.env_remove("VIRTUAL_ENV").args(["--format", "json"]).args(words).output();
+    let output = output.expect("lsp-tools");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}\n{error}"))
+}
+
+/// The folder of packages of a new environment of the project.
+fn make_environment(project: &Project) -> PathBuf {
+    let mut made = Command::new("python3");
+    made.args(["-m", "venv", "--without-pip", ".venv"]).current_dir(project.root());
+    assert!(made.status().expect("python3").success());
+    let libraries = fs::read_dir(project.path(".venv/lib")).unwrap().next().unwrap().unwrap().path();
+    libraries.join("site-packages")
+}
+
+/// A project whose environment leaves a mark wherever something of it runs.
+fn hostile_project() -> (Project, PathBuf) {
+    let project = Project::new([("a.py", USE), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
+    let mark = project.beside("ran");
+    let site = make_environment(&project);
+    let python = project.path(".venv/bin/python");
+    let real = fs::canonicalize(&python).unwrap();
+    fs::remove_file(&python).unwrap();
+    let run = format!("#!/bin/sh\necho interpreter >> {}\nexec {} \"$@\"\n", mark.display(), real.display());
+    fs::write(&python, run).unwrap();
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    let noted = |who: &str| format!("open({:?}, 'a').write('{who} ')\n", mark.display().to_string());
+    for name in ["sitecustomize", "usercustomize", "json", "acmelib"] {
+        let text = format!("{}def answer() -> int:\n    return 42\n", noted(name));
+        fs::write(site.join(format!("{name}.py")), text).unwrap();
+    }
+    fs::write(site.join("z.pth"), format!("import sys; {}", noted("path file"))).unwrap();
+    let library = format!(
+        "#include <stdio.h>\n__attribute__((constructor)) static void mark(void) {{ FILE *f = fopen({:?}, \"a\"); if (f) \
+         {{ fputs(\"native \", f); fclose(f); }} }}\n",
+        mark.display().to_string()
+    );
+    let source = project.beside("native.c");
+    fs::write(&source, library).unwrap();
+    let mut built = Command::new("cc");
+    built.args(["-shared", "-fPIC", "-o"]).arg(site.join("native.abi3.so")).arg(&source);
+    assert!(built.status().expect("a C compiler").success());
+    fs::create_dir(project.path("src")).unwrap();
+    project.write("src/greetings.py", format!("{}HELLO = 1\n", noted("editable")));
+    fs::write(site.join("_a.pth"), format!("{}\n", project.path("src").display())).unwrap();
+    (project, mark)
+}
+
+#[tokio::test]
+async fn a_projects_environment_is_read_and_nothing_of_it_is_run() {
+    let (project, mark) = hostile_project();
+    for server in ["pyright", "basedpyright", "ty", "pylsp", "jedi-language-server"] {
+        let runtime = open(&project, &[server]);
+        let found = runtime.check(vec!["a.py".into()], None, 100).await.expect("an answer");
+        assert_eq!(found.verdict, Verdict::Complete, "{server}: {found:?}");
+        let of_imports = |item: &&DiagnosticItem| {
+            [0, 2].contains(&item.range.start.line) && item.message.contains("resolve")
+        };
+        let unresolved = found.output.diagnostics.iter().find(of_imports);
+        assert!(unresolved.is_none(), "{server}: {unresolved:?}");
+        let at = |line, character| Target::Position {
+            path: "a.py".into(),
+            position: Position::new(line, character),
+        };
+        let places = runtime.definition(at(4, 17)).await.expect("an answer").output.locations;
+        let path = places.first().map(|place| place.path.as_str()).unwrap_or_default();
+        assert!(path.ends_with("site-packages/acmelib.py"), "{server}: {places:?}");
+        runtime.hover(at(1, 8)).await.expect("an answer");
+        runtime.shutdown().await;
+        let ran = fs::read_to_string(&mark).unwrap_or_default();
+        assert_eq!(ran, "", "{server} ran something of the project");
+    }
+}
+
+#[test]
+fn what_is_only_used_with_trust_is_said() {
+    let project = Project::new([("a.py", USE), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
+    let site = make_environment(&project);
+    let outside = project.beside("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("acmelib.py"), "def answer() -> int:\n    return 42\n").unwrap();
+    fs::write(site.join("a.pth"), format!("{}\n", outside.display())).unwrap();
+    let found = json(&project, &["pyright"], &["check", "a.py"]);
+    let text = found.to_string();
+    assert_eq!(found["verdict"], "partial", "{text}");
+    assert!(text.contains("lies outside of the project") && text.contains("lsp-tools trust"), "{text}");
+    let trusted = project.command(None).args(["trust", "--yes"]).output().expect("lsp-tools");
+    assert!(trusted.status.success(), "{trusted:?}");
+    let place = json(&project, &["pyright"], &["definition", "a.py:5:answer"]);
+    assert!(place.to_string().contains("outside/acmelib.py"), "{place}");
+}
+
+/// The codes of what is found in a file, and whether that is all.
+async fn codes(runtime: &Runtime, file: &str) -> (Vec<String>, Verdict) {
+    let found = runtime.check(vec![file.into()], None, 100).await.expect("an answer");
+    let codes = found.output.diagnostics.iter().filter_map(|item| item.code.clone()).collect();
+    (codes, found.verdict)
+}
+
+fn open(project: &Project, servers: &[&str]) -> Runtime {
+    let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
+    Runtime::open_with(options, project.folders(Some(&real_servers(servers)))).expect("a runtime")
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().expect("a program");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[tokio::test]
+async fn what_is_installed_into_the_environment_counts_from_the_next_answer_on() {
+    let files = [
+        ("a.py", "import wcwidth\n\nprint(wcwidth.wcwidth(\"a\"))\n"),
+        ("pyproject.toml", "[project]\nname = \"a\"\n"),
+    ];
+    for (server, missing) in [("pyright", "reportMissingImports"), ("ty", "import-not-found")] {
+        let project = Project::new(files);
+        let runtime = open(&project, &[server]);
+        let make = || make_environment(&project);
+        make();
+        let whole =
+            |codes: &[&str]| (codes.iter().map(|code| (*code).to_owned()).collect(), Verdict::Complete);
+        assert_eq!(codes(&runtime, "a.py").await, whole(&[missing]), "{server}");
+        let pip = |words: &[&str]| {
+            let environment = project.path(".venv");
+            run(Command::new("python3").args(["-m", "pip", "--python"]).arg(environment).args(words));
+        };
+        pip(&["install", "--quiet", "--no-deps", "wcwidth==0.2.13"]);
+        assert_eq!(codes(&runtime, "a.py").await, whole(&[]), "{server}: installed");
+        pip(&["uninstall", "--quiet", "--yes", "wcwidth"]);
+        assert_eq!(codes(&runtime, "a.py").await, whole(&[missing]), "{server}: uninstalled");
+        runtime.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn what_npm_installs_counts_from_the_next_answer_on() {
+    let project = Project::new([
+        ("package.json", r#"{"type": "module", "dependencies": {"slash": "5.1.0"}}"#),
+        ("tsconfig.json", r#"{"compilerOptions": {"module": "nodenext", "strict": true}}"#),
+        ("a.ts", "import slash from \"slash\";\nexport const path: string = slash(\"a\");\n"),
+    ]);
+    let runtime = open(&project, &["typescript-language-server"]);
+    assert_eq!(codes(&runtime, "a.ts").await.0, ["2307"]);
+    run(Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--silent"])
+        .current_dir(project.root()));
+    assert_eq!(codes(&runtime, "a.ts").await, (Vec::new(), Verdict::Complete));
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn settings_that_a_server_reads_only_at_its_start_count_when_they_come_change_and_go() {
+    let project = Project::new([
+        ("a.py", "def f() -> int:\n    return 'a'\n"),
+        ("pyproject.toml", "[project]\nname = \"a\"\n"),
+    ]);
+    let runtime = open(&project, &["pyright"]);
+    let severity = async || {
+        let found = runtime.check(vec!["a.py".into()], None, 100).await.expect("an answer");
+        assert_eq!(found.verdict, Verdict::Complete);
+        found.output.diagnostics.first().map(|item| item.severity)
+    };
+    assert_eq!(severity().await, Some(Severity::Error));
+    project.write("pyrightconfig.json", r#"{"reportReturnType": "warning"}"#);
+    assert_eq!(severity().await, Some(Severity::Warning));
+    project.write("pyrightconfig.json", r#"{"reportReturnType": "none"}"#);
+    assert_eq!(severity().await, None);
+    fs::remove_file(project.path("pyrightconfig.json")).unwrap();
+    assert_eq!(severity().await, Some(Severity::Error));
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_build_file_is_found_where_builds_put_it_whenever_it_comes() {
+    let main = "#include \"one.h\"\nint main(void) { return one() + WIDTH; }\n";
+    let project = Project::new([("include/one.h", "int one(void);\n"), ("src/main.c", main)]);
+    let runtime = open(&project, &["clangd"]);
+    let (found, verdict) = codes(&runtime, "src/main.c").await;
+    assert!(found.contains(&"pp_file_not_found".to_owned()) && verdict == Verdict::Partial, "{found:?}");
+    project.write("CMakeLists.txt", "project(a C)\n");
+    assert_eq!(codes(&runtime, "src/main.c").await.1, Verdict::Partial);
+    let database = |width: &str| {
+        let command = format!("cc -Iinclude -DWIDTH={width} -c src/main.c");
+        serde_json::json!([{"directory": project.root(), "file": "src/main.c", "command": command}])
+            .to_string()
+    };
+    project.write("out/debug/compile_commands.json", database("1"));
+    assert_eq!(codes(&runtime, "src/main.c").await, (Vec::new(), Verdict::Complete));
+    project.write("out/debug/compile_commands.json", database("missing_width"));
+    assert_eq!(
+        codes(&runtime, "src/main.c").await,
+        (vec!["undeclared_var_use".to_owned()], Verdict::Complete)
+    );
+    fs::remove_dir_all(project.path("out")).unwrap();
+    assert_eq!(codes(&runtime, "src/main.c").await.1, Verdict::Partial);
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_at_so_many_errors_has_not_said_all() {
+    let calls: String = (0..30).map(|number| format!("  none{number}();\n")).collect();
+    let files =
+        [("a.c", format!("int main(void) {{\n{calls}}}\n")), ("compile_flags.txt", "-Wall\n".to_owned())];
+    let project = Project::new(files.iter().map(|(path, text)| (*path, text.as_str())));
+    let runtime = open(&project, &["clangd"]);
+    let (found, verdict) = codes(&runtime, "a.c").await;
+    assert!(found.contains(&"fatal_too_many_errors".to_owned()) && verdict == Verdict::Partial, "{found:?}");
+    runtime.shutdown().await;
+}
+
+#[test]
+fn what_installs_the_packages_of_a_project_is_named_by_its_own_tool() {
+    let package = r#"{"dependencies": {"zod": "^3"}}"#;
+    let project = Project::new([
+        ("pnpm-lock.yaml", ""),
+        ("web/package.json", package),
+        ("web/a.ts", "export const x = 1;\n"),
+        ("uv.lock", ""),
+        ("pyproject.toml", "[project]\nname = \"a\"\n"),
+        ("a.py", "x = 1\n"),
+    ]);
+    let advised = || {
+        let found = json(&project, &["pyright", "typescript-language-server"], &["check"]);
+        let notes = found["notes"].as_array().cloned().unwrap_or_default();
+        let runs = notes.iter().filter_map(|note| note.as_str()?.split_once("; run: "));
+        runs.map(|(_, command)| command.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(advised(), ["uv sync", "pnpm install"]);
+    make_environment(&project);
+    fs::create_dir(project.path("node_modules")).unwrap();
+    assert_eq!(advised(), [""; 0]);
+}
