@@ -2,7 +2,7 @@
 //!
 //! - [`search`]: the environments of a project, whoever made them; `tools.rs` knows where Poetry, Pipenv, Hatch and PDM put theirs.
 //! - [`Libraries`]: the folders that an interpreter of an environment would import from, read off its files.
-//! - [`stand_in`]: an interpreter that answers for an environment, and runs nothing of it.
+//! - [`stand_in()`]: an interpreter that answers for an environment, and runs nothing of it.
 //!
 //! Uses the workspace; starts nothing.
 
