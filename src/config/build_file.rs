@@ -52,7 +52,10 @@ impl BuildFile {
                 return BuildFileSearch { file: Some(file), told, looked_at };
             }
         }
-        BuildFileSearch { file: None, told: None, looked_at }
+        looked_at.extend(self.instead.iter().map(|name| absolute.join(name)));
+        let instead = self.instead.iter().map(|name| absolute.join(name));
+        let file = instead.into_iter().find(|file| is_inside(workspace, file));
+        BuildFileSearch { file, told: None, looked_at }
     }
 }
 

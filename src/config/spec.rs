@@ -277,6 +277,9 @@ pub struct BuildFile {
     pub name: String,
     /// The folders, relative to the root, in which the server looks by itself.
     pub itself: Vec<String>,
+    /// Files in the root that say it as well, where builds put none.
+    #[serde(default)]
+    pub instead: Vec<String>,
     /// Where builds put it, relative to the root, in this order; a `*` stands for any part of one name.
     pub folders: Vec<String>,
     /// Files of CMake's presets, which name more folders.
@@ -631,8 +634,6 @@ pub struct IdleSign {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReloadRule {
-    /// Names of the files that matter; without any, all files that concern it do.
-    pub files: Vec<String>,
     /// A request that makes it look at the disk. It is put before the next question.
     pub method: Option<String>,
     /// The params of that request.
@@ -641,16 +642,11 @@ pub struct ReloadRule {
     pub touch: bool,
     /// It never sees them, and is started anew.
     pub restart: bool,
-    /// Milliseconds in which its answers may still be about the files as they were. Less where the notification of `readiness` comes.
+    /// Milliseconds in which its answers may still be about the files as they were.
     pub settle_ms: Option<u64>,
 }
 
 impl ReloadRule {
-    /// Whether a change of a file of this name matters.
-    pub fn is_about(&self, name: &str) -> bool {
-        self.files.is_empty() || self.files.iter().any(|file| file == name)
-    }
-
     /// How long its answers may be about the files as they were.
     pub fn settle(&self) -> Option<Duration> {
         self.settle_ms.map(Duration::from_millis)

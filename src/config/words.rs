@@ -94,6 +94,7 @@ pub(super) const SET_UP: &[Field] = &[
 
 pub(super) const BUILD_FILE: &[Field] = &[
     plain("name", Text),
+    plain("instead", Texts),
     plain("itself", Texts),
     plain("folders", Texts),
     plain("presets", Texts),
@@ -194,7 +195,6 @@ pub(super) const READINESS: &[Field] = &[
 ];
 
 pub(super) const RELOAD: &[Field] = &[
-    plain("files", Texts),
     plain("method", Text),
     plain("params", Free),
     plain("touch", Flag),

@@ -210,15 +210,11 @@ impl Readiness {
     /// Takes any other notification: it may be the rule's sign.
     pub fn notification(&mut self, rule: &ReadinessRule, method: &str, params: &Value) {
         let Some(sign) = &rule.notification else { return };
-        let is_awaited = !self.signalled || self.settling.is_some();
-        if !is_awaited || sign.method != method {
+        if self.signalled || sign.method != method {
             return;
         }
         let said = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
-        if sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(said)) {
-            self.signalled = true;
-            self.settling = None;
-        }
+        self.signalled |= sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(said));
     }
 
     /// How ready the server is by now.

@@ -30,11 +30,8 @@ pub(super) struct Reload {
 impl Session {
     /// Whether it may not see some of these changes by itself, so that its rule is to be followed.
     pub(super) fn misses(&self, changes: &Changes) -> bool {
-        let rule = &self.state.spec.reload;
         let missed = |(path, kind): &(WorkspacePath, ChangeKind)| {
-            rule.is_about(&path.name_lossy())
-                && (*kind != ChangeKind::Changed || !self.documents.contains(path))
-                && self.concerns(path)
+            (*kind != ChangeKind::Changed || !self.documents.contains(path)) && self.concerns(path)
         };
         changes.overflowed || changes.changes.iter().any(missed)
     }

@@ -73,9 +73,8 @@ fn tab_stop(source: &mut Source<'_>, depth: usize, text: &mut String) {
     word(source);
     match source.next() {
         Some(':') if depth < DEEPEST => read(source, Some('}'), depth + 1, text),
-        Some(':') => read(source, Some('}'), depth, &mut String::new()),
         Some('|') => choice(source, text),
-        Some('/') => skip_transform(source),
+        Some(':' | '/') => skip(source),
         _ => {}
     }
 }
@@ -102,8 +101,8 @@ fn choice(source: &mut Source<'_>, text: &mut String) {
     }
 }
 
-/// Reads `regex/format/options}`: of a variable that has no value here.
-fn skip_transform(source: &mut Source<'_>) {
+/// Reads up to the brace that ends a tab stop: what is nested too deep, and how a variable is transformed that has no value here.
+fn skip(source: &mut Source<'_>) {
     let mut open = 1;
     while let Some(next) = source.next() {
         match next {
