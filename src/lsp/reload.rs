@@ -1,18 +1,19 @@
-//! Having a server see other files as they are on disk, where it does not do so by itself, or only later.
+//! Telling a server what changed on disk, and having it see that where it does not do so by itself, or only later.
 //!
-//! What it takes is a rule of the catalogue ([`ReloadRule`](crate::config::spec::ReloadRule)). It is done right before the next question,
+//! What that takes is a rule of the catalogue ([`ReloadRule`](crate::config::spec::ReloadRule)). It is done right before the next question,
 //! so that many changes cost one reload, and servers that nobody asks cost none.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant as Clock};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::connection::RequestError;
 use super::diagnostics::Known;
 use super::documents::{Snapshot, Synced};
 use super::session::Session;
+use super::uri;
 use crate::workspace::{ChangeKind, Changes, ReadError, WorkspacePath};
 
 /// The longest that one question waits for a reload; the server answers it after that all the same.
@@ -28,6 +29,47 @@ pub(super) struct Reload {
 }
 
 impl Session {
+    /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and
+    /// brings its open documents in step.
+    pub async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+        let before = self.state.epoch();
+        // First, so that documents synced below count as checked after these changes.
+        if changes.iter().any(|(path, _)| self.concerns(path)) {
+            self.state.advance_epoch();
+        }
+        let open: Vec<&WorkspacePath> =
+            changes.iter().map(|(path, _)| path).filter(|path| self.documents.contains(path)).collect();
+        self.sync_all(&open).await;
+        if let ([(changed, _)], [_]) = (changes, open.as_slice()) {
+            self.keep_settled(changed, before).await;
+        }
+        let mut events = Vec::new();
+        for (path, kind) in changes {
+            let (number, bit) = match kind {
+                ChangeKind::Created => (1, 1),
+                ChangeKind::Changed => (2, 2),
+                ChangeKind::Deleted => (3, 4),
+            };
+            let absolute = self.workspace.absolute(path);
+            if self.state.registrations(|known| known.watches(&absolute, bit)) {
+                events.push(json!({ "uri": uri::from_path(&absolute), "type": number }));
+            }
+        }
+        if !events.is_empty() {
+            self.connection.notify("workspace/didChangeWatchedFiles", &json!({ "changes": events }));
+        }
+    }
+
+    /// Compares every open document with the disk, after changes that nobody could list.
+    pub async fn rescan(&self) {
+        self.state.advance_epoch();
+        for path in self.documents.paths() {
+            if let Err(error) = self.sync(&path).await.map(drop) {
+                tracing::debug!(path = %path.display(), "closed: {error}");
+            }
+        }
+    }
+
     /// Whether it may not see some of these changes by itself, so that its rule is to be followed.
     pub(super) fn misses(&self, changes: &Changes) -> bool {
         let missed = |(path, kind): &(WorkspacePath, ChangeKind)| {

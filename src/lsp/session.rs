@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::capabilities::{self, ServerCapabilities};
 use super::connection::{Connection, OUTPUT_CLOSED, RequestError};
 use super::documents::Documents;
-use super::manager::grounds::Grounds;
+use super::manager::launch_inputs::LaunchInputs;
 use super::process::{Exit, ServerProcess, Spawn};
 use super::readiness::Busy;
 use super::relay::Strangers;
@@ -24,7 +24,7 @@ use super::wire::Trace;
 use crate::config::Catalogue;
 use crate::config::spec::DiagnosticsSource;
 use crate::text::Encoding;
-use crate::workspace::{ChangeKind, Workspace, WorkspacePath};
+use crate::workspace::{Workspace, WorkspacePath};
 
 pub use super::ask::{AskError, Asked, Scope};
 
@@ -101,7 +101,7 @@ pub struct Session {
     /// How it was started.
     pub(super) spawn: OnceLock<Spawn>,
     /// What files of the project decided about that.
-    pub(super) grounds: OnceLock<Mutex<Grounds>>,
+    pub(super) launch_inputs: OnceLock<Mutex<LaunchInputs>>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -186,7 +186,7 @@ impl Session {
             rivalry: Mutex::default(),
             shortfall: Mutex::default(),
             spawn: OnceLock::new(),
-            grounds: OnceLock::new(),
+            launch_inputs: OnceLock::new(),
         })
     }
 
@@ -273,16 +273,6 @@ impl Session {
     /// Whether it has `path` open.
     pub fn has_open(&self, path: &WorkspacePath) -> bool {
         self.documents.contains(path)
-    }
-
-    /// Compares every open document with the disk, after changes that nobody could list.
-    pub async fn rescan(&self) {
-        self.state.advance_epoch();
-        for path in self.documents.paths() {
-            if let Err(error) = self.sync(&path).await.map(drop) {
-                tracing::debug!(path = %path.display(), "closed: {error}");
-            }
-        }
     }
 
     /// Why the conversation is over: exit status and the last lines of standard error, where there are any.
@@ -395,37 +385,6 @@ impl Session {
     /// What the server counts columns in.
     pub fn encoding(&self) -> Encoding {
         self.capabilities.encoding
-    }
-
-    /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and
-    /// brings its open documents in step.
-    pub async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
-        let before = self.state.epoch();
-        // First, so that documents synced below count as checked after these changes.
-        if changes.iter().any(|(path, _)| self.concerns(path)) {
-            self.state.advance_epoch();
-        }
-        let open: Vec<&WorkspacePath> =
-            changes.iter().map(|(path, _)| path).filter(|path| self.documents.contains(path)).collect();
-        self.sync_all(&open).await;
-        if let ([(changed, _)], [_]) = (changes, open.as_slice()) {
-            self.keep_settled(changed, before).await;
-        }
-        let mut events = Vec::new();
-        for (path, kind) in changes {
-            let (number, bit) = match kind {
-                ChangeKind::Created => (1, 1),
-                ChangeKind::Changed => (2, 2),
-                ChangeKind::Deleted => (3, 4),
-            };
-            let absolute = self.workspace.absolute(path);
-            if self.state.registrations(|known| known.watches(&absolute, bit)) {
-                events.push(json!({ "uri": uri::from_path(&absolute), "type": number }));
-            }
-        }
-        if !events.is_empty() {
-            self.connection.notify("workspace/didChangeWatchedFiles", &json!({ "changes": events }));
-        }
     }
 
     /// Brings several documents in step.

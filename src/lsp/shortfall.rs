@@ -58,7 +58,8 @@ impl Session {
 
     /// Whether it was started with a file that tells how the project is built.
     pub(super) fn has_build_file(&self) -> bool {
-        let grounds = self.grounds.get();
-        grounds.is_some_and(|known| known.lock().unwrap_or_else(PoisonError::into_inner).build.file.is_some())
+        let launch_inputs = self.launch_inputs.get();
+        launch_inputs
+            .is_some_and(|known| known.lock().unwrap_or_else(PoisonError::into_inner).build.file.is_some())
     }
 }

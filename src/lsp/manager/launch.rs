@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::grounds::Grounds;
+use super::launch_inputs::LaunchInputs;
 use super::python::{self, Given, set};
 use super::{ManagerSetup, Unavailable, untrusted};
 use crate::config::Expanded;
@@ -36,11 +36,11 @@ pub async fn launch(
     let located = find(setup, server, spec, root)?;
     let folder = setup.workspace.absolute(root);
     let disabled = |reason: String| Unavailable::Disabled { reason };
-    let grounds = Grounds::look(setup, spec, root);
+    let launch_inputs = LaunchInputs::look(setup, spec, root);
     let spec = match setup.trusted {
         // What is left of the rule tells how a session was started.
-        true => Server { untrusted: None, ..Server::clone(&grounds.spec) },
-        false => untrusted::restrained(server, &grounds.spec, &folder).map_err(disabled)?,
+        true => Server { untrusted: None, ..Server::clone(&launch_inputs.spec) },
+        false => untrusted::restrained(server, &launch_inputs.spec, &folder).map_err(disabled)?,
     };
     let Expanded { server: spec, missing } = spec.expanded(&folder, &located.program);
     // Without its own copy of what it needs, a server takes the project's, which is then what runs.
@@ -48,10 +48,10 @@ pub async fn launch(
         let why = format!("{server} runs code of this project when it starts");
         return Err(disabled(untrusted::refusal(&why)));
     }
-    let given = python::given(setup, &spec, &grounds.python).await.map_err(disabled)?;
+    let given = python::given(setup, &spec, &launch_inputs.python).await.map_err(disabled)?;
     let mut spec = spec;
     given.tell(&mut spec);
-    if let (Some(rule), Some(told)) = (&spec.build_file, &grounds.build.told) {
+    if let (Some(rule), Some(told)) = (&spec.build_file, &launch_inputs.build.told) {
         let told = told.to_string_lossy().into_owned();
         set(&mut spec.initialization_options, &rule.option.clone(), told.into());
     }
@@ -90,8 +90,8 @@ pub async fn launch(
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
     let (started, shortfall) = tokio::join!(start, look);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
-    session.found_lacking(0, shortfall.or(given.lack).or_else(grounds.shortfall()));
-    session.grounds.get_or_init(|| Mutex::new(grounds));
+    session.found_lacking(0, shortfall.or(given.lack).or_else(launch_inputs.shortfall()));
+    session.launch_inputs.get_or_init(|| Mutex::new(launch_inputs));
     session.spawn.get_or_init(|| alike);
     tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)

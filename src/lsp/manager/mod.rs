@@ -2,9 +2,9 @@
 //! restarted after a crash; stopped when idle or when memory runs short; told of every change on disk.
 
 mod alone;
-pub(super) mod grounds;
 mod housekeeping;
 mod launch;
+pub(super) mod launch_inputs;
 mod overdraft;
 mod private;
 mod python;

@@ -52,7 +52,7 @@ impl Manager {
 impl Shared {
     /// Lets running servers and witnesses know what changed on disk since the last call. One at a time.
     pub(super) async fn hand_out_changes(self: &Arc<Self>) {
-        self.follow_grounds().await;
+        self.restart_where_inputs_differ().await;
         let Some(changes) = self.drain().await else { return };
         if changes.changes.is_empty() && !changes.overflowed {
             return;

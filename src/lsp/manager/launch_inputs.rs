@@ -21,7 +21,7 @@ const MOST_HASHED: u64 = 64 << 20;
 
 /// What was found for a server and a root.
 #[derive(Debug)]
-pub struct Grounds {
+pub struct LaunchInputs {
     /// The environment.
     pub python: Seen,
     /// The build file.
@@ -48,7 +48,7 @@ struct Decisive {
     settings: toml::Table,
 }
 
-impl Grounds {
+impl LaunchInputs {
     /// Looks at the files.
     pub fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
         let workspace = &setup.workspace;
@@ -97,16 +97,16 @@ impl Grounds {
 }
 
 impl Shared {
-    /// Ends the servers whose grounds are others now; whoever asks next starts them anew.
-    pub(super) async fn follow_grounds(&self) {
+    /// Ends the servers whose launch inputs are others now; whoever asks next starts them anew.
+    pub(super) async fn restart_where_inputs_differ(&self) {
         for slot in self.slots.iter().map(|entry| entry.value().clone()).collect::<Vec<_>>() {
             let Some(session) = slot.running() else { continue };
-            let Some(known) = session.grounds.get() else { continue };
+            let Some(known) = session.launch_inputs.get() else { continue };
             if known.lock().unwrap_or_else(PoisonError::into_inner).stand() {
                 continue;
             }
             let Some(server) = self.setup.catalogue.servers.get(session.server()) else { continue };
-            let found = Grounds::look(&self.setup, server, &session.root);
+            let found = LaunchInputs::look(&self.setup, server, &session.root);
             let same = {
                 let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
                 let same = known.decisive == found.decisive && known.lack == found.lack;
