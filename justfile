@@ -70,6 +70,10 @@ bench *ARGS:
 bench-edits *ARGS:
     cargo bench --bench edits -- {{ARGS}}
 
+# of the errors that an edit causes anywhere, how many its answer names: 100 random edits of ten packages against pyright itself
+breaks *ARGS:
+    cargo bench --bench breaks -- {{ARGS}}
+
 # hints against the real servers' definitions
 hints *ARGS:
     cargo bench --bench hints -- {{ARGS}}

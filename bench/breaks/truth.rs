@@ -1,0 +1,89 @@
+//! What pyright's command line says of a whole package, and what an answer says, in the same words.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+/// File, 0-based line, rule.
+pub type Finding = (String, u32, String);
+/// The errors of a package; one may be there twice.
+pub type Findings = Vec<Finding>;
+
+/// The program that the product's installer put there.
+pub struct Pyright(PathBuf);
+
+impl Pyright {
+    /// The one below `data`: the newest, which is the one that the server is of as well.
+    pub fn installed(data: &Path) -> Result<Self> {
+        let folder = data.join("servers/pyright");
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let program = entry?.path().join("npm/node_modules/pyright/index.js");
+            if program.is_file() {
+                found.push((program.metadata()?.modified()?, program));
+            }
+        }
+        found.sort();
+        Ok(Self(found.pop().context("pyright is not installed")?.1))
+    }
+
+    /// Every error in `project`, and how long that took.
+    pub fn check(&self, project: &Path) -> Result<(Findings, Duration)> {
+        let began = Instant::now();
+        let output = Command::new("node").arg(&self.0).arg("--outputjson").current_dir(project).output()?;
+        let took = began.elapsed();
+        // 1: there are errors.
+        ensure!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "pyright: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let answer: Value = serde_json::from_slice(&output.stdout)?;
+        let root = std::fs::canonicalize(project)?;
+        let mut found = Vec::new();
+        for item in answer["generalDiagnostics"].as_array().into_iter().flatten() {
+            if item["severity"] == "error" {
+                let file = Path::new(item["file"].as_str().unwrap_or_default());
+                let path = file.strip_prefix(&root).unwrap_or(file).to_string_lossy().into_owned();
+                found.push((path, line(&item["range"]), rule(&item["rule"])));
+            }
+        }
+        found.sort();
+        Ok((found, took))
+    }
+}
+
+fn line(range: &Value) -> u32 {
+    range["start"]["line"].as_u64().and_then(|line| u32::try_from(line).ok()).unwrap_or(u32::MAX)
+}
+
+fn rule(rule: &Value) -> String {
+    rule.as_str().unwrap_or_default().to_owned()
+}
+
+/// The errors that a delta names: in full, and in short where there are many.
+pub fn of_delta(delta: &Value) -> Findings {
+    let mut found = Vec::new();
+    for item in delta["added"].as_array().into_iter().flatten().filter(|item| item["severity"] == "error") {
+        found.push((
+            item["path"].as_str().unwrap_or_default().to_owned(),
+            line(&item["range"]),
+            rule(&item["code"]),
+        ));
+    }
+    for item in delta["more"].as_array().into_iter().flatten() {
+        let path = item["path"].as_str().unwrap_or_default();
+        for line in item["lines"].as_array().into_iter().flatten().filter_map(Value::as_u64) {
+            found.push((path.to_owned(), u32::try_from(line).unwrap_or(u32::MAX), rule(&item["code"])));
+        }
+    }
+    found
+}
+
+/// For people: 1-based.
+pub fn words((path, line, rule): &Finding) -> String {
+    format!("{path}:{} {rule}", line + 1)
+}
