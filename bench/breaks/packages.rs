@@ -38,6 +38,13 @@ pub fn fetch(kept: &Path, package: &str, project: &Path) -> Result<()> {
     std::fs::create_dir_all(project)?;
     let unpacked = Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(project).status()?;
     ensure!(unpacked.success(), "{package} could not be unpacked");
+    // What is said of the package is no source of it.
+    for entry in std::fs::read_dir(project)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|is| is == "dist-info") {
+            std::fs::remove_dir_all(path)?;
+        }
+    }
     Ok(())
 }
 

@@ -49,7 +49,9 @@ pub use literal::PythonModule;
 pub use parse::{LARGEST_PARSED, ParseError};
 pub use references::{References, references};
 pub use standing::{Named, Sense, Standing, StandingIn, standing};
-pub use symbols::{FoundSymbols, symbols, symbols_in, workspace_symbols, workspace_symbols_named};
+pub use symbols::{
+    FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
+};
 pub use syntax::{Syntax, syntax_errors, syntax_errors_in};
 pub use word::{NoName, can_be_name};
 

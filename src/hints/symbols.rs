@@ -1,12 +1,13 @@
 //! The definitions of a file as an outline, and those of the workspace by a query.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Instant;
 
 use super::by_name::{self, is_secondary, parse_all};
 use super::candidates::HintError;
 use super::docs;
 use super::grammar::Grammar;
+use super::imports::{Import, Item};
 use super::project::{Project, load};
 use super::source::{Definition, Role, Source};
 use crate::config::Catalogue;
@@ -43,6 +44,22 @@ pub fn symbols_in(
     let grammar = Grammar::of(language, path.extension())?;
     let source = Source::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
     Some(outline(&source))
+}
+
+/// The names that the imports of `text` bring in; a star where all names of a module are. `None` as for [`symbols_in`].
+pub fn imported_in(
+    language: &str,
+    path: &WorkspacePath,
+    text: &str,
+    deadline: Instant,
+) -> Option<BTreeSet<(String, String)>> {
+    let grammar = Grammar::of(language, path.extension())?;
+    let source = Source::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    let name = |import: &Import| match import.item {
+        Item::Wildcard => "*".to_owned(),
+        _ => import.local.clone(),
+    };
+    Some(source.imports.iter().map(|import| (name(import), import.module.clone())).collect())
 }
 
 /// The definitions of `source` as a tree, without what is local to a function.

@@ -35,6 +35,7 @@ impl Session {
         let before = self.state.epoch();
         // First, so that documents synced below count as checked after these changes.
         if changes.iter().any(|(path, _)| self.concerns(path)) {
+            self.disk_changed();
             self.state.advance_epoch();
         }
         let open: Vec<&WorkspacePath> =
@@ -62,6 +63,7 @@ impl Session {
 
     /// Compares every open document with the disk, after changes that nobody could list.
     pub async fn rescan(&self) {
+        self.disk_changed();
         self.state.advance_epoch();
         for path in self.documents.paths() {
             if let Err(error) = self.sync(&path).await.map(drop) {

@@ -1,6 +1,6 @@
 //! One running, initialized server for one root: its start, its state, what it is told, and its end. It is asked in [`ask`](super::ask).
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::capabilities::{self, ServerCapabilities};
 use super::connection::{Connection, OUTPUT_CLOSED, RequestError};
+use super::diagnostics::Kept;
 use super::documents::Documents;
 use super::manager::launch_inputs::LaunchInputs;
 use super::process::{Exit, ServerProcess, Spawn};
@@ -102,6 +103,10 @@ pub struct Session {
     pub(super) spawn: OnceLock<Spawn>,
     /// What files of the project decided about that.
     pub(super) launch_inputs: OnceLock<Mutex<LaunchInputs>>,
+    /// Counted up with each change on disk that concerns it.
+    pub(super) disk: AtomicU64,
+    /// What it found in files as they are there.
+    pub(super) kept: Mutex<Kept>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -187,6 +192,8 @@ impl Session {
             shortfall: Mutex::default(),
             spawn: OnceLock::new(),
             launch_inputs: OnceLock::new(),
+            disk: AtomicU64::default(),
+            kept: Mutex::default(),
         })
     }
 

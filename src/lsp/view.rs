@@ -234,6 +234,11 @@ impl Session {
         self.rivalry.lock().unwrap_or_else(PoisonError::into_inner).is_too_much()
     }
 
+    /// Whether whoever is in the session now sees nothing but what is on disk.
+    pub(super) fn sees_disk(&self) -> bool {
+        self.unsaved.lock().unwrap_or_else(PoisonError::into_inner).is_disk()
+    }
+
     /// The text that hides `path` from whoever is in the session now.
     pub(super) fn unsaved_text(&self, path: &WorkspacePath) -> Option<Arc<str>> {
         let unsaved = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,20 +7,33 @@ use std::time::Duration;
 use futures::StreamExt;
 use tokio::time::Instant;
 
-use super::answer::Verdict;
+use super::answer::{ServerState, Verdict};
+use super::changed::Changed;
 use super::context::{Context, Subject};
-use super::delta::{Compared, DiagnosticsDelta, compare, delta_item, shorten, shorten_gone};
+use super::delta::{Compared, DiagnosticsDelta, FLOOR, compare, delta_item, shorten, shorten_gone};
 use super::error::ToolError;
-use super::impact::{EditedText, dependents, language_of};
+use super::impact::{EditedText, Reach, language_of, occurrences, reach, related_extensions};
 use super::lsp_diagnostics::{FileReport, Look, check};
+use super::remedy;
+use super::spread::{Beyond, Spread, Texts};
 use crate::config::spec::{Server, Unchecked};
 use crate::lsp::model::Severity;
 use crate::lsp::view::View;
 use crate::text::LineMap;
-use crate::workspace::WorkspacePath;
+use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// How long an edit's answer waits for diagnostics that nobody asked for.
 const UNASKED: Duration = Duration::from_secs(3);
+/// How long it looks beyond the files that use what is edited, where it was asked to.
+const BEYOND: Duration = Duration::from_secs(6);
+/// So many other files are looked at, where that is not asked for and where it is.
+const MOST_FILES: (usize, usize) = (12, 80);
+/// So many steps are followed from what uses what is edited to what uses that.
+const MOST_STEPS: usize = 4;
+/// So many of the files that were left out are named.
+const NAMED: usize = 5;
+/// So long files are listed.
+const WALK: Duration = Duration::from_secs(1);
 /// So many files are asked about at once.
 const AT_ONCE: usize = 8;
 
@@ -54,7 +67,7 @@ impl From<Option<bool>> for Wish {
 pub struct Watch {
     subjects: Vec<Subject>,
     wish: Wish,
-    cut: bool,
+    reach: Reach,
 }
 
 impl Watch {
@@ -92,9 +105,12 @@ impl Watch {
             return None;
         }
         context.manager.refresh().await;
-        let (others, cut) = dependents(context, edits).await;
-        subjects.extend(others.into_iter().filter(|subject| is_asked(context, subject, wish)));
-        Some(Self { subjects, wish, cut })
+        let most = if wish == Wish::Unsaid { MOST_FILES.0 } else { MOST_FILES.1 };
+        let deadline = Instant::now() + limit(context, wish);
+        let mut reach = reach(context, edits, most, wish == Wish::Unsaid, deadline).await;
+        let others = std::mem::take(&mut reach.files).into_iter();
+        subjects.extend(others.filter(|subject| is_asked(context, subject, wish)));
+        Some(Self { subjects, wish, reach })
     }
 
     /// The files.
@@ -104,7 +120,7 @@ impl Watch {
 
     /// Looks at what is there before `edits` are made.
     pub async fn before(self, context: &Context, edits: &[EditedText]) -> Baseline {
-        let Self { subjects, wish, cut } = self;
+        let Self { subjects, wish, reach } = self;
         let there = |subject: &&Subject| {
             // A file that the edit creates has no findings before it.
             !edits.iter().any(|edit| {
@@ -113,7 +129,12 @@ impl Watch {
         };
         let existing: Vec<Subject> = subjects.iter().filter(there).cloned().collect();
         let before = look(context, existing, &context.view, wish).await;
-        Baseline { subjects, before, wish, cut }
+        let old = edits.iter().filter_map(|edit| {
+            let path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
+            Some((path.clone(), Arc::from(edit.before.as_deref()?)))
+        });
+        let old = context.view.with(old);
+        Baseline { subjects, before, wish, reach, old }
     }
 }
 
@@ -123,14 +144,16 @@ pub struct Baseline {
     subjects: Vec<Subject>,
     before: BTreeMap<WorkspacePath, FileReport>,
     wish: Wish,
-    cut: bool,
+    reach: Reach,
+    /// What was seen before.
+    old: View,
 }
 
 impl Baseline {
     /// Looks at `subjects` as they are on disk, whatever the caller sees, before something that nobody can foresee.
     pub async fn of(context: &Context, subjects: Vec<Subject>) -> Self {
         let before = look(context, subjects.clone(), &View::disk(), Wish::Wanted).await;
-        Self { subjects, before, wish: Wish::Wanted, cut: false }
+        Self { subjects, before, wish: Wish::Wanted, reach: Reach::default(), old: View::disk() }
     }
 
     /// Has one more file looked at afterwards, of which nothing is known before.
@@ -141,7 +164,7 @@ impl Baseline {
     }
 
     /// What is different now that `edits` are made: on disk, or in `view` only.
-    pub async fn compare(self, context: &Context, edits: &[EditedText], view: &View) -> DiagnosticsDelta {
+    pub async fn compare(mut self, context: &Context, edits: &[EditedText], view: &View) -> DiagnosticsDelta {
         context.manager.refresh().await;
         let is_gone = |subject: &&Subject| {
             !edits.iter().any(|edit| {
@@ -150,13 +173,111 @@ impl Baseline {
             })
         };
         let left: Vec<Subject> = self.subjects.iter().filter(is_gone).cloned().collect();
-        let after = look(context, left, view, self.wish).await;
-        let mut delta = self.delta(edits, &after);
+        let mut after = look(context, left, view, self.wish).await;
+        let unknown = self.follow(context, edits, view, &mut after).await;
+        let mut delta = self.delta(edits, &after, unknown);
+        remedy::help(context, &mut delta.added, view).await;
         say_what_nobody_checked(context, edits, &after, &mut delta);
         if edits.iter().any(|edit| view.unsaved(&edit.path).is_some()) {
             self.say_what_a_trial_cannot_show(context, edits, &mut delta);
         }
         delta
+    }
+
+    /// Looks at more files while something in those that were looked at looks different to others. Why that may not be all.
+    async fn follow(
+        &mut self,
+        context: &Context,
+        edits: &[EditedText],
+        view: &View,
+        after: &mut BTreeMap<WorkspacePath, FileReport>,
+    ) -> Option<String> {
+        let until = Instant::now() + if self.wish == Wish::Unsaid { UNASKED } else { BEYOND };
+        let running_only = self.wish == Wish::Unsaid;
+        // What a trial shows over the disk is what is there before it.
+        let is_trial = edits.iter().any(|edit| view.unsaved(&edit.path).is_some());
+        let old = if is_trial { context.view.clone() } else { self.old.clone() };
+        let mut unknown = None;
+        for (language, changed) in std::mem::take(&mut self.reach.changed) {
+            if !self.sees_others(context, &language, after) {
+                continue;
+            }
+            let mut spread = Spread::new(context, &language, &changed);
+            for step in 0.. {
+                let checked = texts(context, edits, after.keys());
+                let beyond = match spread.step(&checked, (&old, view), running_only, until).await {
+                    Beyond::Same => break,
+                    Beyond::Files(files) => files,
+                    Beyond::Unknown(why) => {
+                        let (rest, all) = rest(context, &language, after, &changed).await;
+                        let done = all && Instant::now() < until && rest.len() <= MOST_FILES.1;
+                        let subjects = if self.wish == Wish::Wanted { rest } else { Vec::new() };
+                        let count = subjects.len();
+                        let is_all = self.look_at_more(context, subjects, (&old, view), until, after).await;
+                        if !(done && is_all && (count > 0 || self.wish == Wish::Wanted)) {
+                            unknown.get_or_insert(why);
+                        }
+                        break;
+                    }
+                };
+                let subjects: Vec<Subject> =
+                    beyond.into_iter().filter_map(|path| context.subject(path).ok()).collect();
+                let too_many = subjects.len() + after.len() > MOST_FILES.1 || step == MOST_STEPS;
+                if too_many || !self.look_at_more(context, subjects, (&old, view), until, after).await {
+                    unknown.get_or_insert("more files use what looks different now".to_owned());
+                    break;
+                }
+            }
+        }
+        unknown
+    }
+
+    /// Whether the servers that answered check files against each other, so that an edit of one concerns another.
+    fn sees_others(
+        &self,
+        context: &Context,
+        language: &str,
+        after: &BTreeMap<WorkspacePath, FileReport>,
+    ) -> bool {
+        let servers = context.catalogue().servers_for(language);
+        let answered = |server: &str| {
+            after.values().flat_map(|report| &report.statuses).any(|status| {
+                status.server == server && matches!(status.state, ServerState::Ready | ServerState::Indexing)
+            })
+        };
+        servers.iter().any(|(key, server)| server.diagnostics.sees_unsaved && answered(key))
+    }
+
+    /// Adds `subjects` to `after`, and to what is known before as far as something is found in them. Whether all of them told.
+    async fn look_at_more(
+        &mut self,
+        context: &Context,
+        subjects: Vec<Subject>,
+        (old, new): (&View, &View),
+        until: Instant,
+        after: &mut BTreeMap<WorkspacePath, FileReport>,
+    ) -> bool {
+        let count = subjects.len();
+        let found = look_until(context, subjects.clone(), new, self.wish, until).await;
+        let is_all = found.len() == count && found.values().all(|report| report.verdict == Verdict::Complete);
+        // Without findings after it, nothing is new, and it is not worth having the server look at the old text again.
+        let with_findings: Vec<Subject> = subjects
+            .into_iter()
+            .filter(|subject| found.get(&subject.path).is_some_and(|report| !report.items.is_empty()))
+            .collect();
+        let wanted = with_findings.len();
+        let before = look_until(context, with_findings, old, self.wish, until).await;
+        let is_known =
+            before.len() == wanted && before.values().all(|report| report.verdict == Verdict::Complete);
+        for (path, report) in found {
+            if report.items.is_empty()
+                || before.get(&path).is_some_and(|known| known.verdict != Verdict::NoData)
+            {
+                after.insert(path, report);
+            }
+        }
+        self.before.extend(before);
+        is_all && is_known
     }
 
     /// What only shows once an edit is written.
@@ -192,7 +313,12 @@ impl Baseline {
         }
     }
 
-    fn delta(&self, edits: &[EditedText], after: &BTreeMap<WorkspacePath, FileReport>) -> DiagnosticsDelta {
+    fn delta(
+        &self,
+        edits: &[EditedText],
+        after: &BTreeMap<WorkspacePath, FileReport>,
+        unknown: Option<String>,
+    ) -> DiagnosticsDelta {
         let (mut added, mut gone, mut unchanged) = (Vec::new(), Vec::new(), 0);
         let mut renamed_away = Vec::new();
         for (path, report) in after {
@@ -213,24 +339,61 @@ impl Baseline {
                 gone.extend(report.items.iter().map(delta_item));
             }
         }
-        let has_more = shorten(&mut added);
+        let hints = added.iter().filter(|item| item.severity > FLOOR).count();
+        added.retain(|item| item.severity <= FLOOR);
+        let (more, has_more) = shorten(&mut added);
+        gone.retain(|item| item.severity <= FLOOR);
         let removed = gone.len();
         shorten_gone(&mut gone);
         let errors = after.values().flat_map(|report| &report.items);
         let errors = errors.filter(|item| item.severity == Severity::Error).count();
-        let (verdict, mut notes) = self.verdict(after);
-        if self.cut {
-            notes.push("more files mention what changed; only the likeliest were looked at".to_owned());
+        let (mut verdict, mut notes) = self.verdict(edits, after);
+        let left_out = &self.reach.left_out;
+        if !left_out.is_empty() {
+            let named: Vec<String> = left_out.iter().take(NAMED).map(WorkspacePath::display).collect();
+            let rest = if left_out.len() > NAMED { ", …" } else { "" };
+            notes.push(format!(
+                "{} more files use what changed and were not looked at: {}{rest}",
+                left_out.len(),
+                named.join(", ")
+            ));
+        }
+        if self.reach.cut {
+            notes.push("the time was up before all files were searched for what changed".to_owned());
+        }
+        let is_cut = self.reach.cut || !left_out.is_empty() || unknown.is_some();
+        notes.extend(unknown.map(|why| format!("{why}: files that were not looked at may break as well")));
+        if verdict == Verdict::Complete && is_cut {
+            verdict = Verdict::Partial;
         }
         let files = after.keys().map(WorkspacePath::display).collect();
-        DiagnosticsDelta { added, removed, gone, unchanged, errors, has_more, verdict, files, notes }
+        DiagnosticsDelta {
+            added,
+            more,
+            has_more,
+            hints,
+            removed,
+            gone,
+            unchanged,
+            errors,
+            verdict,
+            files,
+            notes,
+        }
     }
 
-    /// Complete when every file was, both times; no data when none has any.
-    fn verdict(&self, after: &BTreeMap<WorkspacePath, FileReport>) -> (Verdict, Vec<String>) {
+    /// Complete when every file was, both times; no data when none has any, or what is edited has none.
+    fn verdict(
+        &self,
+        edits: &[EditedText],
+        after: &BTreeMap<WorkspacePath, FileReport>,
+    ) -> (Verdict, Vec<String>) {
         let reports: Vec<&FileReport> = self.before.values().chain(after.values()).collect();
         let all = |verdict: Verdict| reports.iter().all(|report| report.verdict == verdict);
-        let any = |verdict: Verdict| reports.iter().any(|report| report.verdict == verdict);
+        let is_edited = |path: &WorkspacePath| {
+            edits.iter().any(|edit| edit.path == *path || edit.renamed_from.as_ref() == Some(path))
+        };
+        let silent = |report: &&&FileReport| report.verdict == Verdict::NoData && is_edited(&report.path);
         let mut notes: Vec<String> = reports
             .iter()
             .filter(|report| report.verdict != Verdict::Complete)
@@ -242,9 +405,9 @@ impl Baseline {
         let missing =
             self.subjects.len() > reports.iter().map(|report| &report.path).collect::<BTreeSet<_>>().len();
         let verdict = match () {
-            () if reports.is_empty() || any(Verdict::NoData) => Verdict::NoData,
+            () if all(Verdict::NoData) || reports.iter().any(|report| silent(&report)) => Verdict::NoData,
             () if all(Verdict::Hints) => Verdict::Hints,
-            () if all(Verdict::Complete) && !self.cut && !missing => Verdict::Complete,
+            () if all(Verdict::Complete) && !missing => Verdict::Complete,
             () => Verdict::Partial,
         };
         (verdict, notes)
@@ -312,6 +475,12 @@ fn is_asked(context: &Context, subject: &Subject, wish: Wish) -> bool {
     }
 }
 
+/// How long one look takes at most.
+fn limit(context: &Context, wish: Wish) -> Duration {
+    let usual = context.config.settings.deadlines.diagnostics;
+    if wish == Wish::Unsaid { UNASKED } else { context.timeout.unwrap_or(usual) }
+}
+
 /// What the servers say of `subjects` in `view`; a file that cannot be read is left out.
 async fn look(
     context: &Context,
@@ -319,10 +488,22 @@ async fn look(
     view: &View,
     wish: Wish,
 ) -> BTreeMap<WorkspacePath, FileReport> {
-    let usual = context.config.settings.deadlines.diagnostics;
-    let limit = if wish == Wish::Unsaid { UNASKED } else { context.timeout.unwrap_or(usual) };
-    let look =
-        Look { view: view.clone(), until: Some(Instant::now() + limit), running_only: wish == Wish::Unsaid };
+    look_until(context, subjects, view, wish, Instant::now() + limit(context, wish)).await
+}
+
+async fn look_until(
+    context: &Context,
+    subjects: Vec<Subject>,
+    view: &View,
+    wish: Wish,
+    until: Instant,
+) -> BTreeMap<WorkspacePath, FileReport> {
+    let look = Look {
+        view: view.clone(),
+        until: Some(until),
+        running_only: wish == Wish::Unsaid,
+        may_be_kept: true,
+    };
     let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
         .map(|subject| check(context, subject, &look))
         .buffered(AT_ONCE)
@@ -332,4 +513,52 @@ async fn look(
         .into_iter()
         .filter_map(|report| report.inspect_err(|error| tracing::debug!("not compared: {error}")).ok());
     readable.map(|report| (report.path.clone(), report)).collect()
+}
+
+/// The texts of the files that were looked at, before and after `edits`.
+fn texts<'p>(
+    context: &Context,
+    edits: &[EditedText],
+    paths: impl Iterator<Item = &'p WorkspacePath>,
+) -> BTreeMap<WorkspacePath, Texts> {
+    let text = |path: &WorkspacePath| match edits.iter().find(|edit| edit.path == *path) {
+        Some(edit) => Some(Texts {
+            before: edit.before.clone().unwrap_or_default(),
+            after: edit.after.clone().unwrap_or_default(),
+            is_near: true,
+        }),
+        None => {
+            let text = context.text(path).ok()?.to_string();
+            Some(Texts { before: text.clone(), after: text, is_near: false })
+        }
+    };
+    paths.filter_map(|path| Some((path.clone(), text(path)?))).collect()
+}
+
+/// The files of the language, and of those that its server speaks as well, that were not looked at, those that name an edited
+/// module first; and whether that is all of them.
+async fn rest(
+    context: &Context,
+    language: &str,
+    looked_at: &BTreeMap<WorkspacePath, FileReport>,
+    changed: &Changed,
+) -> (Vec<Subject>, bool) {
+    let extensions = related_extensions(context, language);
+    let without: BTreeSet<WorkspacePath> = looked_at.keys().cloned().collect();
+    let (near, cut) = occurrences(context, changed.modules.clone(), extensions.clone(), &without).await;
+    let limits = WalkLimits {
+        max_files: context.config.settings.limits.walk_files,
+        deadline: std::time::Instant::now() + WALK,
+    };
+    let (workspace, root) = (context.workspace.clone(), WorkspacePath::root());
+    let walk = tokio::task::spawn_blocking(move || workspace.files(&root, &limits)).await;
+    let Ok(walk) = walk else { return (Vec::new(), false) };
+    let speaks =
+        |path: &WorkspacePath| path.extension().is_some_and(|is| extensions.iter().any(|one| one == is));
+    let mut files: Vec<WorkspacePath> =
+        walk.files.into_iter().filter(|path| speaks(path) && !without.contains(path)).collect();
+    files.sort_by_key(|path| std::cmp::Reverse(near.get(path).map_or(0, Vec::len)));
+    let all = !cut && !walk.truncated && files.len() <= MOST_FILES.1;
+    files.truncate(MOST_FILES.1);
+    (files.into_iter().filter_map(|path| context.subject(path).ok()).collect(), all)
 }

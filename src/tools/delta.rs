@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::answer::{DiagnosticItem, Verdict};
+use super::remedy;
 use crate::lsp::model::Severity;
 use crate::text::{LineMap, Range};
 
@@ -25,13 +26,25 @@ pub struct DeltaItem {
     pub server: String,
     /// What is wrong.
     pub message: String,
+    /// What mends it: the signature that is called, places that explain it, quick fixes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub help: Vec<String>,
 }
 
 /// What an edit changed in the diagnostics.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DiagnosticsDelta {
-    /// New ones, errors first.
+    /// New errors and warnings, errors first.
     pub added: Vec<DeltaItem>,
+    /// Those beyond the first, in short.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<MoreItems>,
+    /// Neither has all of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_more: bool,
+    /// How many new remarks, hints and marks of unused code there are, which are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub hints: usize,
     /// How many there were before and are gone.
     pub removed: usize,
     /// The first of those.
@@ -41,10 +54,7 @@ pub struct DiagnosticsDelta {
     pub unchanged: usize,
     /// Errors in the files looked at, after the edit.
     pub errors: usize,
-    /// `added` leaves some out.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub has_more: bool,
-    /// `complete` where every server answered for every file, before and after; `no_data` is not "clean".
+    /// `complete` where every server answered for every file that the edit can concern; `no_data` is not "clean".
     pub verdict: Verdict,
     /// The files looked at.
     pub files: Vec<String>,
@@ -53,10 +63,31 @@ pub struct DiagnosticsDelta {
     pub notes: Vec<String>,
 }
 
-/// The most new findings that one answer names.
+/// New findings of one kind in one file, by their lines alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MoreItems {
+    /// Relative to the workspace.
+    pub path: String,
+    /// The rule's code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// 0-based lines.
+    pub lines: Vec<u32>,
+}
+
+/// What is less severe is only counted: unused parameters are no reason to take an edit back.
+pub const FLOOR: Severity = Severity::Warning;
+/// The most new findings that one answer tells in full.
 const MOST: usize = 20;
 /// The most findings that are gone that one answer names.
 const MOST_GONE: usize = 3;
+/// The most that it tells in short beside those in full.
+const MOST_IN_SHORT: usize = 200;
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
 
 /// One file before and after an edit.
 pub struct Compared<'a> {
@@ -119,6 +150,7 @@ pub fn delta_item(item: &DiagnosticItem) -> DeltaItem {
         code: item.code.clone(),
         server: item.server.clone(),
         message: item.message.clone(),
+        help: remedy::places(item),
     }
 }
 
@@ -126,14 +158,27 @@ pub fn delta_item(item: &DiagnosticItem) -> DeltaItem {
 pub fn shorten_gone(gone: &mut Vec<DeltaItem>) {
     gone.sort_by(|a, b| (a.severity, &a.path, a.range).cmp(&(b.severity, &b.path, b.range)));
     gone.truncate(MOST_GONE);
+    gone.iter_mut().for_each(|item| item.help.clear());
 }
 
-/// Errors first, then by place; at most so many as one answer names. Whether some were left out.
-pub fn shorten(added: &mut Vec<DeltaItem>) -> bool {
+/// Errors first, then by place; at most so many as one answer tells in full stay, and more errors are told in short. Whether some were
+/// left out all the same.
+pub fn shorten(added: &mut Vec<DeltaItem>) -> (Vec<MoreItems>, bool) {
     added.sort_by(|a, b| (a.severity, &a.path, a.range).cmp(&(b.severity, &b.path, b.range)));
-    let has_more = added.len() > MOST;
-    added.truncate(MOST);
-    has_more
+    let beyond = added.split_off(added.len().min(MOST));
+    let mut more: Vec<MoreItems> = Vec::new();
+    let errors = beyond.iter().filter(|item| item.severity == Severity::Error);
+    for item in errors.take(MOST_IN_SHORT) {
+        let line = item.range.start.line;
+        match more.iter_mut().find(|known| known.path == item.path && known.code == item.code) {
+            Some(known) => known.lines.push(line),
+            None => {
+                more.push(MoreItems { path: item.path.clone(), code: item.code.clone(), lines: vec![line] })
+            }
+        }
+    }
+    let told: usize = more.iter().map(|known| known.lines.len()).sum();
+    (more, told < beyond.len())
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
-//! Which other files an edit may break: those that name what it changes.
+//! Which other files an edit may break: those that use what it changes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::changed::Changed;
 use super::context::{Context, Subject};
 use super::fallback::in_background;
 use crate::config::spec::Language;
 use crate::hints;
-use crate::lsp::model::Symbol;
-use crate::text::{LineMap, Position, Range};
+use crate::lsp::model::FileRef;
+use crate::lsp::operations::Navigation;
+use crate::lsp::session::Session;
+use crate::text::Position;
 use crate::workspace::{SearchQuery, WorkspacePath};
 
 /// A file before and after an edit.
@@ -24,42 +28,181 @@ pub struct EditedText {
     pub after: Option<String>,
 }
 
-/// So many other files are looked at.
-const MOST_FILES: usize = 12;
+/// So many files that mention a changed name are looked at without asking the server which of them mean it.
+const FEW: usize = 6;
+/// So many changed definitions the server is asked about.
+const MOST_ASKED: usize = 8;
 /// So many changed names are looked for.
-const MOST_NAMES: usize = 24;
-/// So long the look may take.
-const LOOK: Duration = Duration::from_millis(400);
+const MOST_NAMES: usize = 48;
+/// So long a look into the text may take.
+const LOOK: Duration = Duration::from_millis(1_000);
 
-/// Files that name a definition that `edits` change, most mentions first, and whether there may be more.
-pub async fn dependents(context: &Context, edits: &[EditedText]) -> (Vec<Subject>, bool) {
-    let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+/// The files that an edit may concern.
+#[derive(Debug, Default)]
+pub struct Reach {
+    /// What it changes, by language.
+    pub changed: BTreeMap<String, Changed>,
+    /// Those to look at, the ones that use most of it first.
+    pub files: Vec<Subject>,
+    /// Those that use it, too, and are too many.
+    pub left_out: Vec<WorkspacePath>,
+    /// The time was up before all files were searched.
+    pub cut: bool,
+}
+
+/// The files that use what `edits` change, at most `most`: they mention it, and where those are many the server says which mean it.
+pub async fn reach(
+    context: &Context,
+    edits: &[EditedText],
+    most: usize,
+    running_only: bool,
+    deadline: tokio::time::Instant,
+) -> Reach {
+    let mut by_language: BTreeMap<String, Vec<&EditedText>> = BTreeMap::new();
     for edit in edits {
         let old = edit.renamed_from.as_ref().unwrap_or(&edit.path);
-        let (Some(before), Some(language)) =
-            (&edit.before, language_of(context, old, edit.before.as_deref()))
-        else {
-            continue;
-        };
-        let changed = changed_names(&language, old, edit, before);
-        names.entry(language).or_default().extend(changed.into_iter().take(MOST_NAMES));
+        let text = edit.before.as_deref().or(edit.after.as_deref());
+        if let Some(language) = language_of(context, old, text) {
+            by_language.entry(language).or_default().push(edit);
+        }
     }
     let edited: BTreeSet<WorkspacePath> =
         edits.iter().flat_map(|edit| edit.renamed_from.iter().chain([&edit.path])).cloned().collect();
-    let (mut found, mut cut) = (Vec::new(), false);
-    for (language, names) in names {
-        if names.is_empty() {
+    let mut reach = Reach::default();
+    for (language, edits) in by_language {
+        let changed = Changed::by(&language, edits.into_iter());
+        let mut users = Users::in_text(context, &language, &changed, &edited).await;
+        if users.files.len() > FEW {
+            users.ask(context, &language, &changed, running_only, deadline).await;
+        }
+        reach.cut |= users.cut;
+        let mut sorted: Vec<(WorkspacePath, usize)> = users.files.into_iter().collect();
+        sorted.sort_by(|(_, a), (_, b)| b.cmp(a));
+        let paths = sorted.into_iter().map(|(path, _)| path);
+        for path in paths {
+            match context.subject(path.clone()) {
+                Ok(subject) if reach.files.len() < most => reach.files.push(subject),
+                Ok(_) => reach.left_out.push(path),
+                Err(error) => tracing::debug!("not looked at: {}", error.error),
+            }
+        }
+        reach.changed.insert(language, changed);
+    }
+    reach
+}
+
+/// Files that use something, with how often.
+#[derive(Debug, Default)]
+struct Users {
+    files: BTreeMap<WorkspacePath, usize>,
+    /// Those that bring a name in, or define one like it: they are concerned even if the server does not say so.
+    near: BTreeSet<WorkspacePath>,
+    cut: bool,
+}
+
+impl Users {
+    async fn in_text(
+        context: &Context,
+        language: &str,
+        changed: &Changed,
+        edited: &BTreeSet<WorkspacePath>,
+    ) -> Self {
+        let extensions = related_extensions(context, language);
+        let names: BTreeSet<String> = changed.names.iter().take(MOST_NAMES).cloned().collect();
+        let mut users = Self { cut: changed.names.len() > MOST_NAMES, ..Self::default() };
+        let all = names.iter().chain(&changed.imported).chain(&changed.modules).cloned().collect();
+        if names.is_empty() && changed.imported.is_empty() && !changed.is_module {
+            return users;
+        }
+        let (hits, cut) = occurrences(context, all, extensions, edited).await;
+        users.cut |= cut;
+        for (path, hits) in hits {
+            let has = |wanted: &BTreeSet<String>| hits.iter().any(|hit| wanted.contains(&hit.name));
+            let of_names = hits.iter().filter(|hit| names.contains(&hit.name));
+            let from_here = has(&changed.imported) && has(&changed.modules);
+            let of_module = changed.is_module && has(&changed.modules);
+            if of_names.clone().any(Occurrence::is_near) || from_here || of_module {
+                users.near.insert(path.clone());
+            }
+            let count = of_names.count() + usize::from(from_here) + usize::from(of_module);
+            if count > 0 {
+                users.files.insert(path, count);
+            }
+        }
+        users
+    }
+
+    /// Leaves those that the server says refer to what is changed, if it can say that of all of it.
+    async fn ask(
+        &mut self,
+        context: &Context,
+        language: &str,
+        changed: &Changed,
+        running_only: bool,
+        deadline: tokio::time::Instant,
+    ) {
+        let places = changed.at.len();
+        let asked: BTreeSet<&String> = changed.at.iter().map(|(_, name, _)| name).collect();
+        if places == 0 || places > MOST_ASKED || !changed.names.iter().all(|name| asked.contains(name)) {
+            return;
+        }
+        let mut users: BTreeMap<WorkspacePath, usize> = BTreeMap::new();
+        for (path, _, position) in &changed.at {
+            let subject = Subject { path: path.clone(), language: Some(language.to_owned()) };
+            let Some(found) = references(context, &subject, *position, running_only, deadline).await else {
+                return;
+            };
+            for path in found {
+                *users.entry(path).or_default() += 1;
+            }
+        }
+        self.files.retain(|path, count| {
+            *count = users.get(path).map_or(0, |uses| uses + 1_000);
+            *count > 0 || self.near.contains(path)
+        });
+    }
+}
+
+/// The files that the server says refer to what stands at `position`; `None` where it does not know all of them.
+async fn references(
+    context: &Context,
+    subject: &Subject,
+    position: Position,
+    running_only: bool,
+    deadline: tokio::time::Instant,
+) -> Option<Vec<WorkspacePath>> {
+    let session = navigator(context, subject, running_only, deadline).await?;
+    let _viewing = session.enter(&context.view, deadline).await.ok()?;
+    if session.knows_open_files(&subject.path) {
+        return None;
+    }
+    let asked = session.navigate(Navigation::References, &subject.path, position, deadline).await.ok()?;
+    if asked.working.is_some() || asked.value.is_empty() {
+        return None;
+    }
+    let inside = |location: crate::lsp::model::Location| match location.file {
+        FileRef::Inside(path) => Some(path),
+        FileRef::Outside(_) | FileRef::Virtual(_) => None,
+    };
+    Some(asked.value.into_iter().filter_map(inside).collect())
+}
+
+/// The server that knows where things are used.
+pub async fn navigator(
+    context: &Context,
+    subject: &Subject,
+    running_only: bool,
+    deadline: tokio::time::Instant,
+) -> Option<Arc<Session>> {
+    for (server, _) in context.servers_for(subject, |features| features.navigation) {
+        if running_only && context.manager.running(server, &subject.path).is_none() {
             continue;
         }
-        let extensions = related_extensions(context, &language);
-        let (paths, more) = mentioning(context, names, extensions, &edited).await;
-        cut |= more;
-        found.extend(paths);
+        if let Ok(session) = context.session(server, subject, deadline).await {
+            return Some(session);
+        }
     }
-    found.sort_by(|(_, a), (_, b)| b.cmp(a));
-    cut |= found.len() > MOST_FILES;
-    let subjects = found.into_iter().take(MOST_FILES).filter_map(|(path, _)| context.subject(path).ok());
-    (subjects.collect(), cut)
+    None
 }
 
 /// The language of a file that may not be on disk.
@@ -68,39 +211,8 @@ pub fn language_of(context: &Context, path: &WorkspacePath, text: Option<&str>) 
     context.catalogue().language_of(path.file_name()?, first_line).map(str::to_owned)
 }
 
-/// The names of the definitions that an edit touches: those that stand in, or reach over, a line that it changes. A file that
-/// goes away or moves takes all its names with it, and its own.
-fn changed_names(language: &str, old: &WorkspacePath, edit: &EditedText, before: &str) -> Vec<String> {
-    let deadline = Instant::now() + LOOK;
-    let outline = hints::symbols_in(language, old, before, deadline).unwrap_or_default();
-    let mut names = Vec::new();
-    match (&edit.after, &edit.renamed_from) {
-        (Some(after), None) => {
-            let lines: Vec<_> = LineMap::between(before, after).replaced().collect();
-            let touched = |range: Range| {
-                lines.iter().any(|line| range.start.line <= line.end && line.start <= range.end.line)
-            };
-            collect(&outline, &touched, &mut names);
-        }
-        _ => {
-            collect(&outline, &|_| true, &mut names);
-            let stem = old.file_name().and_then(|name| name.split('.').next()).map(str::to_owned);
-            names.extend(stem);
-        }
-    }
-    names.retain(|name| name.chars().count() > 1);
-    names
-}
-
-fn collect(symbols: &[Symbol], touched: &impl Fn(Range) -> bool, names: &mut Vec<String>) {
-    for symbol in symbols.iter().filter(|symbol| touched(symbol.range)) {
-        names.push(symbol.name.clone());
-        collect(&symbol.children, touched, names);
-    }
-}
-
 /// The extensions of all languages that the navigating server of `language` speaks: TypeScript is used from JavaScript.
-fn related_extensions(context: &Context, language: &str) -> Vec<String> {
+pub fn related_extensions(context: &Context, language: &str) -> Vec<String> {
     let catalogue = context.catalogue();
     let servers = catalogue.servers_for(language);
     let spoken =
@@ -121,7 +233,9 @@ pub async fn mentions(context: &Context, subject: &Subject, name: &str) -> (Vec<
     let Some(language) = &subject.language else { return (Vec::new(), false) };
     let names = BTreeSet::from([name.to_owned()]);
     let extensions = related_extensions(context, language);
-    let (mut found, cut) = mentioning(context, names, extensions, &BTreeSet::new()).await;
+    let (found, cut) = occurrences(context, names, extensions, &BTreeSet::new()).await;
+    let mut found: Vec<(WorkspacePath, usize)> =
+        found.into_iter().map(|(path, hits)| (path, hits.len())).collect();
     // Whether a file without an extension is a script of the language, its first line tells.
     let is_script = |path: &WorkspacePath| {
         context.listed(path.clone()).is_ok_and(|found| found.language.as_ref() == Some(language))
@@ -131,13 +245,42 @@ pub async fn mentions(context: &Context, subject: &Subject, name: &str) -> (Vec<
     (found.into_iter().map(|(path, _)| path).collect(), cut)
 }
 
-/// Files that mention one of `names`, with how often, and whether the search was cut short.
-async fn mentioning(
+/// A name in a text.
+#[derive(Debug, Clone)]
+pub struct Occurrence {
+    /// The name.
+    pub name: String,
+    line: String,
+}
+
+impl Occurrence {
+    /// Whether its line brings something in, or defines it.
+    fn is_near(&self) -> bool {
+        const WORDS: [&str; 12] = [
+            "import",
+            "from",
+            "def",
+            "class",
+            "function",
+            "fn",
+            "func",
+            "export",
+            "use",
+            "require",
+            "interface",
+            "type",
+        ];
+        self.line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| WORDS.contains(&word))
+    }
+}
+
+/// Where files mention one of `names`, and whether the search was cut short.
+pub async fn occurrences(
     context: &Context,
     names: BTreeSet<String>,
     extensions: Vec<String>,
     without: &BTreeSet<WorkspacePath>,
-) -> (Vec<(WorkspacePath, usize)>, bool) {
+) -> (BTreeMap<WorkspacePath, Vec<Occurrence>>, bool) {
     let alternatives: Vec<String> = names.iter().map(|name| regex::escape(name)).collect();
     let query = SearchQuery {
         pattern: format!("(?:{})", alternatives.join("|")),
@@ -146,18 +289,27 @@ async fn mentioning(
         case_insensitive: false,
         under: WorkspacePath::root(),
         extensions: Some(extensions),
-        max_hits: 5_000,
+        max_hits: 20_000,
         deadline: Instant::now() + LOOK,
     };
     let found = in_background(context, move |workspace, _| Ok(workspace.search(&query)?)).await;
-    let Ok(found) = found else { return (Vec::new(), true) };
-    let mut counts: BTreeMap<WorkspacePath, usize> = BTreeMap::new();
+    let Ok(found) = found else { return (BTreeMap::new(), true) };
+    let mut all: BTreeMap<WorkspacePath, Vec<Occurrence>> = BTreeMap::new();
     for hit in found.hits {
-        if !without.contains(&hit.path) {
-            *counts.entry(hit.path).or_default() += 1;
+        if without.contains(&hit.path) {
+            continue;
         }
+        let (start, end) = (hit.range.start.character as usize, hit.range.end.character as usize);
+        let there: String = hit.line.chars().skip(start).take(end - start).collect();
+        // Of a very long line only a stretch is there.
+        let name = match names.contains(&there) {
+            true => Some(there),
+            false => names.iter().find(|name| hit.line.contains(name.as_str())).cloned(),
+        };
+        let occurrence = name.map(|name| Occurrence { name, line: hit.line });
+        all.entry(hit.path).or_default().extend(occurrence);
     }
-    (counts.into_iter().collect(), found.truncated || found.timed_out)
+    (all, found.truncated || found.timed_out)
 }
 
 /// So many files are named that import one.

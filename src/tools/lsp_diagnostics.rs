@@ -161,6 +161,8 @@ pub struct Look {
     pub until: Option<Instant>,
     /// Ask only servers that run already.
     pub running_only: bool,
+    /// What was found before and still holds, as far as our own eyes see, need not be asked again.
+    pub may_be_kept: bool,
 }
 
 /// One file's findings.
@@ -192,7 +194,7 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     context.manager.refresh().await;
     let total = subjects.len();
     let until = request.timeout.map(|timeout| Instant::now() + timeout);
-    let look = Look { view: context.view.clone(), until, running_only: false };
+    let look = Look { view: context.view.clone(), until, running_only: false, may_be_kept: false };
     let mut checked = Checked::default();
     let mut left = subjects;
     let mut at_once = AT_ONCE;
@@ -432,6 +434,12 @@ async fn ask(
     loop {
         let session = context.session(server, subject, deadline).await;
         let session = session.map_err(|status| Silent::Server(with_timeout(context, status)))?;
+        if look.may_be_kept
+            && look.view.is_disk()
+            && let Some(fresh) = session.kept_diagnostics(&subject.path)
+        {
+            return Ok((context.status(server, subject, ServerState::Ready, started), fresh));
+        }
         let found = match session.enter(&look.view, deadline).await {
             Ok(_viewing) => session.diagnostics(&subject.path, deadline).await,
             Err(error) => Err(error),

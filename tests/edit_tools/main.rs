@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod breaks;
 mod contract;
 mod real;
 mod together;

@@ -54,6 +54,8 @@ struct Hunk {
 #[serde(default)]
 struct Delta {
     added: Vec<Finding>,
+    more: Vec<More>,
+    hints: usize,
     removed: usize,
     gone: Vec<Finding>,
     has_more: bool,
@@ -69,6 +71,16 @@ struct Finding {
     code: Option<String>,
     server: String,
     message: String,
+    #[serde(default)]
+    help: Vec<String>,
+}
+
+/// Errors beyond those told in full.
+#[derive(Debug, Clone, Deserialize)]
+struct More {
+    path: String,
+    code: Option<String>,
+    lines: Vec<u32>,
 }
 
 impl From<Value> for Edited {
@@ -91,9 +103,11 @@ impl Edited {
             change(&mut file.path);
             file.from.iter_mut().for_each(&mut *change);
         }
-        let findings =
-            self.rest.diagnostics.iter_mut().flat_map(|delta| delta.added.iter_mut().chain(&mut delta.gone));
-        findings.for_each(|finding| change(&mut finding.path));
+        if let Some(delta) = &mut self.rest.diagnostics {
+            let findings = delta.added.iter_mut().chain(&mut delta.gone);
+            findings.for_each(|finding| change(&mut finding.path));
+            delta.more.iter_mut().for_each(|more| change(&mut more.path));
+        }
     }
 
     /// Whether anything is different.
@@ -244,6 +258,17 @@ fn findings(
             true => out.push_str(&format!("{}\n", frames::render(&item, look, read_line))),
             false => out.push_str(&diagnostics::plain(&item, look)),
         }
+        for help in &finding.help {
+            out.push_str(&look.paint(DIM, &format!("    {}", escape::line(help))));
+            out.push('\n');
+        }
+    }
+    for more in &delta.more {
+        let lines: Vec<String> = more.lines.iter().map(|line| (line + 1).to_string()).collect();
+        let code = more.code.as_deref().unwrap_or_default();
+        let line = format!("{}:{}: error {}", escape::line(&more.path), lines.join(","), escape::words(code));
+        out.push_str(line.trim_end());
+        out.push('\n');
     }
     for finding in &delta.gone {
         let place = format!("{}:{}", escape::words(&finding.path), u64::from(finding.range.start.line) + 1);
@@ -281,15 +306,13 @@ fn summary(delta: &Delta, look: &Look) -> String {
         _ => "; results may be incomplete",
     };
     let of = |severity: Severity| delta.added.iter().filter(|finding| finding.severity == severity).count();
+    let in_short: usize = delta.more.iter().map(|more| more.lines.len()).sum();
     let mut parts = Vec::new();
-    for (severity, word, style) in [
-        (Severity::Error, "new error", BAD),
-        (Severity::Warning, "new warning", WARN),
-        (Severity::Information, "new remark", DIM),
-        (Severity::Hint, "new hint", DIM),
-    ] {
-        if of(severity) > 0 {
-            parts.push(look.paint(style, &count(of(severity), word)));
+    for (number, word, style) in
+        [(of(Severity::Error) + in_short, "new error", BAD), (of(Severity::Warning), "new warning", WARN)]
+    {
+        if number > 0 {
+            parts.push(look.paint(style, &count(number, word)));
         }
     }
     if delta.has_more {
@@ -297,6 +320,9 @@ fn summary(delta: &Delta, look: &Look) -> String {
     }
     if parts.is_empty() {
         parts.push(look.paint(GOOD, "no new problems"));
+    }
+    if delta.hints > 0 {
+        parts.push(look.paint(DIM, &count(delta.hints, "new hint")));
     }
     if delta.removed > 0 {
         parts.push(look.paint(GOOD, &format!("{} fixed", delta.removed)));

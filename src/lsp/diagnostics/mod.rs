@@ -8,7 +8,9 @@ mod pull;
 mod push;
 mod tsserver;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -20,7 +22,7 @@ use super::readiness::Busy;
 use super::session::{AskError, Scope, Session};
 use crate::config::spec::{DiagnosticsSource, FallsShort};
 use crate::text::Buffer;
-use crate::workspace::WorkspacePath;
+use crate::workspace::{Stamp, WorkspacePath};
 
 /// One server's findings in one file.
 #[derive(Debug, Clone)]
@@ -46,6 +48,14 @@ pub enum Known {
     NoData(String),
 }
 
+/// Findings in files as they are on disk: they hold until something there is different, whatever the server was shown meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// The state of the disk that they are about.
+    of: u64,
+    found: HashMap<WorkspacePath, (Stamp, Fresh)>,
+}
+
 /// Findings as they came, with what is known of them.
 pub(in crate::lsp) struct Raw {
     pub(super) items: Arc<Vec<Value>>,
@@ -63,10 +73,45 @@ pub(super) enum Found {
 const PULL: &str = "textDocument/diagnostic";
 
 impl Session {
+    /// Another number once something on disk has changed.
+    fn disk(&self) -> u64 {
+        self.disk.load(Ordering::Relaxed)
+    }
+
+    /// Something on disk is different that findings may depend on.
+    pub(super) fn disk_changed(&self) {
+        self.disk.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What [`diagnostics`](Self::diagnostics) found in `path` last, where nothing on disk has changed since: to be asked after
+    /// the manager has looked for changes, and by callers who see what is on disk.
+    pub fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<Fresh> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let (stamp, fresh) = kept.found.get(path).filter(|_| kept.of == self.disk())?;
+        (self.workspace.stamp(path).ok()? == *stamp).then(|| fresh.clone())
+    }
+
+    /// Keeps whole findings about what is on disk, and was since `disk`.
+    fn keep(&self, path: &WorkspacePath, fresh: &Fresh, disk: u64) {
+        // Others find more in the background without any change.
+        let rule = &self.state.spec.diagnostics;
+        let on_demand = matches!(rule.source, DiagnosticsSource::Pull | DiagnosticsSource::Tsserver);
+        let holds = on_demand && rule.sees_unsaved && fresh.known == Known::Complete;
+        if !holds || !self.sees_disk() || disk != self.disk() {
+            return;
+        }
+        let Ok(stamp) = self.workspace.stamp(path) else { return };
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.of != disk {
+            *kept = Kept { of: disk, found: HashMap::new() };
+        }
+        kept.found.insert(path.clone(), (stamp, fresh.clone()));
+    }
+
     /// The server's findings in `path` as it is on disk now.
     pub async fn diagnostics(&self, path: &WorkspacePath, deadline: Instant) -> Result<Fresh, AskError> {
         let _in_use = self.use_now();
-        let started = Instant::now();
+        let (started, disk) = (Instant::now(), self.disk());
         let mut fresh = match self.found(path, deadline).await? {
             Found::Decoded(fresh) => fresh,
             Found::Raw(raw) => {
@@ -80,6 +125,7 @@ impl Session {
         if let (Known::Complete, Some(lack)) = (&fresh.known, lack()) {
             fresh.known = Known::Partial(lack);
         }
+        self.keep(path, &fresh, disk);
         Ok(fresh)
     }
 

@@ -1,0 +1,134 @@
+//! What mends a new error, as far as it can be had at once: the signature that is called, places that explain it, quick fixes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::answer::DiagnosticItem;
+use super::context::{Context, Subject};
+use super::delta::DeltaItem;
+use super::impact::language_of;
+use crate::lsp::edits::CODE_ACTION;
+use crate::lsp::model::Severity;
+use crate::lsp::view::View;
+use crate::text::{Buffer, Position};
+
+/// So many errors of one answer are helped with.
+const MOST_ERRORS: usize = 5;
+/// So many places or fixes are named of each.
+const MOST_EACH: usize = 2;
+/// So long all of that may take.
+const LIMIT: Duration = Duration::from_millis(300);
+/// The longest line of help, in characters.
+const LONGEST: usize = 160;
+
+/// The places that a finding names, each in a line.
+pub fn places(item: &DiagnosticItem) -> Vec<String> {
+    let line = |related: &super::answer::RelatedItem| {
+        let place = &related.place;
+        short(&format!("{}:{}: {}", place.path, place.range.start.line + 1, related.message))
+    };
+    item.related.iter().take(MOST_EACH).map(line).collect()
+}
+
+/// Adds to the first errors of `added` what the servers that run say of them in `view`.
+pub async fn help(context: &Context, added: &mut [DeltaItem], view: &View) {
+    let deadline = Instant::now() + LIMIT;
+    let mut told: Vec<String> = Vec::new();
+    for item in added.iter_mut().filter(|item| item.severity == Severity::Error).take(MOST_ERRORS) {
+        let Ok(path) = context.workspace.path(Path::new(&item.path)) else { continue };
+        let text = match view.unsaved(&path) {
+            Some(unsaved) => Ok(unsaved.text.to_string()),
+            None => context.saved_text(&path),
+        };
+        let Ok(text) = text else { continue };
+        let subject = Subject { language: language_of(context, &path, Some(&text)), path };
+        let mut lines = Vec::new();
+        if let Some(position) = in_call(&Buffer::new(&text), item) {
+            let signature = signature(context, &subject, position, view, deadline).await;
+            // The same signature for the tenth call tells nothing more.
+            lines.extend(signature.filter(|signature| !told.contains(signature)));
+        }
+        told.extend(lines.iter().cloned());
+        lines.extend(fixes(context, &subject, item, view, deadline).await);
+        item.help.extend(lines);
+    }
+}
+
+/// Where to ask for the signature of the call that an error is about.
+fn in_call(text: &Buffer, item: &DeltaItem) -> Option<Position> {
+    let before = text.slice(item.range);
+    if before.ends_with(')') {
+        let mut depth = 0_usize;
+        for (at, character) in before.char_indices().rev() {
+            match character {
+                ')' | ']' | '}' => depth += 1,
+                '(' | '[' | '{' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(text.position_of_byte(text.byte_offset(item.range.start) + at + 1));
+            }
+        }
+    }
+    let words = ["argument", "parameter"];
+    words.iter().any(|word| item.message.to_lowercase().contains(word)).then_some(item.range.start)
+}
+
+async fn signature(
+    context: &Context,
+    subject: &Subject,
+    position: Position,
+    view: &View,
+    deadline: Instant,
+) -> Option<String> {
+    for (server, _) in context.servers_for(subject, |features| features.navigation) {
+        let Some(session) = context.manager.running(server, &subject.path) else { continue };
+        let _viewing = session.enter(view, deadline).await.ok()?;
+        let asked = session.signatures(&subject.path, position, deadline).await.ok()?;
+        let mut found = asked.value.into_iter();
+        let chosen = found.find(|one| one.active)?;
+        return Some(short(&format!("called: {}", chosen.label)));
+    }
+    None
+}
+
+async fn fixes(
+    context: &Context,
+    subject: &Subject,
+    item: &DeltaItem,
+    view: &View,
+    deadline: Instant,
+) -> Vec<String> {
+    let mut titles = Vec::new();
+    for (server, _) in context.servers_for(subject, |features| features.actions) {
+        let Some(session) = context.manager.running(server, &subject.path) else { continue };
+        let Ok(_viewing) = session.enter(view, deadline).await else { continue };
+        let Ok((synced, snapshot)) = session.sync(&subject.path).await else { continue };
+        drop(synced);
+        if !session.offers(CODE_ACTION, &subject.path, &snapshot.language_id) {
+            continue;
+        }
+        match session.code_actions(&subject.path, item.range, Some("quickfix"), deadline).await {
+            Ok(found) => {
+                let fit = found.list.into_iter().filter(|action| {
+                    action.disabled.is_none()
+                        && (action.fixes.is_empty() || action.fixes.contains(&item.message))
+                });
+                titles.extend(fit.map(|action| short(&format!("fix: {}", action.title))));
+            }
+            Err(error) => tracing::debug!(server, "no quick fixes: {error}"),
+        }
+    }
+    titles.truncate(MOST_EACH);
+    titles
+}
+
+fn short(line: &str) -> String {
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

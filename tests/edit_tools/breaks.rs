@@ -1,0 +1,129 @@
+//! What an edit breaks in files that are not edited, as real servers tell it.
+
+use serde_json::{Value, json};
+
+use crate::support::agent::{call, open};
+use crate::support::{Project, real_servers};
+
+fn python(files: &[(&str, &str)]) -> Project {
+    let project = Project::new(files.iter().copied());
+    std::fs::create_dir_all(project.beside("config")).expect("a folder");
+    let settings = "prefer.python = [\"pyright\"]\n";
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    project
+}
+
+fn places(delta: &Value) -> Vec<(String, u64)> {
+    let added = delta["added"].as_array().expect("a delta").iter();
+    added
+        .map(|item| {
+            (
+                item["path"].as_str().expect("a path").to_owned(),
+                item["range"]["start"]["line"].as_u64().expect("a line"),
+            )
+        })
+        .collect()
+}
+
+/// The delta of an edit with pyright, tried and then made: both must be the same.
+async fn delta(project: &Project, path: &str, old: &str, new: &str) -> Value {
+    let runtime = open(project, Some(&real_servers(&["pyright"])));
+    let mut arguments =
+        json!({"path": path, "edits": [{"old": old, "new": new}], "diagnostics": true, "dry_run": true});
+    let tried = call(&runtime, "edit", arguments.clone()).await["diagnostics"].clone();
+    arguments["dry_run"] = json!(false);
+    let made = call(&runtime, "edit", arguments).await["diagnostics"].clone();
+    runtime.shutdown().await;
+    assert_eq!((places(&tried), &tried["verdict"]), (places(&made), &made["verdict"]), "{tried:#}\n{made:#}");
+    made
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_breaks_that_names_nothing_of_what_is_taken_away() {
+    let project = python(&[
+        (
+            "boxes.py",
+            "from typing import Generic\nfrom typing import TypeVar\n\nT = TypeVar(\"T\")\n\n\nclass Box(Generic[T]):\n    pass\n",
+        ),
+        ("user.py", "from boxes import Box\n\nbox: Box[int] = Box()\n"),
+    ]);
+    let delta = delta(&project, "boxes.py", "from typing import TypeVar\n", "").await;
+    assert_eq!(delta["verdict"], "complete", "{delta:#}");
+    assert!(places(&delta).contains(&("user.py".to_owned(), 2)), "{delta:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_caller_is_told_however_many_there_are() {
+    let callers: Vec<(String, String)> = (0..15)
+        .map(|number| {
+            (
+                format!("caller_{number}.py"),
+                "from made import make\n\nprint(make())\nprint(make())\n".to_owned(),
+            )
+        })
+        .collect();
+    let project = python(&[("made.py", "def make() -> int:\n    return 1\n")]);
+    for (path, text) in &callers {
+        project.write(path, text);
+    }
+    let delta = delta(&project, "made.py", "make()", "make(extra: int)").await;
+    assert_eq!(delta["verdict"], "complete", "{delta:#}");
+    let in_short = delta["more"]
+        .as_array()
+        .expect("more")
+        .iter()
+        .flat_map(|more| more["lines"].as_array().expect("lines"));
+    assert_eq!((places(&delta).len(), in_short.count()), (20, 10), "{delta:#}");
+    let help = delta["added"][0]["help"].to_string();
+    assert!(help.contains("called: (extra: int)"), "{delta:#}");
+    assert!(
+        delta["hints"].as_u64().is_some_and(|hints| hints > 0),
+        "an unused parameter is counted: {delta:#}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_inferred_from_an_edit_is_followed_to_its_users() {
+    let project = python(&[
+        ("one.py", "def make():\n    return 1\n"),
+        ("two.py", "from one import make\n\n\ndef twice():\n    return make()\n"),
+        ("three.py", "from two import twice\n\nnumber: int = twice()\n"),
+    ]);
+    let delta = delta(&project, "one.py", "return 1", "return \"1\"").await;
+    assert_eq!(delta["verdict"], "complete", "{delta:#}");
+    assert_eq!(places(&delta), [("three.py".to_owned(), 2)], "{delta:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_that_shows_nowhere_else_looks_nowhere_else() {
+    let project = python(&[
+        ("one.py", "def make() -> int:\n    return 1\n"),
+        ("two.py", "from one import make\n\nnumber: int = make()\n"),
+    ]);
+    let delta = delta(&project, "one.py", "return 1", "return 2").await;
+    assert_eq!((&delta["verdict"], &delta["files"]), (&json!("complete"), &json!(["one.py"])), "{delta:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_created_file_mends_its_importers() {
+    let project = Project::of_fixture("typescript");
+    project.write(
+        "src/early.ts",
+        "import { late } from \"./late.js\";\n\nexport const value: number = late();\n",
+    );
+    let runtime = open(&project, Some(&real_servers(&["typescript-language-server"])));
+    let text = "export function late(): number {\n  return 1;\n}\n";
+    for dry_run in [true, false] {
+        let arguments =
+            json!({"path": "src/late.ts", "content": text, "diagnostics": true, "dry_run": dry_run});
+        let answer = call(&runtime, "write", arguments).await;
+        let delta = &answer["diagnostics"];
+        assert_eq!(
+            (&delta["removed"], &delta["added"]),
+            (&json!(1), &json!([])),
+            "dry run {dry_run}: {answer:#}"
+        );
+        assert!(delta["files"].to_string().contains("src/early.ts"), "{answer:#}");
+    }
+    runtime.shutdown().await;
+}
