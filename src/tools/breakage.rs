@@ -25,7 +25,7 @@ use crate::workspace::{WalkLimits, WorkspacePath};
 /// How long an edit's answer waits for diagnostics that nobody asked for.
 const UNASKED: Duration = Duration::from_secs(3);
 /// How long it looks beyond the files that use what is edited, where it was asked to.
-const BEYOND: Duration = Duration::from_secs(6);
+const BEYOND: Duration = Duration::from_secs(5);
 /// So many other files are looked at, where that is not asked for and where it is.
 const MOST_FILES: (usize, usize) = (12, 80);
 /// So many steps are followed from what uses what is edited to what uses that.

@@ -43,9 +43,9 @@ async fn a_file_breaks_that_names_nothing_of_what_is_taken_away() {
     let project = python(&[
         (
             "boxes.py",
-            "from typing import Generic\nfrom typing import TypeVar\n\nT = TypeVar(\"T\")\n\n\nclass Box(Generic[T]):\n    pass\n",
+            "from typing import List\nfrom typing import TypeVar\n\nT = TypeVar(\"T\")\nMany = List[T]\n",
         ),
-        ("user.py", "from boxes import Box\n\nbox: Box[int] = Box()\n"),
+        ("user.py", "from boxes import Many\n\nnumbers: Many[int] = []\n"),
     ]);
     let delta = delta(&project, "boxes.py", "from typing import TypeVar\n", "").await;
     assert_eq!(delta["verdict"], "complete", "{delta:#}");
