@@ -192,7 +192,7 @@ impl Baseline {
         view: &View,
         after: &mut BTreeMap<WorkspacePath, FileReport>,
     ) -> Option<String> {
-        let until = Instant::now() + if self.wish == Wish::Unsaid { UNASKED } else { BEYOND };
+        let until = Instant::now() + limit(context, self.wish).min(BEYOND);
         let running_only = self.wish == Wish::Unsaid;
         // What a trial shows over the disk is what is there before it.
         let is_trial = edits.iter().any(|edit| view.unsaved(&edit.path).is_some());
@@ -210,11 +210,10 @@ impl Baseline {
                     Beyond::Files(files) => files,
                     Beyond::Unknown(why) => {
                         let (rest, all) = rest(context, &language, after, &changed).await;
-                        let done = all && Instant::now() < until && rest.len() <= MOST_FILES.1;
-                        let subjects = if self.wish == Wish::Wanted { rest } else { Vec::new() };
-                        let count = subjects.len();
-                        let is_all = self.look_at_more(context, subjects, (&old, view), until, after).await;
-                        if !(done && is_all && (count > 0 || self.wish == Wish::Wanted)) {
+                        let is_wanted = self.wish == Wish::Wanted || rest.len() + after.len() <= MOST_FILES.0;
+                        let subjects = if is_wanted { rest } else { Vec::new() };
+                        let told = self.look_at_more(context, subjects, (&old, view), until, after).await;
+                        if !(is_wanted && all && told) {
                             unknown.get_or_insert(why);
                         }
                         break;
@@ -325,6 +324,10 @@ impl Baseline {
             let edit = edits.iter().find(|edit| edit.path == *path);
             let old = edit.and_then(|edit| edit.renamed_from.as_ref()).unwrap_or(path);
             renamed_away.push(old.clone());
+            if self.before.get(old).is_some_and(|before| before.verdict == Verdict::NoData) {
+                // What was there before is not known: it would all seem new.
+                continue;
+            }
             let lines =
                 edit.and_then(|edit| Some(LineMap::between(edit.before.as_ref()?, edit.after.as_ref()?)));
             let before = self.before.get(old).map(|report| report.items.as_slice()).unwrap_or_default();

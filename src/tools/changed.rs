@@ -218,7 +218,7 @@ fn module_name(path: &WorkspacePath) -> Option<String> {
 }
 
 /// Whether a decorator or attribute of the definition whose name stands somewhere was edited.
-fn decorated<'a>(was: &'a str, is: &str) -> impl Fn(Range) -> bool + use<'a> {
+fn decorated(was: &str, is: &str) -> impl Fn(Range) -> bool + use<> {
     let lines = LineMap::between(was, is);
     let marked = |text: &str, hunk: &Lines<u32>| {
         let mut lines = text.lines().skip(hunk.start as usize).take(hunk.len());
@@ -229,13 +229,12 @@ fn decorated<'a>(was: &'a str, is: &str) -> impl Fn(Range) -> bool + use<'a> {
         .filter(|(before, after)| marked(was, before) || marked(is, after))
         .map(|(before, _)| before.end)
         .collect();
-    let lines: Vec<&str> = was.lines().collect();
-    let is_mark =
-        |line: &u32| lines.get(*line as usize).is_some_and(|line| line.trim_start().starts_with(['@', '#']));
+    let marks: Vec<bool> = was.lines().map(|line| line.trim_start().starts_with(['@', '#'])).collect();
+    let is_mark = move |line: u32| marks.get(line as usize).copied().unwrap_or_default();
     // Other marks may stand between.
     move |selection| {
         let name = selection.start.line;
-        ends.iter().any(|end| *end <= name && (*end..name).all(|line| is_mark(&line)))
+        ends.iter().any(|end| *end <= name && (*end..name).all(&is_mark))
     }
 }
 
