@@ -99,11 +99,16 @@ pub struct Compared<'a> {
     pub lines: &'a LineMap,
 }
 
+/// What a finding is but for its place: server, rule, severity, words.
+type Key<'a> = (&'a str, Option<&'a str>, Severity, &'a str);
+
+/// Findings before an edit that none after it was matched with, and the lines that they would stand in now.
+type Left<'a> = BTreeMap<Key<'a>, Vec<(Option<u32>, &'a DiagnosticItem)>>;
+
 /// New findings, those that are gone, how many stayed.
 pub fn compare(compared: &Compared<'_>) -> (Vec<DeltaItem>, Vec<DeltaItem>, usize) {
     // What is the same but for its place; of those, the ones whose line moved along belong together, then the rest.
-    type Key<'a> = (&'a str, Option<&'a str>, Severity, &'a str);
-    let mut left: BTreeMap<Key<'_>, Vec<(Option<u32>, &DiagnosticItem)>> = BTreeMap::new();
+    let mut left: Left<'_> = BTreeMap::new();
     for item in compared.before {
         let line = compared.lines.new_line(item.range.start.line);
         left.entry(key_of(item)).or_default().push((line, item));
@@ -128,13 +133,25 @@ pub fn compare(compared: &Compared<'_>) -> (Vec<DeltaItem>, Vec<DeltaItem>, usiz
         let edited = left
             .get_mut(&key_of(item))
             .and_then(|lines| Some(lines.swap_remove(lines.iter().position(|(line, _)| line.is_none())?)));
-        match edited {
-            Some(_) => unchanged += 1,
+        match edited.map(drop).or_else(|| take_in_other_words(&mut left, item)) {
+            Some(()) => unchanged += 1,
             None => added.push(delta_item(item)),
         }
     }
     let gone = left.into_values().flatten().map(|(_, item)| delta_item(item)).collect();
     (added, gone, unchanged)
+}
+
+/// The same rule at the same place, which names something else now, as where a type is called otherwise: the edit did not bring it.
+fn take_in_other_words(left: &mut Left<'_>, item: &DiagnosticItem) -> Option<()> {
+    let (server, code, severity, _) = key_of(item);
+    let rule = code?;
+    let mut same = left.iter_mut().filter(|(key, _)| (key.0, key.1, key.2) == (server, Some(rule), severity));
+    same.find_map(|(_, lines)| {
+        let index = lines.iter().position(|(line, _)| *line == Some(item.range.start.line))?;
+        lines.swap_remove(index);
+        Some(())
+    })
 }
 
 fn key_of(item: &DiagnosticItem) -> (&str, Option<&str>, Severity, &str) {
@@ -222,6 +239,15 @@ mod tests {
         let (old, new) = ("a\nb\n", "a\nb\nc\n");
         assert_eq!(delta(old, new, &[found(0, "m")], &[found(0, "m"), found(2, "m")]), (vec![2], 0, 1));
         assert_eq!(delta(old, new, &[found(0, "m")], &[found(2, "m")]), (vec![2], 1, 0));
+    }
+
+    #[test]
+    fn the_same_rule_at_the_same_place_is_not_new_in_other_words() {
+        let with_rule =
+            |line, message: &str| DiagnosticItem { code: Some("rule".into()), ..found(line, message) };
+        let (before, after) = ([with_rule(0, "Key")], [with_rule(1, "ZzKey"), with_rule(0, "Key")]);
+        assert_eq!(delta("a\n", "x\na\n", &before, &after), (vec![0], 0, 1));
+        assert_eq!(delta("a\n", "x\na\n", &[found(0, "Key")], &[found(1, "ZzKey")]), (vec![1], 1, 0));
     }
 
     #[test]
