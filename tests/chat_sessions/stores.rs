@@ -135,7 +135,7 @@ async fn a_workspace_of_several_folders_is_of_each_of_them() {
     let file = stores.project.beside("all.code-workspace");
     fs::write(
         &file,
-        "{\n  // mine\n  \"folders\": [{\"path\": \"elsewhere\"}, {\"path\": \"project\"},],\n}\n",
+        "{\n  // mine\n  \"folders\": [{\"path\": \"elsewhere\"}, {\"path\": \"code/project\"},],\n}\n",
     )
     .expect("a file");
     let about = json!({"workspace": format!("file://{}", file.display())});

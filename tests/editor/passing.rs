@@ -37,7 +37,7 @@ async fn columns_are_right_whatever_each_side_counts() {
             "textDocument/completion": {"result": {
                 "isIncomplete": false,
                 "itemDefaults": {"editRange": range([1, 5], [1, 8])},
-                "items": [{"label": "foo"}, {"label": "call", "insertText": "call(${1:it})$0", "insertTextFormat": 2}],
+                "items": [{"label": "foo"}, {"label": "call", "textEditText": "call(${1:it})$0", "insertTextFormat": 2}],
             }},
             "scripted/own": {"result": {"uri": "${uri}", "range": range([0, 9], [0, 12])}},
         },

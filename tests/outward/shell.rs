@@ -89,6 +89,6 @@ fn a_call_from_outside_the_workspace_takes_relative_paths_from_its_root() {
         serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
     };
     assert_eq!(call("elsewhere", "sub/a.txt")["content"], "inside\n");
-    assert_eq!(call("project/sub", "a.txt")["content"], "inside\n", "from within, as typed");
+    assert_eq!(call("code/project/sub", "a.txt")["content"], "inside\n", "from within, as typed");
     assert_eq!(call("elsewhere", "../elsewhere/a.txt")["code"], "outside_workspace");
 }
