@@ -46,6 +46,12 @@ pub struct Language {
 }
 
 impl Language {
+    /// What files of the language end in: its extensions, and "" where scripts without any may be of it.
+    pub fn endings(&self) -> impl Iterator<Item = &str> {
+        let bare = (!self.shebangs.is_empty()).then_some("");
+        self.extensions.iter().map(String::as_str).chain(bare)
+    }
+
     /// Keys of the servers that run, the first one navigates.
     pub fn running(&self) -> &[String] {
         self.chosen.as_deref().unwrap_or(&self.servers)

@@ -1,7 +1,6 @@
 //! Languages that use each other's files.
 
 use crate::config::Catalogue;
-use crate::config::spec::Language;
 
 const FAMILIES: [&[&str]; 5] = [
     &["javascript", "typescript", "vue", "svelte"],
@@ -29,12 +28,8 @@ pub fn extensions(catalogue: &Catalogue, language: &str) -> Vec<String> {
     let keys = members(language);
     let languages = keys.iter().filter_map(|key| catalogue.languages.get(*key));
     // Of `d.ts` the search compares only what follows the last dot.
-    let ending = |extension: &String| extension.rsplit('.').next().unwrap_or(extension).to_owned();
-    let of_language = |language: &Language| {
-        let bare = (!language.shebangs.is_empty()).then(String::new);
-        language.extensions.iter().map(ending).chain(bare).collect::<Vec<_>>()
-    };
-    let mut found: Vec<String> = languages.flat_map(of_language).collect();
+    let last = |ending: &str| ending.rsplit('.').next().unwrap_or(ending).to_owned();
+    let mut found: Vec<String> = languages.flat_map(|language| language.endings().map(last)).collect();
     found.sort();
     found.dedup();
     found

@@ -12,7 +12,7 @@ use super::changed::Changed;
 use super::context::{Context, Subject};
 use super::delta::{Compared, DiagnosticsDelta, FLOOR, compare, delta_item, shorten, shorten_gone};
 use super::error::ToolError;
-use super::impact::{EditedText, Reach, language_of, occurrences, reach, related_extensions};
+use super::impact::{EditedText, Reach, language_of, occurrences, reach, related_endings};
 use super::lsp_diagnostics::{FileReport, Look, check};
 use super::remedy;
 use super::spread::{Beyond, Spread, Texts};
@@ -26,13 +26,13 @@ use crate::workspace::{WalkLimits, WorkspacePath};
 const UNASKED: Duration = Duration::from_secs(3);
 /// How long it looks beyond the files that use what is edited, where it was asked to.
 const BEYOND: Duration = Duration::from_secs(5);
-/// So many other files are looked at, where that is not asked for and where it is.
+/// The most other files that are checked: where the caller did not ask for it, and where it did.
 const MOST_FILES: (usize, usize) = (12, 80);
-/// So many steps are followed from what uses what is edited to what uses that.
+/// The most steps from a user of the edited code to the users of that user.
 const MOST_STEPS: usize = 4;
-/// So many of the files that were left out are named.
+/// The most files that a note names of those that were left out.
 const NAMED: usize = 5;
-/// So long files are listed.
+/// The time limit for listing the files of the workspace.
 const WALK: Duration = Duration::from_secs(1);
 /// So many files are asked about at once.
 const AT_ONCE: usize = 8;
@@ -546,9 +546,9 @@ async fn rest(
     looked_at: &BTreeMap<WorkspacePath, FileReport>,
     changed: &Changed,
 ) -> (Vec<Subject>, bool) {
-    let extensions = related_extensions(context, language);
+    let endings = related_endings(context, language);
     let without: BTreeSet<WorkspacePath> = looked_at.keys().cloned().collect();
-    let (near, cut) = occurrences(context, changed.modules.clone(), extensions.clone(), &without).await;
+    let (near, cut) = occurrences(context, language, changed.modules.clone(), &without).await;
     let limits = WalkLimits {
         max_files: context.config.settings.limits.walk_files,
         deadline: std::time::Instant::now() + WALK,
@@ -557,7 +557,7 @@ async fn rest(
     let walk = tokio::task::spawn_blocking(move || workspace.files(&root, &limits)).await;
     let Ok(walk) = walk else { return (Vec::new(), false) };
     let speaks =
-        |path: &WorkspacePath| path.extension().is_some_and(|is| extensions.iter().any(|one| one == is));
+        |path: &WorkspacePath| path.extension().is_some_and(|is| endings.iter().any(|one| one == is));
     let mut files: Vec<WorkspacePath> =
         walk.files.into_iter().filter(|path| speaks(path) && !without.contains(path)).collect();
     files.sort_by_key(|path| std::cmp::Reverse(near.get(path).map_or(0, Vec::len)));

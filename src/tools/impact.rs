@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use super::changed::Changed;
 use super::context::{Context, Subject};
 use super::fallback::in_background;
-use crate::config::spec::Language;
 use crate::hints;
 use crate::lsp::model::FileRef;
 use crate::lsp::operations::Navigation;
@@ -28,13 +27,13 @@ pub struct EditedText {
     pub after: Option<String>,
 }
 
-/// So many files that mention a changed name are looked at without asking the server which of them mean it.
+/// The most files with a changed name that are checked without asking the server which of them refer to it.
 const FEW: usize = 6;
-/// So many changed definitions the server is asked about.
+/// The most changed definitions whose references the server is asked for.
 const MOST_ASKED: usize = 8;
-/// So many changed names are looked for.
+/// The most changed names that are searched for.
 const MOST_NAMES: usize = 48;
-/// So long a look into the text may take.
+/// The time limit for one search of the text.
 const LOOK: Duration = Duration::from_millis(1_000);
 
 /// The files that an edit may concern.
@@ -107,14 +106,13 @@ impl Users {
         changed: &Changed,
         edited: &BTreeSet<WorkspacePath>,
     ) -> Self {
-        let extensions = related_extensions(context, language);
         let names: BTreeSet<String> = changed.names.iter().take(MOST_NAMES).cloned().collect();
         let mut users = Self { cut: changed.names.len() > MOST_NAMES, ..Self::default() };
         let all = names.iter().chain(&changed.imported).chain(&changed.modules).cloned().collect();
         if names.is_empty() && changed.imported.is_empty() && !changed.is_module {
             return users;
         }
-        let (hits, cut) = occurrences(context, all, extensions, edited).await;
+        let (hits, cut) = occurrences(context, language, all, edited).await;
         users.cut |= cut;
         for (path, hits) in hits {
             let has = |wanted: &BTreeSet<String>| hits.iter().any(|hit| wanted.contains(&hit.name));
@@ -211,20 +209,20 @@ pub fn language_of(context: &Context, path: &WorkspacePath, text: Option<&str>) 
     context.catalogue().language_of(path.file_name()?, first_line).map(str::to_owned)
 }
 
-/// The extensions of all languages that the navigating server of `language` speaks: TypeScript is used from JavaScript.
-pub fn related_extensions(context: &Context, language: &str) -> Vec<String> {
+/// The languages that the navigating server of `language` speaks: TypeScript is used from JavaScript.
+fn related_languages<'a>(context: &'a Context, language: &'a str) -> Vec<&'a str> {
+    let servers = context.catalogue().servers_for(language);
+    let navigator = servers.into_iter().find(|(_, server)| server.features.navigation);
+    let spoken = navigator.map(|(_, server)| server.languages.iter().map(String::as_str).collect());
+    spoken.unwrap_or_else(|| vec![language])
+}
+
+/// What their files end in, "" for none.
+pub fn related_endings(context: &Context, language: &str) -> Vec<String> {
     let catalogue = context.catalogue();
-    let servers = catalogue.servers_for(language);
-    let spoken =
-        servers.iter().find(|(_, server)| server.features.navigation).map(|(_, server)| &server.languages);
-    let own = [language.to_owned()];
-    let languages = spoken.map_or(own.as_slice(), Vec::as_slice);
-    let known = languages.iter().filter_map(|language| catalogue.languages.get(language));
-    let of_language = |language: &Language| {
-        let bare = (!language.shebangs.is_empty()).then(String::new);
-        language.extensions.iter().cloned().chain(bare).collect::<Vec<_>>()
-    };
-    known.flat_map(of_language).collect()
+    let known =
+        related_languages(context, language).into_iter().filter_map(|key| catalogue.languages.get(key));
+    known.flat_map(|language| language.endings().map(str::to_owned)).collect()
 }
 
 /// Files of the language of `subject`, or of one that its server speaks as well, that mention `name`; most mentions first. And
@@ -232,15 +230,9 @@ pub fn related_extensions(context: &Context, language: &str) -> Vec<String> {
 pub async fn mentions(context: &Context, subject: &Subject, name: &str) -> (Vec<WorkspacePath>, bool) {
     let Some(language) = &subject.language else { return (Vec::new(), false) };
     let names = BTreeSet::from([name.to_owned()]);
-    let extensions = related_extensions(context, language);
-    let (found, cut) = occurrences(context, names, extensions, &BTreeSet::new()).await;
+    let (found, cut) = occurrences(context, language, names, &BTreeSet::new()).await;
     let mut found: Vec<(WorkspacePath, usize)> =
         found.into_iter().map(|(path, hits)| (path, hits.len())).collect();
-    // Whether a file without an extension is a script of the language, its first line tells.
-    let is_script = |path: &WorkspacePath| {
-        context.listed(path.clone()).is_ok_and(|found| found.language.as_ref() == Some(language))
-    };
-    found.retain(|(path, _)| path.extension().is_some() || is_script(path));
     found.sort_by(|(_, a), (_, b)| b.cmp(a));
     (found.into_iter().map(|(path, _)| path).collect(), cut)
 }
@@ -274,11 +266,11 @@ impl Occurrence {
     }
 }
 
-/// Where files mention one of `names`, and whether the search was cut short.
+/// Where files of `language`, and of those that its server speaks as well, mention one of `names`, and whether the search was cut short.
 pub async fn occurrences(
     context: &Context,
+    language: &str,
     names: BTreeSet<String>,
-    extensions: Vec<String>,
     without: &BTreeSet<WorkspacePath>,
 ) -> (BTreeMap<WorkspacePath, Vec<Occurrence>>, bool) {
     let alternatives: Vec<String> = names.iter().map(|name| regex::escape(name)).collect();
@@ -288,7 +280,7 @@ pub async fn occurrences(
         whole_word: true,
         case_insensitive: false,
         under: WorkspacePath::root(),
-        extensions: Some(extensions),
+        extensions: Some(related_endings(context, language)),
         max_hits: 20_000,
         deadline: Instant::now() + LOOK,
     };
@@ -309,10 +301,17 @@ pub async fn occurrences(
         let occurrence = name.map(|name| Occurrence { name, line: hit.line });
         all.entry(hit.path).or_default().extend(occurrence);
     }
+    // Whether a file without an extension is a script of such a language, its first line tells.
+    let related = related_languages(context, language);
+    let is_script = |path: &WorkspacePath| {
+        let found = context.listed(path.clone()).ok().and_then(|found| found.language);
+        found.is_some_and(|found| related.contains(&found.as_str()))
+    };
+    all.retain(|path, _| path.extension().is_some() || is_script(path));
     (all, found.truncated || found.timed_out)
 }
 
-/// So many files are named that import one.
+/// The most importing files that a note names.
 const NAMED: usize = 8;
 
 /// What the text shows of the files that import `path`, a file or folder that goes away or moves; `None` where there are none.

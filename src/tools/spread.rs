@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::changed::{Changed, Declaration, is_declared, is_type, visible};
 use super::context::{Context, Subject};
-use super::impact::{navigator, occurrences, related_extensions};
+use super::impact::{navigator, occurrences};
 use crate::hints;
 use crate::lsp::model::Symbol;
 use crate::lsp::view::View;
@@ -80,8 +80,7 @@ impl<'a> Spread<'a> {
         if new.is_empty() {
             return Beyond::Same;
         }
-        let extensions = related_extensions(self.context, self.language);
-        let (outside, cut) = occurrences(self.context, new, extensions, &paths).await;
+        let (outside, cut) = occurrences(self.context, self.language, new, &paths).await;
         if cut {
             return Beyond::Unknown("the time was up before all files were searched".to_owned());
         }

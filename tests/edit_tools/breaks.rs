@@ -127,3 +127,19 @@ async fn a_created_file_mends_its_importers() {
     }
     runtime.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_without_an_extension_counts_where_it_is_a_script_of_the_language() {
+    let project = python(&[
+        ("lib.py", "def helper(value: int) -> int:\n    return value\n"),
+        ("tool", "#!/usr/bin/env python3\nfrom lib import helper\n\nprint(helper(1))\n"),
+        ("Makefile", "all:\n\techo helper\n"),
+        ("LICENSE", "helper\n"),
+    ]);
+    let delta = delta(&project, "lib.py", "value: int)", "value: int, more: int)").await;
+    assert_eq!(delta["verdict"], "complete", "{delta:#}");
+    assert_eq!(places(&delta), [("tool".to_owned(), 3)], "{delta:#}");
+    let files: Vec<&str> =
+        delta["files"].as_array().expect("files").iter().filter_map(Value::as_str).collect();
+    assert!(!files.contains(&"Makefile") && !files.contains(&"LICENSE"), "{delta:#}");
+}
