@@ -11,7 +11,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 /// No file of presets that is read has more bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// So many folders match a pattern.
+/// The most folders that one pattern stands for.
 const MOST_FOLDERS: usize = 100;
 
 /// A project's build file, and what decided where that is.

@@ -62,7 +62,7 @@ pub struct Standing {
     pub files: Vec<StandingIn>,
     /// Those where it stands in comments and strings alone.
     pub quiet: Vec<WorkspacePath>,
-    /// So many files more have the word; they were not looked into.
+    /// The number of further files that have the word and were not read.
     pub unread: usize,
     /// The search ended before all files were looked at.
     pub cut: bool,

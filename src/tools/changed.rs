@@ -10,7 +10,7 @@ use crate::lsp::model::Symbol;
 use crate::text::{LineMap, Position, Range};
 use crate::workspace::WorkspacePath;
 
-/// So long the look at one text may take.
+/// The time limit for parsing one text.
 const LOOK: Duration = Duration::from_millis(400);
 
 /// A definition that may look different to others after an edit; only the server can tell.

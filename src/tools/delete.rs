@@ -61,7 +61,7 @@ impl Tool for Delete {
     }
 }
 
-/// Who imports `path`, where no server that is installed would say that these imports lead nowhere.
+/// A note of the files that import `path`, where no installed server checks imports.
 async fn unheard_importers(context: &Context, path: &WorkspacePath) -> Vec<String> {
     let subject = Subject { path: path.clone(), language: language_of(context, path, None) };
     let checks = |(key, spec): &(&str, &Server)| {

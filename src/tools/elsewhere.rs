@@ -21,17 +21,17 @@ use crate::lsp::session::{AskError, Session};
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
-/// So long the look into the text may take.
+/// The time limit for the search of the text.
 const LOOK: Duration = Duration::from_millis(1_500);
-/// So long a server that gives no sign of it may not have seen the whole project.
+/// The age below which a server without a readiness sign may not have read the whole project.
 const COLD: Duration = Duration::from_secs(10);
-/// So many files are opened for a server that knows the projects of open files.
+/// The most files that are opened for a server that knows the projects of open files.
 const MOST_OPENED: usize = 24;
-/// So many other roots and projects are asked about.
+/// The most other roots and projects that are asked about.
 const MOST_GROUNDS: usize = 6;
-/// At so many uses in each of them.
+/// The most uses in each of them at which a server is asked.
 const MOST_USES: usize = 3;
-/// So many files are named that have the name.
+/// The most files that a note names.
 const NAMED: usize = 8;
 
 /// An answer of which several servers may know a part.

@@ -21,8 +21,8 @@ use crate::lsp::session::{AskError, Asked, Session};
 use crate::text::{Buffer, Position, identifier_near};
 use crate::workspace::WorkspacePath;
 
-/// So many files that mention a name are opened for a server that only knows open files: of one that is waited for after each, and
-/// of one that reads them as it comes to them.
+/// The most files with a name that are opened for a server that only knows open files: where each is waited for, and where the server
+/// reads them in order.
 const ACQUAINTED: usize = 40;
 const ACQUAINTED_IN_ORDER: usize = 400;
 

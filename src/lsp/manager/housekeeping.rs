@@ -25,13 +25,9 @@ pub async fn run(shared: Weak<Shared>) {
     }
 }
 
-fn slots(shared: &Shared) -> Vec<Arc<Slot>> {
-    shared.slots.iter().map(|entry| entry.value().clone()).collect()
-}
-
 async fn stop_idle(shared: &Shared) {
     let longest = shared.setup.settings.servers.idle_stop();
-    for slot in slots(shared) {
+    for slot in shared.slots() {
         let is_private = slot.key.holder.is_some();
         let longest = if is_private { longest.min(private::IDLE) } else { longest };
         if let Some(session) = slot.take_idle(longest) {
@@ -67,7 +63,7 @@ async fn keep_budget(shared: &Shared) {
         let session = slot.running()?;
         Some(Size { idle: session.idle_for(), bytes: session.resident_bytes().unwrap_or(0), slot })
     };
-    let mut sizes: Vec<Size> = slots(shared).into_iter().filter_map(size).collect();
+    let mut sizes: Vec<Size> = shared.slots().into_iter().filter_map(size).collect();
     sizes.sort_by_key(|size| std::cmp::Reverse(size.idle));
     let mut total: u64 = sizes.iter().map(|size| size.bytes).sum();
     for size in sizes.iter().take(sizes.len().saturating_sub(1)) {

@@ -99,7 +99,7 @@ impl LaunchInputs {
 impl Shared {
     /// Ends the servers whose launch inputs are others now; whoever asks next starts them anew.
     pub(super) async fn restart_where_inputs_differ(&self) {
-        for slot in self.slots.iter().map(|entry| entry.value().clone()).collect::<Vec<_>>() {
+        for slot in self.slots() {
             let Some(session) = slot.running() else { continue };
             let Some(known) = session.launch_inputs.get() else { continue };
             if known.lock().unwrap_or_else(PoisonError::into_inner).stand() {

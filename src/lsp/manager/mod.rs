@@ -348,7 +348,7 @@ impl Manager {
 
     /// What is known of each server that was asked for.
     pub fn status(&self) -> Vec<SlotStatus> {
-        let slots: Vec<Arc<Slot>> = self.shared.slots.iter().map(|entry| entry.value().clone()).collect();
+        let slots = self.shared.slots();
         let ordered: BTreeMap<Key, SlotStatus> =
             slots.iter().map(|slot| (slot.key.clone(), slot.status())).collect();
         ordered.into_values().collect()
@@ -358,7 +358,7 @@ impl Manager {
     pub async fn shutdown(&self) {
         self.shared.stopping.cancel();
         self.housekeeper.abort();
-        let slots: Vec<Arc<Slot>> = self.shared.slots.iter().map(|entry| entry.value().clone()).collect();
+        let slots = self.shared.slots();
         futures::future::join_all(slots.iter().map(|slot| slot.stop())).await;
     }
 }
@@ -396,6 +396,11 @@ impl Shared {
             ),
         })?;
         Ok(Key { server: server.to_owned(), root, holder: None })
+    }
+
+    /// All slots, as they are now: none of the map is locked while they are used.
+    fn slots(&self) -> Vec<Arc<Slot>> {
+        self.slots.iter().map(|entry| entry.value().clone()).collect()
     }
 
     fn running(&self) -> Vec<Arc<Session>> {

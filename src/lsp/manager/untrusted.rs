@@ -103,7 +103,7 @@ impl Shared {
         if self.setup.trusted {
             return;
         }
-        for slot in self.slots.iter().map(|entry| entry.value().clone()).collect::<Vec<_>>() {
+        for slot in self.slots() {
             let Some(session) = slot.running() else { continue };
             let folder = self.setup.workspace.absolute(&session.root);
             if let Some(why) = refused(session.server(), &session.state.spec, &folder) {

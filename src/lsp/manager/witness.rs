@@ -73,7 +73,7 @@ impl Shared {
 
     /// Ends the servers that never look at some of these files again; the next question starts them anew.
     async fn restart_blind(&self, changes: &Changes) {
-        for slot in self.slots.iter().map(|entry| entry.value().clone()).collect::<Vec<_>>() {
+        for slot in self.slots() {
             let Some(session) = slot.running() else { continue };
             if session.state.spec.reload.restart && session.misses(changes) {
                 tracing::info!(

@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 
 /// No file of an environment that is read has more bytes.
 const MOST_BYTES: u64 = 64 << 10;
-/// So many path files are read, of so many lines each.
+/// The most path files that are read, and the most lines of each.
 const MOST_FILES: usize = 500;
 const MOST_LINES: usize = 1_000;
 

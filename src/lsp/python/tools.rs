@@ -15,7 +15,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 /// No file that says where an environment is has more bytes.
 const MOST_BYTES: u64 = 64 << 10;
-/// So many characters of the hash of a project's path are in the name of its environment.
+/// The length of the hash of a project's path in the name of its environment, in characters.
 const HASH_LENGTH: usize = 8;
 
 /// The folders of the user's in which tools keep environments.
