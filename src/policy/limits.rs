@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::request::{Effect, Request, Subjects};
 use super::rule::Rule;
 use crate::workspace::WorkspacePath;
+use crate::workspace::edit::asks;
 
 /// The rules about paths that hold for one call.
 #[derive(Debug, Clone, Default)]
@@ -15,19 +16,31 @@ struct Inner {
     tool: String,
     effect: Effect,
     rules: Vec<Arc<Rule>>,
+    /// Of an edit that was not typed: the paths that were decided on before it ran.
+    decided: Option<Vec<WorkspacePath>>,
 }
 
 impl Limits {
-    pub(super) fn new(tool: &str, effect: Effect, rules: Vec<Arc<Rule>>) -> Self {
-        if rules.is_empty() {
+    pub(super) fn new(
+        tool: &str,
+        effect: Effect,
+        rules: Vec<Arc<Rule>>,
+        decided: Option<Vec<WorkspacePath>>,
+    ) -> Self {
+        if rules.is_empty() && decided.is_none() {
             return Self::default();
         }
-        Self(Some(Arc::new(Inner { tool: tool.to_owned(), effect, rules })))
+        Self(Some(Arc::new(Inner { tool: tool.to_owned(), effect, rules, decided })))
     }
 
     /// Whether every path is open to the call.
     pub fn is_none(&self) -> bool {
         self.0.is_none()
+    }
+
+    /// Whether there may be paths that the call does not see.
+    pub fn may_hide(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| !inner.rules.is_empty())
     }
 
     /// Whether the call may not see what is at `path`.
@@ -42,6 +55,16 @@ impl Limits {
     /// Why the call may not change what is at `paths`, in one sentence; `None` where it may.
     pub fn forbids(&self, paths: Vec<WorkspacePath>) -> Option<String> {
         let inner = self.0.as_ref()?;
+        if let Some(decided) = &inner.decided {
+            let governing = paths.iter().filter(|path| !decided.contains(path));
+            if let Some((path, why)) = governing.filter_map(|path| Some((path, asks(path.as_path())?))).next()
+            {
+                return Some(format!(
+                    "`{}` would be changed as well, and {why}, so that someone has to agree to it; nothing was changed",
+                    path.display()
+                ));
+            }
+        }
         let subjects = Subjects { paths, ..Subjects::default() };
         let request = Request { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
         let rule = inner.rules.iter().find(|rule| rule.touches(&request))?;

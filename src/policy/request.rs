@@ -45,6 +45,9 @@ pub struct Subjects {
     pub urls: Vec<String>,
     /// What this call does to the world, where that is less than its tool can do.
     pub effect: Option<Effect>,
+    /// Why someone has to agree to changing one of the paths, as a whole sentence without a full stop, unless a rule allows
+    /// just this path.
+    pub governs: Option<String>,
 }
 
 impl Subjects {

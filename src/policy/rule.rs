@@ -119,8 +119,11 @@ impl Rule {
 /// # Errors
 /// Why, as the end of a sentence; `None` where no rule speaks of such a tool at all.
 pub fn allowed_by(rules: &[Rule], request: &Request<'_>) -> Result<Vec<usize>, Option<String>> {
-    let meant: Vec<(usize, &Rule)> =
-        rules.iter().enumerate().filter(|(_, rule)| rule.means_tool(request.tool, request.effect)).collect();
+    // What starts programs is not allowed along with everything else.
+    let governs = request.effect == Effect::Edit && request.subjects.governs.is_some();
+    let is_enough = |rule: &Rule| !governs || rule.subject.is_some();
+    let meant = |rule: &Rule| rule.means_tool(request.tool, request.effect) && is_enough(rule);
+    let meant: Vec<(usize, &Rule)> = rules.iter().enumerate().filter(|(_, rule)| meant(rule)).collect();
     if let Some((at, _)) = meant.iter().find(|(_, rule)| rule.subject.is_none()) {
         return Ok(vec![*at]);
     }

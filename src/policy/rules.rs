@@ -227,7 +227,8 @@ impl<'a> CallerPolicy<'a> {
         let asks = asks.filter(|rule| !typed && !rule.touches(request));
         let denies = scopes.iter().flat_map(|scope| &scope.deny);
         let rules = denies.chain(asks).filter(|rule| rule.speaks_of_paths(request.tool, request.effect));
-        Limits::new(request.tool, request.effect, rules.cloned().collect())
+        let open = (request.effect == Effect::Edit && !typed).then(|| request.subjects.paths.clone());
+        Limits::new(request.tool, request.effect, rules.cloned().collect(), open)
     }
 
     fn decide_by_rules(&self, request: &Request<'_>) -> Decision {
@@ -276,7 +277,10 @@ fn by_default(request: &Request<'_>, why: Option<String>) -> Decision {
     let why = why.map(|why| format!(", and {why}")).unwrap_or_default();
     match request.effect {
         Effect::Read => Decision::without_rule(Verdict::Allow, "reading is allowed"),
-        Effect::Edit => Decision::without_rule(Verdict::Allow, "changing the workspace is allowed"),
+        Effect::Edit => match &request.subjects.governs {
+            Some(why) => Decision::without_rule(Verdict::Ask, why.clone()),
+            None => Decision::without_rule(Verdict::Allow, "changing the workspace is allowed"),
+        },
         Effect::Execute => Decision::without_rule(Verdict::Ask, format!("{tool} runs a program{why}")),
         Effect::Network => {
             Decision::without_rule(Verdict::Ask, format!("{tool} speaks to another machine{why}"))

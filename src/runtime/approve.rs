@@ -172,9 +172,10 @@ fn rule_for(asked: &ApprovalRequest) -> String {
             character.is_control() || ";|&$<>`\"'\\()*?[]{}#~=!".contains(character)
         })
     };
-    let inner = match (asked.commands.as_slice(), asked.urls.as_slice()) {
-        ([command], []) => Some(command).filter(plain).cloned(),
-        ([], [url]) => url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)),
+    let inner = match (asked.commands.as_slice(), asked.urls.as_slice(), asked.paths.as_slice()) {
+        ([command], [], _) => Some(command).filter(plain).cloned(),
+        ([], [url], _) => url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)),
+        ([], [], [path]) if asked.effect == Effect::Edit => Some(path).filter(plain).cloned(),
         _ => None,
     };
     inner.map_or_else(|| asked.tool.clone(), |inner| format!("{}({inner})", asked.tool))

@@ -18,6 +18,8 @@ use crate::tools::error::{ErrorCode, ToolError, panic_text};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, Definition};
 use crate::tools::turns::Arrival;
+use crate::workspace::WorkspacePath;
+use crate::workspace::edit::asks;
 
 /// One call as a door hands it in.
 pub struct CallRequest<'a> {
@@ -213,7 +215,31 @@ impl Runtime {
 
     /// What a call will touch; a path that leads elsewhere through links counts under both names.
     pub(super) fn subjects(&self, tool: &dyn AnyTool, arguments: &Value) -> Result<Subjects, ToolError> {
-        Ok(self.with_real(tool.subjects(&self.context, arguments)?))
+        let subjects = self.with_real(tool.subjects(&self.context, arguments)?);
+        Ok(match subjects.effect(tool.definition().card.effect) {
+            Effect::Edit => self.with_governing(subjects),
+            _ => subjects,
+        })
+    }
+
+    /// Why someone has to agree to changing one of the paths, if there is a reason.
+    pub(super) fn with_governing(&self, mut subjects: Subjects) -> Subjects {
+        let workspace = &self.context.workspace;
+        let listed = subjects.paths.iter().find_map(|path| Some((path, asks(path.as_path())?)));
+        let of_git = || {
+            let named = workspace.named_by_git_config();
+            let is_named =
+                |path: &&WorkspacePath| named.iter().any(|git| path.as_path().starts_with(git.as_path()));
+            subjects
+                .paths
+                .iter()
+                .find(is_named)
+                .map(|path| (path, "the settings of git name it as something to run or to read"))
+        };
+        subjects.governs = listed
+            .or_else(of_git)
+            .map(|(path, why)| format!("`{}` would be changed, and {why}", path.display()));
+        subjects
     }
 
     pub(super) fn with_real(&self, mut subjects: Subjects) -> Subjects {

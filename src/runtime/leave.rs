@@ -123,6 +123,6 @@ impl Runtime {
             return Err(outside());
         }
         let path = inside;
-        Ok(self.with_real(Subjects { paths: vec![path], ..Subjects::default() }))
+        Ok(self.with_governing(self.with_real(Subjects { paths: vec![path], ..Subjects::default() })))
     }
 }

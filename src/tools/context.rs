@@ -125,6 +125,9 @@ impl Context {
 
     /// The same for a call with `limits`: what they hide is not to be seen in the workspace.
     pub fn within(&self, limits: Limits) -> Self {
+        if !limits.may_hide() {
+            return Self { limits, ..self.clone() };
+        }
         let seen = limits.clone();
         let workspace = self.workspace.veiled(Arc::new(move |path| seen.hides(path)));
         let view = self.view.only(|path, _| !workspace.hides(path));

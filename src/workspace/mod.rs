@@ -13,6 +13,7 @@ mod changes;
 pub mod edit;
 mod excerpt;
 mod first;
+mod git_config;
 mod glob;
 mod grep;
 mod jail;

@@ -70,7 +70,7 @@ async fn row_26_an_edit_by_a_server_is_made_whole() {
 async fn row_26_an_edit_that_is_wrong_in_one_file_changes_none() {
     type Make = fn(&Project) -> Value;
     let good = |project: &Project| json!({"textDocument": {"uri": uri(project, "a.scr"), "version": null}, "edits": [change("new")]});
-    let cases: [(&str, Make); 9] = [
+    let cases: [(&str, Make); 10] = [
         ("outside", |project| {
             let home = format!("file://{}", project.beside("outside").join("home.scr").display());
             json!([{"textDocument": {"uri": home, "version": null}, "edits": [change("PWNED")]}])
@@ -82,6 +82,10 @@ async fn row_26_an_edit_that_is_wrong_in_one_file_changes_none() {
         (
             "a control file",
             |project| json!([{"textDocument": {"uri": uri(project, ".git/config"), "version": null}, "edits": [change("PWNED")]}]),
+        ),
+        (
+            "what someone has to agree to",
+            |project| json!([{"kind": "create", "uri": uri(project, ".husky/pre-commit")}]),
         ),
         (
             "stale",

@@ -94,6 +94,41 @@ fn control_paths_by_every_way() {
 }
 
 #[test]
+fn a_git_repository_out_of_parts() {
+    let parts = [
+        &["b/config", "b/HEAD", "b/refs/heads/k", "b/objects/k"][..],
+        &["b/objects/k", "b/config", "b/refs/heads/k", "b/head"],
+        &["b/config", "b/HEAD", "b/commondir"],
+    ];
+    for parts in parts {
+        let bench = Bench::new();
+        bench.put("innocent", "x");
+        let error = refused(&bench, |plan| {
+            for part in parts {
+                plan.write(&bench.path(part), "x", Expected::Any);
+            }
+        });
+        assert!(matches!(error, EditError::Control { .. }), "{parts:?} at once: {error}");
+        let (last, first) = parts.split_last().unwrap();
+        for part in first {
+            let mut plan = bench.plan();
+            plan.write(&bench.path(part), "x", Expected::Any);
+            bench.edits.commit(&plan).unwrap();
+        }
+        let error = refused(&bench, |plan| _ = plan.write(&bench.path(last), "x", Expected::Any));
+        assert!(error.to_string().contains("would make its folder a git repository"), "{error}");
+        // A name that is brought there in another way.
+        let error = refused(&bench, |plan| {
+            plan.write(&bench.path("made/last"), "x", Expected::Any);
+            let top = last.split('/').take(2).collect::<Vec<_>>().join("/");
+            let from = if last.matches('/').count() > 1 { "made" } else { "made/last" };
+            plan.rename(&bench.path(from), &bench.path(&top), Expected::Any, false);
+        });
+        assert!(matches!(error, EditError::Control { .. }), "{parts:?} by a move: {error}");
+    }
+}
+
+#[test]
 fn the_journal_itself_where_it_lies_inside() {
     let bench = Bench::new();
     let inside = bench.root().join("home/state");

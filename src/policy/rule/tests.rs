@@ -7,7 +7,7 @@ fn subjects(paths: &[&str], commands: &[&str], urls: &[&str]) -> Subjects {
         paths: paths.iter().map(|path| WorkspacePath::root().join(path).unwrap()).collect(),
         commands: texts(commands),
         urls: texts(urls),
-        effect: None,
+        ..Subjects::default()
     }
 }
 

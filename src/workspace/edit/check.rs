@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::atomic::temporary_name;
+use super::control::Touch;
 use super::error::{Belief, Conflict};
-use super::guard::{Guard, Touch};
+use super::guard::Guard;
 use super::locate::{Last, Tree};
 use super::overlay::{Base, DirectoryNode, FileNode, LinkNode, Node, Overlay};
 use super::plan::{ModeChange, Operation};
@@ -64,6 +65,7 @@ pub(super) fn check(
     if !check.conflicts.is_empty() {
         return Err(EditError::Conflict(check.conflicts));
     }
+    guard.check_outcome(&mut check.overlay)?;
     check.finish()
 }
 

@@ -7,7 +7,7 @@
 //! [`Expected::Hash`] into a [`Plan`]. [`Edits::commit`] waits for its turn among all processes (`lock`), takes
 //! the workspace for this host where others may have it mounted (`lease`), settles what a
 //! process that died has left (`rollback`), and checks the whole plan against the disk without touching anything: where each
-//! path really is (`locate`), whether it may be changed (`guard`), what is there (`survey`), what the workspace looks like
+//! path really is (`locate`), whether it may be changed (`guard`, by the list in `control`), what is there (`survey`), what the workspace looks like
 //! after each operation (`overlay`, `check`). Then the record of all steps and the old contents go into the journal
 //! (`record`, `journal`) in the user's state folder; the steps are done (`apply`, each one atomic: `atomic`) or, should one
 //! fail, taken back; and the caller hears what has changed (`change`, `report`). Undo (`undo`) is a plan like any other.
@@ -24,6 +24,7 @@ mod apply;
 mod atomic;
 mod change;
 mod check;
+mod control;
 mod error;
 mod folders;
 mod guard;
@@ -47,6 +48,7 @@ mod xattr;
 pub(super) use atomic::is_temporary;
 
 pub use change::{Committed, EditId, FileChange, FileKind, FileOperation, HistoryEntry, NotAnId, Recovered};
+pub use control::asks;
 pub use error::{Belief, Conflict, EditError, Found};
 pub use lease::{Host, LeaseOptions, Leasing};
 pub use plan::{ContentHash, Expected, NotAHash, Plan};

@@ -1,0 +1,438 @@
+//! Control paths: files that decide what runs or what is allowed. One list, for the judge of edits ([`guard`](super::guard))
+//! and for the rules.
+//!
+//! Paths are compared as the most forgiving file system would: without regard to case, to characters that it ignores, and
+//! to what it cuts off at the end of a name.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// What becomes of a change to a control path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Care {
+    /// No edit tool makes it.
+    Refused,
+    /// Someone has to agree to it, unless a rule of the settings allows this path.
+    Asked,
+}
+
+/// Control paths of one kind.
+#[derive(Debug)]
+struct Kind {
+    care: Care,
+    /// The end of a sentence that begins with the path.
+    why: &'static str,
+    /// Names, or paths of several names, that count at any depth together with all that lies beneath; `*` at the beginning of a
+    /// name stands for any beginning.
+    paths: &'static [&'static str],
+}
+
+/// All of them. Each kind is preceded by where its paths are documented.
+const KINDS: &[Kind] = &[
+    // https://git-scm.com/docs/gitrepository-layout, https://git-scm.com/docs/git-config#FILES
+    Kind {
+        care: Care::Refused,
+        why: "git's own files decide what runs when git is used",
+        paths: &[".git", "git~1", ".gitconfig", ".config/git"],
+    },
+    // docs/settings.md
+    Kind {
+        care: Care::Refused,
+        why: "it holds the settings, permissions and state of lsp-tools itself",
+        paths: &[".lsp-tools", ".lsp-tools-lease", "lsp-tools.toml"],
+    },
+    // https://code.claude.com/docs/en/settings, https://cursor.com/docs, https://developers.openai.com/codex/config-basic,
+    // https://geminicli.com/docs/get-started/configuration, https://docs.github.com/copilot/concepts/agents/about-copilot-cli,
+    // https://opencode.ai/docs/config
+    Kind {
+        care: Care::Refused,
+        why: "it governs what agents may do and which programs they start",
+        paths: &[
+            ".claude",
+            ".claude.json",
+            ".cursor",
+            ".codex",
+            ".gemini",
+            ".copilot",
+            ".opencode",
+            "opencode.json",
+            "opencode.jsonc",
+        ],
+    },
+    // https://modelcontextprotocol.io/docs/develop/connect-local-servers
+    Kind {
+        care: Care::Refused,
+        why: "it names programs that agents start",
+        paths: &[".mcp.json", ".lsp.json", ".github/lsp.json", ".github/mcp.json"],
+    },
+    // https://code.visualstudio.com/docs/editing/workspaces/workspace-trust, https://zed.dev/docs/tasks
+    Kind {
+        care: Care::Refused,
+        why: "it holds settings and tasks by which an editor runs programs",
+        paths: &[
+            ".vscode/settings.json",
+            ".vscode/tasks.json",
+            ".vscode/mcp.json",
+            ".vscode/launch.json",
+            ".zed/settings.json",
+            ".zed/tasks.json",
+            ".zed/debug.json",
+            "*.code-workspace",
+        ],
+    },
+    // https://www.gnu.org/software/bash/manual/html_node/Bash-Startup-Files.html, https://direnv.net,
+    // https://zsh.sourceforge.io/Doc/Release/Files.html, https://fishshell.com/docs/current/language.html#configuration
+    Kind {
+        care: Care::Refused,
+        why: "shells run it when they start or enter the folder",
+        paths: &[
+            ".envrc",
+            ".profile",
+            ".bashrc",
+            ".bashrc.d",
+            ".bash_profile",
+            ".bash_login",
+            ".bash_logout",
+            ".bash_aliases",
+            ".zshrc",
+            ".zshenv",
+            ".zprofile",
+            ".zlogin",
+            ".zlogout",
+            ".kshrc",
+            ".cshrc",
+            ".tcshrc",
+            ".login",
+            ".logout",
+            "config.fish",
+            ".config/fish",
+        ],
+    },
+    // sshd(8), ssh_config(5)
+    Kind { care: Care::Refused, why: "it decides who may log in and with which keys", paths: &[".ssh"] },
+    // https://git-scm.com/docs/githooks, https://typicode.github.io/husky, https://pre-commit.com,
+    // https://lefthook.dev/configuration, https://docs.github.com/copilot/concepts/agents/coding-agent/about-hooks
+    Kind {
+        care: Care::Asked,
+        why: "hooks in it are run by git or by agents",
+        paths: &[
+            ".github/hooks",
+            ".husky",
+            ".githooks",
+            ".pre-commit-config.yaml",
+            ".pre-commit-config.yml",
+            "lefthook.yml",
+            "lefthook.yaml",
+            "lefthook.toml",
+            "lefthook.json",
+            "lefthook-local.yml",
+            ".lefthook.yml",
+            ".lefthook.yaml",
+            ".lefthook.toml",
+            ".lefthook",
+        ],
+    },
+    // https://docs.windsurf.com, https://docs.roocode.com, https://kiro.dev/docs, https://docs.aws.amazon.com/amazonq,
+    // https://www.jetbrains.com/help/junie, https://docs.factory.ai, https://docs.trae.ai, https://qwenlm.github.io/qwen-code-docs,
+    // https://github.com/charmbracelet/crush, https://docs.continue.dev, https://aider.chat/docs/config.html
+    Kind {
+        care: Care::Asked,
+        why: "it governs what an agent may do and which programs it starts",
+        paths: &[
+            ".windsurf",
+            ".roo",
+            ".kiro",
+            ".amazonq",
+            ".junie",
+            ".factory",
+            ".trae",
+            ".qwen",
+            ".continue",
+            ".cline",
+            ".clinerules",
+            ".augment",
+            ".goose",
+            ".crush.json",
+            "crush.json",
+            ".aider.conf.yml",
+        ],
+    },
+    // https://www.jetbrains.com/help/idea/project-security.html, https://vimhelp.org/options.txt.html#%27exrc%27,
+    // https://www.gnu.org/software/emacs/manual/html_node/emacs/Directory-Variables.html,
+    // https://docs.helix-editor.com/languages.html, https://www.sublimetext.com/docs/build_systems.html
+    Kind {
+        care: Care::Asked,
+        why: "an editor runs programs or code by it",
+        paths: &[
+            ".idea/workspace.xml",
+            ".idea/runconfigurations",
+            ".run",
+            ".fleet",
+            ".exrc",
+            ".vimrc",
+            ".nvimrc",
+            ".nvim.lua",
+            ".dir-locals.el",
+            ".dir-locals-2.el",
+            ".helix",
+            "*.sublime-project",
+            ".vim",
+            ".emacs",
+            ".emacs.d",
+            ".config/nvim",
+            ".config/helix",
+        ],
+    },
+    // https://containers.dev/implementors/json_reference (`initializeCommand` is run on the host)
+    Kind {
+        care: Care::Asked,
+        why: "a development container runs commands by it, some of them outside of the container",
+        paths: &[".devcontainer", ".devcontainer.json"],
+    },
+    // https://doc.rust-lang.org/cargo/reference/config.html, https://yarnpkg.com/configuration/yarnrc,
+    // https://docs.npmjs.com/cli/configuring-npm/npmrc, https://pnpm.io/pnpmfile, https://mise.jdx.dev/configuration.html,
+    // https://bazel.build/run/bazelrc, https://sourceware.org/gdb/current/onlinedocs/gdb.html/Auto_002dloading.html
+    Kind {
+        care: Care::Asked,
+        why: "it names programs that a build tool or debugger runs",
+        paths: &[
+            ".cargo/config.toml",
+            ".cargo/config",
+            ".yarnrc.yml",
+            ".yarnrc",
+            ".npmrc",
+            ".pnpmfile.cjs",
+            ".pnpmfile.mjs",
+            "mise.toml",
+            ".mise.toml",
+            "mise.local.toml",
+            ".mise",
+            ".config/mise",
+            ".bazelrc",
+            ".gdbinit",
+            ".lldbinit",
+        ],
+    },
+    // https://docs.python.org/3/library/site.html, https://docs.python.org/3/library/venv.html, https://docs.npmjs.com/cli/v11/configuring-npm/folders
+    Kind {
+        care: Care::Asked,
+        why: "what is put there is run in the place of an installed program, or whenever one starts",
+        paths: &[
+            ".venv/bin",
+            "venv/bin",
+            "node_modules/.bin",
+            ".local/bin",
+            "sitecustomize.py",
+            "usercustomize.py",
+        ],
+    },
+    // https://specifications.freedesktop.org/autostart-spec, systemd.unit(5), environment.d(5), Xsession(5), tmux(1)
+    Kind {
+        care: Care::Asked,
+        why: "it is run or read when its owner logs in",
+        paths: &[
+            ".config/autostart",
+            ".config/systemd",
+            ".config/environment.d",
+            ".pam_environment",
+            ".xprofile",
+            ".xinitrc",
+            ".xsession",
+            ".xsessionrc",
+            ".tmux.conf",
+            ".config/tmux",
+        ],
+    },
+];
+
+/// How a path is touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Touch {
+    /// The file at it is written, made or removed.
+    Content,
+    /// What is at it appears or disappears with all that it holds: a rename.
+    Whole,
+}
+
+/// Why no edit tool may touch the relative `path`, as the end of a sentence that begins with it; `None` where they may.
+pub(super) fn refuses(path: &Path, touch: Touch) -> Option<&'static str> {
+    why(Care::Refused, path, touch)
+}
+
+/// Why someone has to agree before the relative `path` is changed, as the end of a sentence that begins with it; `None` where
+/// nobody has to. A folder counts that would bring such files along.
+pub fn asks(path: &Path) -> Option<&'static str> {
+    why(Care::Asked, path, Touch::Whole)
+}
+
+fn why(care: Care, path: &Path, touch: Touch) -> Option<&'static str> {
+    let names: Vec<String> = path.components().map(|component| folded(component.as_os_str())).collect();
+    let kinds = KINDS.iter().filter(|kind| kind.care == care);
+    let mut matching = kinds.filter(|kind| kind.paths.iter().any(|control| is_met(control, &names, touch)));
+    matching.next().map(|kind| kind.why)
+}
+
+/// Whether a path of these names is the control path, lies in it, or, where it is touched as a whole, is a folder above it.
+fn is_met(control: &str, names: &[String], touch: Touch) -> bool {
+    let count = control.split('/').count();
+    (0..names.len()).any(|from| {
+        let here = &names[from..];
+        let agree = control.split('/').zip(here).all(|(wanted, name)| match wanted.strip_prefix('*') {
+            Some(ending) => name.ends_with(ending),
+            None => name == wanted,
+        });
+        agree && (here.len() >= count || touch == Touch::Whole)
+    })
+}
+
+/// `name` as file systems that fold case, ignore invisible characters or cut ends off would compare it.
+fn folded(name: &OsStr) -> String {
+    let name = name.to_string_lossy();
+    // What follows a colon is a stream of the same file on some systems.
+    let name = name.split(':').next().unwrap_or_default();
+    let visible = name.chars().filter(|character| !is_ignorable(*character));
+    // Upper case first: some letters have their plain sibling only there (ſ, Kelvin's K, dotless ı).
+    let folded: String = visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    folded.trim_end_matches(['.', ' ']).to_owned()
+}
+
+/// Characters that file systems with normalised names ignore.
+fn is_ignorable(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(path: &str, touch: Touch) -> bool {
+        refuses(Path::new(path), touch).is_some()
+    }
+
+    #[test]
+    fn what_governs_is_refused_however_it_is_spelled() {
+        for path in [
+            ".git/config",
+            ".git",
+            "sub/.git",
+            ".GIT/hooks/pre-commit",
+            ".Git./config",
+            ".g\u{200c}it/config",
+            ".git::$INDEX_ALLOCATION/config",
+            "git~1/config",
+            ".lsp-tools/servers.toml",
+            "a/.lsp-tools/tools/x.json",
+            "lsp-tools.toml",
+            "LSP-TOOLS.TOML",
+            ".mcp.json",
+            ".MCP.json",
+            "a/.mcp.json",
+            ".vscode/settings.json",
+            ".VSCode/Tasks.JSON",
+            "a/.vscode/mcp.json",
+            ".vscode/launch.json",
+            ".claude/settings.json",
+            ".Cursor/MCP.json",
+            ".cursor/rules",
+            ".codex/config.toml",
+            ".gemini/settings.json",
+            "OpenCode.json",
+            "a/opencode.jsonc",
+            ".github/lsp.json",
+            ".lsp.json",
+            ".envrc",
+            ".bashrc",
+            ".ba\u{17f}hrc",
+            ".\u{212a}shrc",
+            ".zshrc",
+            ".profile",
+            "x.code-workspace",
+            ".ssh/authorized_keys",
+            ".gitconfig ",
+            ".config/fish/config.fish",
+            ".config/fish/conf.d/x.fish",
+            ".config/git/config",
+            ".bashrc.d/x",
+        ] {
+            assert!(verdict(path, Touch::Content), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_it_is_not() {
+        for path in [
+            ".gitignore",
+            ".github/workflows/ci.yml",
+            ".gitattributes",
+            "git/config",
+            ".vscode/extensions.json",
+            "settings.json",
+            "tasks.json",
+            "src/lsp-tools.toml.rs",
+            "mcp.json",
+            "claude/x",
+            ".env",
+            "a.git",
+            ".vscode/sub/settings.json",
+            "digit~1",
+        ] {
+            assert!(!verdict(path, Touch::Content), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_would_carry_them_is_not_moved() {
+        assert!(verdict("a/.vscode", Touch::Whole));
+        assert!(verdict(".VSCODE", Touch::Whole));
+        assert!(!verdict(".vscode", Touch::Content));
+        assert!(!verdict("src", Touch::Whole));
+    }
+
+    #[test]
+    fn what_starts_programs_in_other_ways_is_asked_about() {
+        for path in [
+            ".github/hooks/x.json",
+            ".GitHub/Hooks/x.json",
+            ".husky/pre-commit",
+            "web/.husky/_/h",
+            ".devcontainer/devcontainer.json",
+            ".devcontainer.json",
+            ".cargo/config.toml",
+            "crates/a/.cargo/config",
+            ".idea/workspace.xml",
+            ".idea/runConfigurations/x.xml",
+            "x.sublime-project",
+            ".venv/bin/python",
+            "node_modules/.bin/tsc",
+            "src/sitecustomize.py",
+            ".kiro/settings/mcp.json",
+            ".config/systemd/user/x.service",
+            // Folders that would bring such files along.
+            ".github",
+            ".cargo",
+            "a/.venv",
+        ] {
+            assert!(asks(Path::new(path)).is_some(), "{path}");
+            assert_eq!(refuses(Path::new(path), Touch::Content), None, "{path}");
+        }
+        for path in [
+            ".github/workflows/ci.yml",
+            ".cargo/audit.toml",
+            ".idea/modules.xml",
+            "src/hooks/use.ts",
+            "bin/run",
+            "node_modules/x/index.js",
+            "husky/x",
+            "config.toml",
+            "src/main.rs",
+            "AGENTS.md",
+        ] {
+            assert_eq!(asks(Path::new(path)), None, "{path}");
+        }
+    }
+}
