@@ -1,21 +1,34 @@
 //! Files of the workspace that whoever asks may not see.
 //!
 //! Rules speak of paths, and a path has many names. So the question is put twice: of the path as it was given, before
-//! anything is opened, and of what was opened, by the name that the kernel has for it.
+//! anything is opened, and of what was opened, by the name that the kernel has for it. A file with several names (hard links) is
+//! hidden under each if it is under one of them.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
+use super::rules::{Sight, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
+
+/// How long the other names of files are looked for.
+const LOOKED_FOR: Duration = Duration::from_secs(5);
 
 /// Says of a path of the workspace whether it may not be seen.
 pub type Hides = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
 
 /// What lies over the files that may not be seen.
 #[derive(Clone)]
-pub(super) struct Veil(Arc<Hides>);
+pub(super) struct Veil {
+    hides: Arc<Hides>,
+    /// Devices and inodes of the hidden files that have other names as well; looked for when the first file with several names
+    /// is opened. `None` where they were too many to look at.
+    linked: Arc<OnceLock<Option<HashSet<(u64, u64)>>>>,
+}
 
 impl fmt::Debug for Veil {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,7 +41,7 @@ impl Workspace {
     /// and walks, lists and searches pass them over.
     pub fn veiled(&self, hides: Arc<Hides>) -> Self {
         let mut veiled = self.clone();
-        veiled.veil = Some(Veil(hides));
+        veiled.veil = Some(Veil { hides, linked: Arc::default() });
         veiled
     }
 
@@ -61,16 +74,45 @@ impl Workspace {
         let name = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
         // What cannot be named cannot be shown to be harmless.
         let real = std::fs::read_link(name).map_err(|_| hidden(&path()))?;
-        match real.strip_prefix(self.root()) {
-            Ok(real) if veil.hides(&WorkspacePath::new(real.to_owned())) => Err(hidden(&path())),
-            _ => Ok(()),
+        if real.strip_prefix(self.root()).is_ok_and(|real| veil.hides(&WorkspacePath::new(real.to_owned()))) {
+            return Err(hidden(&path()));
         }
+        let Ok(seen) = rustix::fs::fstat(&opened) else { return Err(hidden(&path())) };
+        let is_file = rustix::fs::FileType::from_raw_mode(seen.st_mode).is_file();
+        if !is_file || seen.st_nlink < 2 {
+            return Ok(());
+        }
+        match veil.linked.get_or_init(|| self.hidden_links(veil)) {
+            Some(linked) if !linked.contains(&(seen.st_dev, seen.st_ino)) => Ok(()),
+            _ => Err(hidden(&path())),
+        }
+    }
+
+    fn hidden_links(&self, veil: &Veil) -> Option<HashSet<(u64, u64)>> {
+        let end = Instant::now() + LOOKED_FOR;
+        let mut linked = HashSet::new();
+        for entry in walker_seeing(self, self.root(), Sight { hidden: true, ignored: true }).build().flatten()
+        {
+            if Instant::now() > end {
+                return None;
+            }
+            let Ok(relative) = entry.path().strip_prefix(self.root()) else { continue };
+            if !veil.hides(&WorkspacePath::new(relative.to_owned())) {
+                continue;
+            }
+            // What is gone by now has no content to show.
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_file() && metadata.nlink() > 1 {
+                linked.insert((metadata.dev(), metadata.ino()));
+            }
+        }
+        Some(linked)
     }
 }
 
 impl Veil {
     fn hides(&self, path: &WorkspacePath) -> bool {
-        (self.0)(path)
+        (self.hides)(path)
     }
 }
 
@@ -100,6 +142,8 @@ mod tests {
         }
         symlink("key.txt", root.join("link.txt")).unwrap();
         symlink("secret", root.join("door")).unwrap();
+        std::fs::hard_link(root.join("secret/a.txt"), root.join("twin.bin")).unwrap();
+        std::fs::hard_link(root.join("open.txt"), root.join("copy.txt")).unwrap();
         let whole = Workspace::open(root).unwrap();
         let hides = |path: &WorkspacePath| {
             path.as_path() == Path::new("key.txt") || path.as_path().starts_with("secret")
@@ -111,18 +155,23 @@ mod tests {
             ("link.txt", false),
             ("secret/a.txt", false),
             ("door/a.txt", false),
+            ("twin.bin", false),
+            ("copy.txt", true),
         ] {
             let path = veiled.path(Path::new(name)).unwrap();
             assert!(whole.read_text(&path).is_ok(), "{name}");
             assert_eq!(veiled.read_text(&path).is_ok(), seen, "{name}");
             assert_eq!(veiled.read_head(&path, 9).is_ok(), seen, "{name}");
-            assert_eq!(!veiled.hides(&path), seen, "{name}");
+            assert_eq!(!veiled.hides(&path), seen || name == "twin.bin", "{name}");
         }
         let deadline = Instant::now() + Duration::from_secs(60);
-        for (under, seen) in [(".", vec!["open.txt"]), ("door", vec![]), ("secret", vec![])] {
+        for (under, seen) in [(".", vec!["copy.txt", "open.txt"]), ("door", vec![]), ("secret", vec![])] {
             let under = veiled.path(Path::new(under)).unwrap();
             let walked = veiled.files(&under, &WalkLimits { max_files: 99, deadline });
-            assert_eq!(names(&walked.files), seen);
+            // That there is a file of a name is no secret.
+            let walked: Vec<String> =
+                names(&walked.files).into_iter().filter(|name| name != "twin.bin").collect();
+            assert_eq!(walked, seen);
             let query = SearchQuery {
                 pattern: "word".into(),
                 literal: true,
@@ -145,7 +194,9 @@ mod tests {
                 until: Until::new(deadline),
             };
             let found = veiled.glob(&query).unwrap();
-            assert_eq!(names(&found.paths), seen);
+            let found_names: Vec<String> =
+                names(&found.paths).into_iter().filter(|name| name != "twin.bin").collect();
+            assert_eq!(found_names, seen);
             assert!(found.hidden > 0);
             for recursive in [false, true] {
                 let query =
