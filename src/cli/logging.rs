@@ -1,17 +1,24 @@
 //! The log: a file per day in the user's state folder, and stderr where that is asked for. Never stdout.
 
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use thiserror::Error;
-use tracing_appender::rolling::{Builder, Rotation};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::reload::{self, Handle};
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
+use crate::workspace::private;
+
 /// So many days are kept.
 const DAYS: usize = 5;
+/// The length of a day's name.
+const DAY: usize = "2026-01-31".len();
 /// What is logged to the file until the settings are read, where the variable does not say otherwise.
 const USUAL: &str = "warn,lsp_tools=info";
 /// Says what is logged to the file, as `warn,lsp_tools=debug`.
@@ -82,14 +89,13 @@ impl Log {
 pub fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Result<Log, LogError> {
     let folder = folder(state);
     let unusable = |error| LogError::Folder { folder: folder.clone(), error };
-    std::fs::create_dir_all(&folder).map_err(|error| unusable(error.into()))?;
-    let builder = Builder::new().rotation(Rotation::DAILY).max_log_files(DAYS);
-    let builder = builder.filename_prefix(name).filename_suffix(SUFFIX);
-    let file = builder.build(&folder).map_err(|error| unusable(error.into()))?;
+    let mut file = Daily::new(folder.clone(), name);
+    file.turn(today()).map_err(|error| unusable(error.into()))?;
     let said = std::env::var(VARIABLE).unwrap_or_default();
     let (filter, handle) =
         reload::Layer::new(EnvFilter::try_new(if said.is_empty() { USUAL } else { &said })?);
-    let to_file = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(file).with_filter(filter);
+    let to_file =
+        tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(file)).with_filter(filter);
     let told = EnvFilter::try_new(match verbosity {
         0 => "off",
         1 => "warn,lsp_tools=info",
@@ -106,9 +112,101 @@ pub fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Result<Log
     Ok(Log { folder, filter: said.is_empty().then_some(handle) })
 }
 
+/// A log with a file for each day (UTC), readable by the user alone; whole events are written.
+struct Daily {
+    folder: PathBuf,
+    name: String,
+    open: Option<(String, File)>,
+}
+
+impl Daily {
+    fn new(folder: PathBuf, name: &str) -> Self {
+        Self { folder, name: name.to_owned(), open: None }
+    }
+
+    /// The file of `day`, opened if it is not open; the oldest are removed then.
+    fn turn(&mut self, day: String) -> io::Result<&File> {
+        let (_, file) = match self.open.take() {
+            Some(open) if open.0 == day => self.open.insert(open),
+            _ => {
+                private::make_folder(&self.folder)?;
+                let path = self.folder.join(format!("{}.{day}.{SUFFIX}", self.name));
+                let file = private::open(private::options().append(true).create(true), &path)?;
+                self.forget_oldest();
+                self.open.insert((day, file))
+            }
+        };
+        Ok(file)
+    }
+
+    fn forget_oldest(&self) {
+        let begin = format!("{}.", self.name);
+        let of_a_day = |name: &str| {
+            let day = name.strip_prefix(&begin).and_then(|name| name.strip_suffix(&format!(".{SUFFIX}")));
+            day.is_some_and(|day| {
+                day.len() == DAY && day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+            })
+        };
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.retain(|name| of_a_day(name));
+        // Their names sort as their days do.
+        names.sort();
+        let old = names.len().saturating_sub(DAYS);
+        for name in names.iter().take(old) {
+            // Another process may have been quicker.
+            let _gone = fs::remove_file(self.folder.join(name));
+        }
+    }
+}
+
+impl Write for Daily {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.turn(today())?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// As `2026-01-31`.
+fn today() -> String {
+    let mut now = String::new();
+    // A text takes whatever is written to it.
+    let _written = SystemTime.format_time(&mut Writer::new(&mut now));
+    now.truncate(DAY);
+    now
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    #[test]
+    fn each_day_has_a_file_of_its_users_alone_and_old_ones_go() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join("log");
+        let mut log = Daily::new(folder.clone(), "a");
+        for day in 1..8 {
+            log.turn(format!("2026-01-{day:02}")).unwrap().write_all(b"line\n").unwrap();
+        }
+        let mut other = Daily::new(folder.clone(), "a.b");
+        other.turn("2026-01-01".to_owned()).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let mut files: Vec<_> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        files.sort();
+        let kept = (3..8).map(|day| format!("a.2026-01-{day:02}.log"));
+        assert_eq!(files, kept.chain(["a.b.2026-01-01.log".to_owned()]).collect::<Vec<_>>());
+        assert!(files.iter().all(|file| mode(&folder.join(file)) == 0o600) && mode(&folder) == 0o700);
+        assert_eq!(today().len(), DAY);
+    }
 
     #[test]
     fn a_folder_that_cannot_be_is_told() {

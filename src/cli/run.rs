@@ -172,6 +172,7 @@ fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option<Status>, ToolErr
 fn start_log(cli: &Cli, console: &Console) -> Option<Log> {
     let started =
         Folders::find().map_err(|error| format!("no log is written: {error}")).and_then(|folders| {
+            folders.guard().map_err(|error| format!("no log is written: {error}"))?;
             let name = doors::log_name(cli, &folders);
             logging::start(&folders.state, &name, cli.global.verbose, console.err.color)
                 .map_err(|error| error.to_string())

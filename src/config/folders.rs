@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 
+use crate::workspace::private::{self, Holds, PrivateError};
+
 const APPLICATION: &str = "lsp-tools";
 
 /// The user's folders for this program. None of them is made by asking for its path.
@@ -46,6 +48,16 @@ impl Folders {
     /// When there is no home directory and not all four variables are set, or when one of them holds a relative path.
     pub fn find() -> Result<Self, FoldersError> {
         Self::from(|variable| std::env::var_os(variable), Xdg::new().ok())
+    }
+
+    /// Sees to it that nobody but the user enters the folders that are there, before anything in them is used.
+    ///
+    /// # Errors
+    /// Where one is not the user's, or others could have changed what is believed in it.
+    pub fn guard(&self) -> Result<(), PrivateError> {
+        private::guard(&self.state, Holds::State, "LSP_TOOLS_STATE_DIR")?;
+        private::guard(&self.data, Holds::Programs, "LSP_TOOLS_DATA_DIR")?;
+        private::guard(&self.cache, Holds::Cache, "LSP_TOOLS_CACHE_DIR")
     }
 
     /// The files that tell of servers and of settings, the user's own.

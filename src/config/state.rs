@@ -5,16 +5,15 @@
 //! holds the folder's lock, so that what was counted or read before a change is still so when the change is made.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
-
 use super::folders::Folders;
+use crate::workspace::private;
 
 const LOCK: &str = ".lock";
 const FRESH: &str = ".new";
@@ -147,13 +146,17 @@ impl StateFolder {
         if !self.is_there()? {
             return Ok(None);
         }
-        let file = match options().read(true).open(self.path.join(name.as_str())) {
+        let file = match private::options().read(true).open(self.path.join(name.as_str())) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.failed("read", error)),
         };
-        if !file.metadata().map_err(|error| self.failed("read", error))?.is_file() {
+        let metadata = file.metadata().map_err(|error| self.failed("read", error))?;
+        if !metadata.is_file() {
             return Err(self.failed("read", io::Error::other("it is not a regular file")));
+        }
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(self.failed("read", io::Error::other("a file there belongs to another user")));
         }
         let mut bytes = Vec::new();
         file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| self.failed("read", error))?;
@@ -188,12 +191,11 @@ impl StateFolder {
     /// # Errors
     /// Where the folder cannot be believed or made, or somebody else holds it.
     pub fn lock(&self) -> Result<Locked<'_>, StateError> {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        builder.create(&self.path).map_err(|error| self.failed("written", error))?;
         self.is_there()?;
+        private::make_folder(&self.path).map_err(|error| self.failed("written", error))?;
         let turn = Turn::take(&self.path).ok_or(StateError::Busy { what: self.what })?;
-        let lock = options().write(true).create(true).truncate(false).open(self.path.join(LOCK));
+        let mut options = private::options();
+        let lock = private::open(options.write(true).create(true).truncate(false), &self.path.join(LOCK));
         let lock = lock.map_err(|error| self.failed("locked", error))?;
         let until = Instant::now() + LOCKED;
         loop {
@@ -238,7 +240,7 @@ impl Locked<'_> {
             }
             _ => {}
         }
-        let written = options().write(true).create_new(true).open(&fresh).and_then(|mut file| {
+        let written = private::options().write(true).create_new(true).open(&fresh).and_then(|mut file| {
             file.write_all(content)?;
             file.sync_all()?;
             fs::rename(&fresh, &path)?;
@@ -258,14 +260,6 @@ impl Locked<'_> {
             Err(error) => Err(self.folder.failed("removed", error)),
         }
     }
-}
-
-/// A file for the user alone, never a link, and never waited for.
-fn options() -> OpenOptions {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(flags.bits().cast_signed());
-    options
 }
 
 #[cfg(test)]
@@ -364,7 +358,7 @@ mod tests {
         let (_keep, folder) = folder();
         drop(folder.lock().unwrap());
         // Another process has it: nobody here knows of this lock.
-        let held = options().write(true).open(folder.path.join(LOCK)).unwrap();
+        let held = private::options().write(true).open(folder.path.join(LOCK)).unwrap();
         held.lock().unwrap();
         let begun = Instant::now();
         assert!(matches!(folder.lock(), Err(StateError::Busy { .. })));

@@ -8,9 +8,9 @@
 //! process sees what another one granted or revoked.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::error::printable;
 use super::folders::Folders;
 use super::launch::{LaunchFields, hash_file, hash_text, text_name};
+use crate::workspace::private;
 
 pub(super) const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
@@ -337,15 +338,15 @@ impl Trust {
 
     /// Reads, changes and writes the store while no other process does.
     fn change<T>(&self, change: impl FnOnce(&mut Store) -> T) -> Result<T, TrustError> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        builder.create(&self.folder).map_err(|error| TrustError::io("make", &self.folder, &error))?;
-        believable(
-            &self.folder,
-            &fs::metadata(&self.folder).map_err(|error| TrustError::io("read", &self.folder, &error))?,
-        )?;
+        match fs::metadata(&self.folder) {
+            Ok(metadata) => believable(&self.folder, &metadata)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(TrustError::io("read", &self.folder, &error)),
+        }
+        private::make_folder(&self.folder).map_err(|error| TrustError::io("make", &self.folder, &error))?;
         let path = self.folder.join(LOCK);
-        let lock = private(OpenOptions::new().write(true).create(true).truncate(false), &path)?;
+        let lock = private::open(private::options().write(true).create(true).truncate(false), &path)
+            .map_err(|error| TrustError::io("open", &path, &error))?;
         lock.lock().map_err(|error| TrustError::io("lock", &path, &error))?;
         let mut store = self.read()?;
         let result = change(&mut store);
@@ -363,7 +364,8 @@ impl Trust {
         {
             return Err(TrustError::io("replace", &fresh, &error));
         }
-        let mut file = private(OpenOptions::new().write(true).create_new(true), &fresh)?;
+        let mut file = private::open(private::options().write(true).create_new(true), &fresh)
+            .map_err(|error| TrustError::io("open", &fresh, &error))?;
         file.write_all(&text)
             .and_then(|()| file.sync_all())
             .and_then(|()| fs::rename(&fresh, &path))
@@ -389,10 +391,6 @@ fn believable(path: &Path, metadata: &fs::Metadata) -> Result<(), TrustError> {
         return Err(TrustError::Open { path: name() });
     }
     Ok(())
-}
-
-fn private(options: &mut OpenOptions, path: &Path) -> Result<File, TrustError> {
-    options.mode(0o600).open(path).map_err(|error| TrustError::io("open", path, &error))
 }
 
 fn differences(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {

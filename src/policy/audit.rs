@@ -1,9 +1,9 @@
 //! The record of calls: who called what, what was decided, what it touched, how it ended. One JSON object per line in
 //! `audit.jsonl` of the user's state folder; no contents, no arguments beside paths, commands and hosts.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -12,6 +12,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
 use super::request::{Effect, Verdict};
+use crate::workspace::private;
 
 const FILE: &str = "audit.jsonl";
 const ASIDE: &str = "audit.jsonl.1";
@@ -139,28 +140,23 @@ impl Audit {
     }
 
     fn open(&self) -> io::Result<File> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let file = private(OpenOptions::new().append(true).create(true), &self.folder.join(FILE))?;
+        private::make_folder(&self.folder)?;
+        let file = private::open(private::options().append(true).create(true), &self.folder.join(FILE))?;
         if file.metadata()?.len() < self.max_bytes { Ok(file) } else { self.turn_over(&file) }
     }
 
     /// Puts `full` aside, unless another process has done that already, and opens a new file.
     fn turn_over(&self, full: &File) -> io::Result<File> {
-        let lock =
-            private(OpenOptions::new().write(true).create(true).truncate(false), &self.folder.join(LOCK))?;
+        let mut options = private::options();
+        let lock = private::open(options.write(true).create(true).truncate(false), &self.folder.join(LOCK))?;
         lock.lock()?;
         let path = self.folder.join(FILE);
         let ours = full.metadata()?.ino();
         if fs::metadata(&path).is_ok_and(|metadata| metadata.ino() == ours) {
             fs::rename(&path, self.folder.join(ASIDE))?;
         }
-        private(OpenOptions::new().append(true).create(true), &path)
+        private::open(private::options().append(true).create(true), &path)
     }
-}
-
-fn private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let no_links = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
-    options.mode(0o600).custom_flags(no_links).open(path)
 }
 
 #[cfg(test)]

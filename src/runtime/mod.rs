@@ -165,6 +165,7 @@ impl Runtime {
 
     /// As [`open`](Self::open), with the user's folders elsewhere.
     pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Self, ToolError> {
+        folders.guard().map_err(|error| invalid(&error))?;
         let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
         let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
         let read = reopen::read(&folders, workspace.root(), &trust);

@@ -19,6 +19,7 @@ mod grep;
 mod jail;
 mod list;
 mod path;
+pub mod private;
 mod read;
 mod real;
 mod root;

@@ -9,6 +9,7 @@ mod fuzz;
 mod hidden;
 mod hygiene;
 mod paths;
+mod private;
 mod servers;
 mod together;
 

@@ -1,6 +1,7 @@
 //! A project in a temporary folder, with a user's folders of its own.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,7 +26,8 @@ impl Project {
         let project = Self { folder };
         fs::create_dir_all(project.root()).expect("a folder");
         for name in ["config", "data", "state", "cache", "logs"] {
-            fs::create_dir(project.beside(name)).expect("a folder");
+            // As the product makes them, whatever the umask is.
+            DirBuilder::new().mode(0o700).create(project.beside(name)).expect("a folder");
         }
         for (path, content) in files {
             project.write(path, content);

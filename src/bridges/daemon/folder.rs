@@ -13,6 +13,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use thiserror::Error;
 
 use crate::config::Folders;
+use crate::workspace::private;
 
 const NAME: &str = "lsp-tools";
 const BELOW_STATE: &str = "run";
@@ -96,7 +97,7 @@ impl Folder {
             Some(runtime) => Self::open(runtime.join(NAME)),
             None => {
                 let io = |source| FolderError::Io { folder: folders.state.clone(), source };
-                std::fs::create_dir_all(&folders.state).map_err(io)?;
+                private::make_folder(&folders.state).map_err(io)?;
                 Self::open(folders.state.join(BELOW_STATE))
             }
         }

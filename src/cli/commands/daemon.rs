@@ -42,7 +42,10 @@ pub async fn run(arguments: Daemon, start: Start<'_>) -> Result<Reply, ToolError
 }
 
 fn folders() -> Result<Folders, ToolError> {
-    Folders::find().map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))
+    let invalid = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::InvalidArgs, error.to_string());
+    let folders = Folders::find().map_err(|error| invalid(&error))?;
+    folders.guard().map_err(|error| invalid(&error))?;
+    Ok(folders)
 }
 
 fn connector(start: &Start<'_>) -> Result<Connector, ToolError> {

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::spec::Recipe;
 use crate::text::hex;
+use crate::workspace::private;
 
 const NAME: &str = "manifest.json";
 
@@ -41,7 +42,7 @@ impl Manifest {
     /// Marks `folder` as whole.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let unfinished = folder.join("manifest.json.new");
-        fs::write(&unfinished, serde_json::to_vec_pretty(self)?)?;
+        private::write(&unfinished, &serde_json::to_vec_pretty(self)?)?;
         fs::File::open(&unfinished)?.sync_all()?;
         fs::rename(unfinished, folder.join(NAME))
     }

@@ -3,9 +3,9 @@
 //! An installation is made in a folder of its own, under a name never used before: programs of an interrupted one may go
 //! on writing for a moment after their parent was killed. `current` is switched to it when it is whole.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use super::InstallError;
 use super::manifest::{self, Manifest};
 use super::recipes::Recipes;
 use crate::lsp::locate::{is_program, program_folders};
+use crate::workspace::private;
 
 /// How often a lock that another process holds is tried: the system has no waiting for it that can be given up.
 const TRY_EVERY: Duration = Duration::from_millis(50);
@@ -37,10 +38,11 @@ impl Prefix {
     ) -> Result<Self, InstallError> {
         let servers = data.join("servers");
         let folder = servers.join(key);
-        fs::create_dir_all(&folder).map_err(InstallError::file("make", &folder))?;
+        private::make_folder(&folder).map_err(InstallError::file("make", &folder))?;
         let path = servers.join(format!("{key}.lock"));
-        let options = File::options().write(true).create(true).truncate(false).open(&path);
-        let lock = options.map_err(InstallError::file("open", &path))?;
+        let mut options = private::options();
+        let lock = private::open(options.write(true).create(true).truncate(false), &path);
+        let lock = lock.map_err(InstallError::file("open", &path))?;
         let mut told = false;
         loop {
             match lock.try_lock() {
@@ -97,7 +99,7 @@ impl Prefix {
         let name =
             manifest::folder_name(recipes.recipe()).map_err(InstallError::file("name", &self.folder))?;
         let folder = self.folder.join(name);
-        let made = fs::create_dir(&folder);
+        let made = DirBuilder::new().mode(0o700).create(&folder);
         made.map_err(InstallError::file("make", &folder))?;
         Ok(folder)
     }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::Libraries;
 use crate::text::hex;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, private};
 
 /// The program, but for what it stands in for.
 const PROGRAM: &str = include_str!("stand_in.py");
@@ -34,10 +34,10 @@ pub fn stand_in(
     if fs::read_to_string(&path).is_ok_and(|there| there == text) {
         return Ok(path);
     }
-    fs::create_dir_all(&folder)?;
+    private::make_folder(&folder)?;
     let mut file = tempfile::NamedTempFile::new_in(&folder)?;
     io::Write::write_all(&mut file, text.as_bytes())?;
-    file.as_file().set_permissions(fs::Permissions::from_mode(0o755))?;
+    file.as_file().set_permissions(fs::Permissions::from_mode(0o700))?;
     // Closed before it takes its name: what is open for writing cannot be run.
     let written = file.into_temp_path();
     written.persist(&path)?;

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::workspace::private;
+
 /// Who sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -30,6 +32,7 @@ impl Trace {
     pub fn create(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::OpenOptionsExt;
         let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?;
+        private::restrict(&file)?;
         Ok(Self { file: Mutex::new(BufWriter::new(file)), start: Instant::now() })
     }
 

@@ -14,6 +14,7 @@ use super::GitError;
 use super::repository::{Head, Repository};
 use crate::lsp::locate::search;
 use crate::lsp::process::{Exchange, Exchanged, Exit, Spawn, Spawner, exchange};
+use crate::workspace::private;
 
 /// The most of git's output that is read, in bytes.
 const MOST_BYTES: usize = 8 << 20;
@@ -113,7 +114,7 @@ impl Shadow {
     /// # Errors
     /// Where the repository leads elsewhere or is of a kind that is not read here.
     pub async fn of(repository: &Repository, git: Git, cache: &Path) -> Result<Self, GitError> {
-        fs::create_dir_all(cache).map_err(|error| GitError::io(cache, error))?;
+        private::make_folder(cache).map_err(|error| GitError::io(cache, error))?;
         let folder = TempDir::with_prefix_in("git-", cache).map_err(|error| GitError::io(cache, error))?;
         let said = configuration(&git, folder.path(), &repository.configuration()?).await?;
         repository.is_work_tree(said.get("core.worktree").map(String::as_str))?;
@@ -136,7 +137,7 @@ impl Shadow {
         self.write("config", &carried(said))?;
         for folder in ["refs", "info"] {
             let path = self.folder.path().join(folder);
-            fs::create_dir(&path).map_err(|error| GitError::io(path, error))?;
+            private::make_folder(&path).map_err(|error| GitError::io(path, error))?;
         }
         let (own, common) = (&repository.git_dir, &repository.common_dir);
         self.link(repository, common, "objects")?;
@@ -154,7 +155,7 @@ impl Shadow {
 
     fn write(&self, name: &str, text: &str) -> Result<(), GitError> {
         let path = self.folder.path().join(name);
-        fs::write(&path, text).map_err(|error| GitError::io(path, error))
+        private::write(&path, text.as_bytes()).map_err(|error| GitError::io(path, error))
     }
 
     fn link(&self, repository: &Repository, folder: &Path, name: &str) -> Result<(), GitError> {

@@ -4,9 +4,8 @@
 //! `N.begun` until all steps are done, `N.done` until what they left beside the files is tidied up, `N` after that. Each
 //! change of name is one rename, so that an entry is never in between.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use sha2::{Digest, Sha256};
 use super::record::{Image, Record, VERSION};
 use super::{ContentHash, EditError, EditId, EditLimits};
 use crate::text::hex;
+use crate::workspace::private;
 
 const RECORD: &str = "record.json";
 const IMAGES: &str = "images";
@@ -64,7 +64,7 @@ impl Journal {
 
     /// Makes its folder, for the user alone, and gives the path of the lock file in it.
     pub(super) fn prepare(&self) -> Result<PathBuf, EditError> {
-        make_private(&self.folder).map_err(|error| failed("make", &self.folder, error))?;
+        private::make_folder(&self.folder).map_err(|error| failed("make", &self.folder, error))?;
         Ok(self.folder.join(LOCK))
     }
 
@@ -99,7 +99,7 @@ impl Journal {
         };
         let highest = entries.last().map_or(0, |entry| entry.id.0);
         let next: u64 = highest.max(counted) + 1;
-        write_private(&path, next.to_string().as_bytes()).map_err(|error| failed("write", &path, error))?;
+        private::write(&path, next.to_string().as_bytes()).map_err(|error| failed("write", &path, error))?;
         Ok(EditId(next))
     }
 
@@ -108,14 +108,14 @@ impl Journal {
         let draft = self.folder.join(format!("{}.{DEBRIS}", record.id.0));
         let path = self.folder.join(format!("{}.{BEGUN}", record.id.0));
         let write = || -> io::Result<()> {
-            make_private(&draft)?;
-            let mut file = private(&draft.join(IMAGES))?;
+            private::make_folder(&draft)?;
+            let mut file = new_file(&draft.join(IMAGES))?;
             for image in images {
                 file.write_all(image)?;
             }
             file.sync_data()?;
             let text = serde_json::to_vec(record).map_err(io::Error::other)?;
-            let mut file = private(&draft.join(RECORD))?;
+            let mut file = new_file(&draft.join(RECORD))?;
             file.write_all(&text)?;
             file.sync_data()?;
             fs::rename(&draft, &path)?;
@@ -249,15 +249,6 @@ impl Entry {
     }
 }
 
-fn make_private(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
-fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(content)
+fn new_file(path: &Path) -> io::Result<File> {
+    private::open(private::options().write(true).create_new(true), path)
 }

@@ -1,13 +1,13 @@
 //! One transaction at a time on a workspace, whatever process it comes from.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::EditError;
 use super::journal::failed;
+use crate::workspace::private;
 
 /// How long a transaction waits for others.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -62,9 +62,9 @@ impl Drop for Held<'_> {
 }
 
 fn lock(path: &Path, deadline: Instant) -> Result<File, EditError> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    let file = options.open(path).map_err(|error| failed("open", path, error))?;
+    let mut options = private::options();
+    options.read(true).write(true).create(true).truncate(false);
+    let file = private::open(&options, path).map_err(|error| failed("open", path, error))?;
     let mut pause = FIRST_PAUSE;
     loop {
         match file.try_lock() {

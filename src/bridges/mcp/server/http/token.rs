@@ -1,8 +1,8 @@
 //! The token that every HTTP request brings: made anew at each start, or taken from a file.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::bridges::mcp::server::key;
+use crate::workspace::private;
 
 /// A token that somebody chose has at least so many characters.
 const SHORTEST: usize = 16;
@@ -109,15 +110,14 @@ impl Token {
         let folder = state.join("mcp");
         let path = folder.join(format!("http-{port}.token"));
         let unusable = |error| TokenError::File { path: path.clone(), error };
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(unusable)?;
-        std::fs::set_permissions(&folder, Permissions::from_mode(0o700)).map_err(unusable)?;
+        private::make_folder(&folder).map_err(unusable)?;
         // One that a killed process has left names a port that is ours now.
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unusable(error)),
             _ => {}
         }
         let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(unusable)?;
+            private::open(private::options().write(true).create_new(true), &path).map_err(unusable)?;
         file.write_all(format!("{}\n", self.0).as_bytes()).map_err(unusable)?;
         Ok(KeptToken { path })
     }
@@ -146,6 +146,9 @@ impl Drop for KeptToken {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]

@@ -1,0 +1,262 @@
+//! Folders and files of our own that nobody but their user can enter or read, whatever the umask says.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// The rights of all but the owner.
+const OTHERS: u32 = 0o077;
+/// Those of them with which content can be put there.
+const OTHERS_WRITE: u32 = 0o022;
+const FOLDER: u32 = 0o700;
+const FILE: u32 = 0o600;
+
+/// A folder is not its user's alone and cannot be made so.
+#[derive(Debug, thiserror::Error)]
+pub enum PrivateError {
+    /// It belongs to somebody else.
+    #[error(
+        "{} belongs to another user, so it is not used; set {variable} to a folder of your own",
+        path.display()
+    )]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// What names another one.
+        variable: &'static str,
+    },
+    /// Others may have put things there.
+    #[error(
+        "others can write to {0}, so what lies there may not be yours; look at it, then run: chmod -R go-rwx '{0}'",
+        path.display()
+    )]
+    Open {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("{} cannot be kept from other users: {source}", path.display())]
+    Io {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What lies in a folder of the user's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// What is believed later on because it is the user's own: a folder that others can write is refused.
+    State,
+    /// What can be made anew.
+    Cache,
+    /// Programs. The administrator may have put them there for everybody. Their own files keep the modes that package managers
+    /// gave them: nothing in them is the user's, some must be executable, and they lie in a folder that only the user enters.
+    Programs,
+}
+
+/// Sees to it that the folder at `path`, if there is one, is its user's alone. One that others can only read is mended, with all that
+/// an earlier version or a careless copy left open in it. `variable` names another folder.
+///
+/// # Errors
+/// Where it is somebody else's, others can write state, or the system refuses.
+pub fn guard(path: &Path, holds: Holds, variable: &'static str) -> Result<(), PrivateError> {
+    let failed = |source| PrivateError::Io { path: path.to_owned(), source };
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mode = metadata.mode();
+    if !is_own(&metadata) {
+        let of_all = holds == Holds::Programs && metadata.uid() == 0 && mode & OTHERS_WRITE == 0;
+        return if of_all { Ok(()) } else { Err(PrivateError::Foreign { path: path.to_owned(), variable }) };
+    }
+    if mode & OTHERS == 0 {
+        return Ok(());
+    }
+    if holds == Holds::State && mode & OTHERS_WRITE != 0 {
+        return Err(PrivateError::Open { path: path.to_owned() });
+    }
+    // What it holds comes last, so that a mending that was interrupted is begun again.
+    let depth = if holds == Holds::Programs { 2 } else { usize::MAX };
+    close_below(path, depth)?;
+    close(path, &metadata).map_err(failed)
+}
+
+/// Takes the rights of others from everything below `folder`, `depth` levels deep. Links are not followed.
+fn close_below(folder: &Path, depth: usize) -> Result<(), PrivateError> {
+    let mut waiting = vec![(folder.to_owned(), depth)];
+    while let Some((folder, depth)) = waiting.pop() {
+        let failed = |source| PrivateError::Io { path: folder.clone(), source };
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            // Another process of ours may have removed it in between.
+            let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+            if metadata.is_symlink() || !is_own(&metadata) {
+                continue;
+            }
+            match close(&path, &metadata) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(PrivateError::Io { path, source: error });
+                }
+                _ => {}
+            }
+            if metadata.is_dir() && depth > 1 {
+                waiting.push((path, depth - 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn close(path: &Path, metadata: &fs::Metadata) -> io::Result<()> {
+    let mode = metadata.mode() & 0o7777;
+    if mode & OTHERS == 0 {
+        Ok(())
+    } else {
+        fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS))
+    }
+}
+
+fn is_own(metadata: &fs::Metadata) -> bool {
+    metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Makes the folder at `path` with those above it, if it is not there, for the user alone. One that is there and that others can
+/// enter is mended.
+///
+/// # Errors
+/// Where the system refuses, the folder belongs to somebody else, or others can write to it.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(FOLDER).create(path)?;
+    let metadata = fs::metadata(path)?;
+    if !is_own(&metadata) {
+        return Err(io::Error::new(ErrorKind::PermissionDenied, "it belongs to another user"));
+    }
+    if metadata.mode() & OTHERS_WRITE != 0 {
+        let error = PrivateError::Open { path: path.to_owned() };
+        return Err(io::Error::new(ErrorKind::PermissionDenied, error));
+    }
+    close(path, &metadata)
+}
+
+/// Options for a file of our own: for the user alone if it is made, never a link, and never waited for.
+pub fn options() -> OpenOptions {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut options = OpenOptions::new();
+    options.mode(FILE).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+/// Opens the file at `path` by such [`options`], and takes the rights of others from one that was there with them.
+///
+/// # Errors
+/// Where the system refuses.
+pub fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options.open(path)?;
+    restrict(&file)?;
+    Ok(file)
+}
+
+/// Takes the rights of others from an open regular file, if it is ours.
+///
+/// # Errors
+/// Where the system refuses.
+pub fn restrict(file: &File) -> io::Result<()> {
+    let metadata = file.metadata()?;
+    let mode = metadata.mode() & 0o7777;
+    if !metadata.is_file() || !is_own(&metadata) || mode & OTHERS == 0 {
+        return Ok(());
+    }
+    file.set_permissions(Permissions::from_mode(mode & !OTHERS))
+}
+
+/// Writes a file for the user alone, in place of what it held.
+///
+/// # Errors
+/// Where the system refuses.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    open(options().write(true).create(true).truncate(true), path)?.write_all(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o777
+    }
+
+    fn set(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn what_is_made_is_for_the_user_alone_and_what_was_open_is_closed() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join("a/b");
+        make_folder(&folder).unwrap();
+        assert_eq!((mode(&folder), mode(&base.path().join("a"))), (0o700, 0o700));
+        set(&folder, 0o755);
+        make_folder(&folder).unwrap();
+        let file = folder.join("f");
+        write(&file, b"one").unwrap();
+        assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+        set(&file, 0o644);
+        open(options().append(true), &file).unwrap();
+        assert_eq!(mode(&file), 0o600);
+        set(&folder, 0o770);
+        assert!(make_folder(&folder).unwrap_err().to_string().starts_with("others can write to "));
+    }
+
+    #[test]
+    fn a_guarded_folder_is_closed_with_what_it_holds_and_nothing_outside() {
+        let base = tempfile::tempdir().unwrap();
+        let (state, outside) = (base.path().join("state"), base.path().join("outside"));
+        fs::create_dir_all(state.join("log/deep")).unwrap();
+        for file in [&outside, &state.join("log/deep/f")] {
+            fs::write(file, "").unwrap();
+            set(file, 0o644);
+        }
+        symlink(&outside, state.join("link")).unwrap();
+        for folder in ["log/deep", "log", "."] {
+            set(&state.join(folder), 0o755);
+        }
+        guard(&state, Holds::State, "THERE").unwrap();
+        let modes = ["", "log", "log/deep", "log/deep/f"].map(|path| mode(&state.join(path)));
+        assert_eq!(modes, [0o700, 0o700, 0o700, 0o600]);
+        assert_eq!(mode(&outside), 0o644);
+        guard(&base.path().join("none"), Holds::State, "THERE").unwrap();
+    }
+
+    #[test]
+    fn installed_programs_keep_their_modes_below_a_closed_folder() {
+        let data = tempfile::tempdir().unwrap();
+        let program = data.path().join("servers/one/1/bin/program");
+        fs::create_dir_all(program.parent().unwrap()).unwrap();
+        fs::write(&program, "").unwrap();
+        set(&program, 0o755);
+        for folder in ["servers/one", "servers", "."] {
+            set(&data.path().join(folder), 0o775);
+        }
+        guard(data.path(), Holds::Programs, "THERE").unwrap();
+        let modes = ["", "servers", "servers/one"].map(|path| mode(&data.path().join(path)));
+        assert_eq!(modes, [0o700; 3]);
+        assert_eq!(mode(&program), 0o755);
+    }
+
+    #[test]
+    fn state_that_others_can_write_is_refused() {
+        let state = tempfile::tempdir().unwrap();
+        set(state.path(), 0o775);
+        let error = guard(state.path(), Holds::State, "THERE").unwrap_err().to_string();
+        assert!(error.contains("others can write to") && error.contains("chmod -R go-rwx"), "{error}");
+    }
+}
