@@ -4,7 +4,6 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -12,6 +11,7 @@ use super::connection::RequestError;
 use super::documents::{Snapshot, Synced};
 use super::readiness::Busy;
 use super::session::Session;
+use super::wire::parts::Parts;
 use crate::text::Encoding;
 use crate::workspace::{ReadError, WorkspacePath};
 
@@ -69,6 +69,8 @@ pub struct Asked<T> {
     pub working: Option<Busy>,
     /// How many parts of it could not be understood and were left out.
     pub odd: usize,
+    /// How many were not read, because there were too many or the time was up.
+    pub left_out: usize,
 }
 
 /// When a question is put.
@@ -107,14 +109,14 @@ impl Session {
 
     /// Asks `method` about `path`, in step with the disk, and again when the file changed meanwhile or the server says
     /// that its content was modified. `params` makes the request from the text as it is sent.
-    pub async fn ask<T: DeserializeOwned>(
+    pub async fn ask(
         &self,
         path: &WorkspacePath,
         method: &str,
         scope: Scope,
         deadline: Instant,
         params: impl Fn(&Snapshot, Encoding) -> Value,
-    ) -> Result<Asked<T>, AskError> {
+    ) -> Result<Asked<Value>, AskError> {
         let _in_use = self.use_now();
         // The first document makes servers load the project, so it is opened before readiness is looked at.
         let opened = self.in_step(path, deadline).await?;
@@ -205,8 +207,8 @@ impl Session {
                 let pending =
                     self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
                 drop(synced);
-                let value = pending.answer::<Value>(deadline).await?;
-                Ok::<_, AskError>(Asked { value, snapshot, working, odd: 0 })
+                let Parts { value, left_out } = pending.answer_parts(deadline).await?;
+                Ok::<_, AskError>(Asked { value, snapshot, working, odd: 0, left_out })
             };
             match asked.await {
                 Ok(asked) if !is_empty(&asked.value) && self.is_current(&asked.snapshot) => return asked,
@@ -220,7 +222,7 @@ impl Session {
     }
 
     /// Puts the question, and again where its answer is not about the present text or was given amid work that has ended.
-    async fn put<T: DeserializeOwned>(
+    async fn put(
         &self,
         path: &WorkspacePath,
         method: &str,
@@ -228,7 +230,7 @@ impl Session {
         deadline: Instant,
         params: &impl Fn(&Snapshot, Encoding) -> Value,
         moment: Moment,
-    ) -> Result<Asked<T>, AskError> {
+    ) -> Result<Asked<Value>, AskError> {
         let (mut opened, mut working) = match moment {
             Moment::At(opened) => (Some(opened), None),
             Moment::After(working) => (None, working),
@@ -244,13 +246,13 @@ impl Session {
             };
             let pending = self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
             drop(synced);
-            match pending.answer::<T>(deadline).await {
-                Ok(value) if self.is_current(&snapshot) => {
+            match pending.answer_parts(deadline).await {
+                Ok(Parts { value, left_out }) if self.is_current(&snapshot) => {
                     self.note_latency(started.elapsed());
                     if self.must_ask_again(scope, deadline, &mut working, &mut asked_at_rest).await {
                         continue;
                     }
-                    return Ok(Asked { value, snapshot, working, odd: 0 });
+                    return Ok(Asked { value, snapshot, working, odd: 0, left_out });
                 }
                 Ok(_) if tries == MOVING_FILE_TRIES => return Err(AskError::Moving { path: path.display() }),
                 Ok(_) => tries += 1,
@@ -268,16 +270,17 @@ impl Session {
     }
 
     /// Asks `method`, which concerns no document.
-    pub async fn ask_workspace<T: DeserializeOwned>(
+    pub async fn ask_workspace(
         &self,
         method: &str,
         params: &Value,
         deadline: Instant,
-    ) -> Result<(T, Option<Busy>), AskError> {
+    ) -> Result<(Value, Option<Busy>), AskError> {
         let _in_use = self.use_now();
         self.take_in(deadline).await;
         let working = self.wait_ready(Scope::Project, before(deadline)).await;
-        self.put_to_workspace(method, params, deadline, working).await
+        let (parts, working) = self.put_to_workspace(method, params, deadline, working).await?;
+        Ok((parts.value, working))
     }
 
     /// As [`ask_workspace`](Self::ask_workspace), asked early as [`ask_early`](Self::ask_early) does: only for what changes nothing.
@@ -286,7 +289,7 @@ impl Session {
         method: &str,
         params: &Value,
         deadline: Instant,
-    ) -> Result<(Value, Option<Busy>), AskError> {
+    ) -> Result<(Parts, Option<Busy>), AskError> {
         let _in_use = self.use_now();
         self.take_in(deadline).await;
         let (until, from) = times(deadline);
@@ -295,8 +298,8 @@ impl Session {
             let mut pause = EARLY;
             loop {
                 let busy = self.busy();
-                match self.connection.request::<Value>(method, params, deadline).await {
-                    Ok(value) if !is_empty(&value) => return (value, self.busy().or(busy)),
+                match self.request_parts(method, params, deadline).await {
+                    Ok(parts) if !is_empty(&parts.value) => return (parts, self.busy().or(busy)),
                     Ok(_) => {}
                     Err(error) => tracing::debug!(server = self.server(), method, "asked too early: {error}"),
                 }
@@ -306,30 +309,32 @@ impl Session {
         };
         let late = |working| self.put_to_workspace(method, params, deadline, working);
         let is_better = |_: &_, late: &_| {
-            says_less(late, |(value, working): &(Value, Option<Busy>)| is_empty(value) && working.is_some())
+            says_less(late, |(parts, working): &(Parts, Option<Busy>)| {
+                is_empty(&parts.value) && working.is_some()
+            })
         };
         self.early_or_late(Scope::Project, until, early, late, is_better).await
     }
 
     /// Puts a question that concerns no document to a server that is still at `working`.
-    async fn put_to_workspace<T: DeserializeOwned>(
+    async fn put_to_workspace(
         &self,
         method: &str,
         params: &Value,
         deadline: Instant,
         mut working: Option<Busy>,
-    ) -> Result<(T, Option<Busy>), AskError> {
+    ) -> Result<(Parts, Option<Busy>), AskError> {
         let started = Instant::now();
         let mut pause = Duration::from_millis(5);
         let mut asked_at_rest = false;
         loop {
-            match self.connection.request(method, params, deadline).await {
-                Ok(value) => {
+            match self.request_parts(method, params, deadline).await {
+                Ok(parts) => {
                     self.note_latency(started.elapsed());
                     if self.must_ask_again(Scope::Project, deadline, &mut working, &mut asked_at_rest).await {
                         continue;
                     }
-                    return Ok((value, working));
+                    return Ok((parts, working));
                 }
                 Err(error) if error.is_transient() && Instant::now() + pause < deadline => {
                     tokio::time::sleep(pause).await;
@@ -341,6 +346,15 @@ impl Session {
                 }
             }
         }
+    }
+
+    async fn request_parts(
+        &self,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+    ) -> Result<Parts, RequestError> {
+        self.connection.start(method, params)?.answer_parts(deadline).await
     }
 
     /// Looks, when an answer has come, for work that began after the question was weighed: it is on the wire before the

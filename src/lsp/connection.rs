@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -20,10 +20,16 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tower_service::Service;
 
+use super::wire::parts::{self, Parts};
 use super::wire::{CleanReader, FrameWriter, Parcel, Trace, Wire};
+use crate::text::cut;
 
 /// The reason for the end of a conversation when the server closed its side of it.
 pub const OUTPUT_CLOSED: &str = "it closed its output";
+/// The longest reason of a server's refusal that is told, in bytes.
+const LONGEST_REASON: usize = 2_000;
+/// An answer of so many bytes takes long enough to read that a thread of its own pays.
+const LARGE: usize = 256 << 10;
 
 /// Why a request has no answer.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -120,6 +126,8 @@ pub struct Connection {
     socket: ServerSocket,
     wire: Arc<WireHandle>,
     next_token: AtomicU64,
+    /// It has answered nothing since a deadline passed.
+    silent: AtomicBool,
     closed: End,
     task: tokio::task::JoinHandle<()>,
 }
@@ -191,6 +199,7 @@ impl Connection {
             socket,
             wire: Arc::new(WireHandle(wire)),
             next_token: AtomicU64::new(1),
+            silent: AtomicBool::new(false),
             closed: End(closed),
             task,
         }
@@ -272,6 +281,11 @@ impl Connection {
         }
     }
 
+    /// Whether it has answered nothing since a request that it did not answer in time.
+    pub fn is_silent(&self) -> bool {
+        self.silent.load(Ordering::Relaxed)
+    }
+
     /// Bytes that are missing from a message that has begun to arrive; 0 between messages.
     pub fn missing_bytes(&self) -> u64 {
         self.wire.0.missing.load(Ordering::Relaxed)
@@ -315,6 +329,25 @@ impl Pending<'_> {
             .map_err(|error| RequestError::Malformed { method: self.method.clone(), what: error.to_string() })
     }
 
+    /// As [`answer`](Self::answer), with a limit on how much of it becomes values. A large one is read on a thread that is left
+    /// behind at the deadline.
+    pub async fn answer_parts(mut self, deadline: Instant) -> Result<Parts, RequestError> {
+        let raw = self.raw_answer(deadline).await?;
+        let malformed = |what| RequestError::Malformed { method: self.method.clone(), what };
+        if raw.get().len() < LARGE {
+            return parts::read(&self.method, raw.get()).map_err(malformed);
+        }
+        let method = self.method.clone();
+        let reading = tokio::task::spawn_blocking(move || parts::read(&method, raw.get()));
+        match tokio::time::timeout_at(deadline, reading).await {
+            Ok(Ok(parts)) => parts.map_err(malformed),
+            Ok(Err(stopped)) => Err(malformed(stopped.to_string())),
+            Err(_) => {
+                Err(RequestError::Timeout { method: self.method.clone(), waited: self.started.elapsed() })
+            }
+        }
+    }
+
     async fn raw_answer(&mut self, deadline: Instant) -> Result<Box<RawValue>, RequestError> {
         let connection = self.connection;
         let answered = tokio::select! {
@@ -322,6 +355,7 @@ impl Pending<'_> {
             answered = self.answer.as_mut() => answered,
             reason = connection.wait_closed() => return Err(self.closed(reason)),
             () = tokio::time::sleep_until(deadline) => {
+                connection.silent.store(true, Ordering::Relaxed);
                 return Err(RequestError::Timeout { method: self.method.clone(), waited: self.started.elapsed() });
             }
         };
@@ -331,6 +365,7 @@ impl Pending<'_> {
             return Err(self.closed(connection.wait_closed().await));
         };
         self.done = true;
+        connection.silent.store(false, Ordering::Relaxed);
         match ticket.as_u64().and_then(|ticket| self.connection.wire.0.take(ticket)) {
             Some(Parcel::Body(body)) => Ok(body),
             Some(Parcel::Error(error)) => Err(refused(&self.method, &error)),
@@ -357,7 +392,7 @@ fn refused(method: &str, error: &RawValue) -> RequestError {
     RequestError::Refused {
         method: method.to_owned(),
         code: error["code"].as_i64().unwrap_or(0),
-        message: error["message"].as_str().unwrap_or("no message").to_owned(),
+        message: cut(error["message"].as_str().unwrap_or("no message"), LONGEST_REASON).into_owned(),
         data: Box::new(error["data"].clone()),
     }
 }

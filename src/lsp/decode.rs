@@ -1,12 +1,14 @@
 //! From a server's JSON to our own words, element by element: one odd element never costs the others.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::documents::Snapshot;
 use super::model::{Diagnostic, FileRef, Hover, Location, Severity, Symbol, SymbolKind};
-use super::session::Session;
+use super::session::{Asked, Session};
 use super::uri;
 use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding, Position, Range};
 use crate::workspace::Workspace;
@@ -34,6 +36,13 @@ impl Diagnostic {
     }
 }
 
+/// How long an answer that came at the last moment may still be looked at.
+const GRACE: Duration = Duration::from_millis(300);
+/// The most places that explain one diagnostic; each may be in another file, which is read.
+const MOST_RELATED: usize = 32;
+/// The deepest that symbols are nested; what lies deeper in flat lists stands beside, what lies deeper in trees is left out.
+const DEEPEST: usize = 64;
+
 /// Converts a server's positions, for which it needs the texts they are in: the document asked about as it was sent,
 /// other open documents as the server has them, everything else from disk.
 pub struct Texts<'a> {
@@ -42,6 +51,9 @@ pub struct Texts<'a> {
     buffers: HashMap<FileRef, Option<Buffer>>,
     /// How many elements could not be understood.
     pub dropped: usize,
+    /// How many were not looked at because the time was up.
+    left_out: usize,
+    until: Option<Instant>,
 }
 
 impl<'a> Texts<'a> {
@@ -53,13 +65,30 @@ impl<'a> Texts<'a> {
     /// For an answer about `own`, whose text is `text`.
     pub fn of(session: &'a Session, own: FileRef, text: Buffer) -> Self {
         let buffers = HashMap::from([(own.clone(), Some(text))]);
-        Self { session, own, buffers, dropped: 0 }
+        Self { session, own, buffers, dropped: 0, left_out: 0, until: None }
     }
 
     /// For an answer about no document in particular.
     pub fn of_workspace(session: &'a Session) -> Self {
         let own = FileRef::Virtual(String::new());
-        Self { session, own, buffers: HashMap::new(), dropped: 0 }
+        Self { session, own, buffers: HashMap::new(), dropped: 0, left_out: 0, until: None }
+    }
+
+    /// What is not converted by `deadline` is left out: each place may be in another file, which has to be read.
+    pub fn until(mut self, deadline: Instant) -> Self {
+        self.until = Some(deadline.max(Instant::now() + GRACE));
+        self
+    }
+
+    /// Whether the time is up.
+    pub fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// `value`, which was made of what `asked` holds, as the answer.
+    pub(super) fn answered<T>(self, value: T, asked: Asked<Value>) -> Asked<T> {
+        let Asked { snapshot, working, left_out, .. } = asked;
+        Asked { value, snapshot, working, odd: self.dropped, left_out: left_out + self.left_out }
     }
 
     /// The text of `file`, where it can be read.
@@ -117,9 +146,14 @@ impl<'a> Texts<'a> {
     /// `Location | Location[] | LocationLink[] | null`, without doubles.
     pub fn locations(&mut self, value: &Value) -> Vec<Location> {
         let mut found: Vec<Location> = Vec::new();
+        let mut known: HashSet<(FileRef, Range)> = HashSet::new();
         for element in elements(value) {
+            if self.is_late() {
+                self.left_out += 1;
+                continue;
+            }
             match self.location(element) {
-                Some(location) if found.contains(&location) => {}
+                Some(location) if !known.insert((location.file.clone(), location.range)) => {}
                 Some(location) => found.push(location),
                 None => self.dropped += 1,
             }
@@ -148,7 +182,10 @@ impl<'a> Texts<'a> {
             _ => self.range(&value["range"]),
         }?;
         let tags: Vec<u64> = elements(&value["tags"]).filter_map(Value::as_u64).collect();
-        let related = elements(&value["relatedInformation"]).filter_map(|related| {
+        let related = elements(&value["relatedInformation"]).take(MOST_RELATED).filter_map(|related| {
+            if self.is_late() {
+                return None;
+            }
             let location = self.location(&related["location"])?;
             Some((location, related["message"].as_str()?.to_owned()))
         });
@@ -198,6 +235,10 @@ impl<'a> Texts<'a> {
         let mut flat = Vec::new();
         let mut tree = Vec::new();
         for element in elements(value) {
+            if self.is_late() {
+                self.left_out += 1;
+                continue;
+            }
             let is_flat = element.get("location").is_some();
             match self.symbol(element, 0) {
                 Some(symbol) if is_flat => flat.push(symbol),
@@ -210,7 +251,6 @@ impl<'a> Texts<'a> {
     }
 
     fn symbol(&mut self, value: &Value, depth: usize) -> Option<Symbol> {
-        const DEEPEST: usize = 64;
         let location = &value["location"];
         let range = self.range(if location.is_object() { &location["range"] } else { &value["range"] })?;
         let name = value["name"].as_str()?.to_owned();
@@ -266,6 +306,7 @@ fn nest(mut flat: Vec<Symbol>) -> Vec<Symbol> {
         while open
             .last()
             .is_some_and(|parent| !parent.range.encloses(&symbol.range) || parent.range == symbol.range)
+            || open.len() >= DEEPEST
         {
             close(&mut open, &mut roots);
         }

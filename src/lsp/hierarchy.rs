@@ -28,6 +28,8 @@ pub enum Hierarchy {
 
 /// More nodes than this are never asked for.
 const MOST_NODES: usize = 500;
+/// The most places of calls between one pair of functions.
+const MOST_SITES: usize = 100;
 
 impl Hierarchy {
     /// The request that names the item at a position.
@@ -64,6 +66,8 @@ struct Walk<'a> {
     deadline: Instant,
     seen: HashSet<(FileRef, Range)>,
     left: usize,
+    /// How many sites of calls were left out.
+    left_out: usize,
 }
 
 impl Session {
@@ -79,7 +83,8 @@ impl Session {
         let _in_use = self.use_now();
         let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
         let asked = self.ask_twice(path, hierarchy.prepare(), Scope::Project, deadline, params).await?;
-        let mut walk = Walk { session: self, hierarchy, deadline, seen: HashSet::new(), left: MOST_NODES };
+        let mut walk =
+            Walk { session: self, hierarchy, deadline, seen: HashSet::new(), left: MOST_NODES, left_out: 0 };
         let mut roots = Vec::new();
         for item in elements(&asked.value) {
             if let Some(mut root) = walk.node(item, &Value::Null, &FileRef::Inside(path.clone())) {
@@ -87,18 +92,20 @@ impl Session {
                 roots.push(root);
             }
         }
-        Ok(Asked { value: roots, snapshot: asked.snapshot, working: asked.working, odd: 0 })
+        let Asked { snapshot, working, .. } = asked;
+        Ok(Asked { value: roots, snapshot, working, odd: 0, left_out: walk.left_out })
     }
 }
 
 impl Walk<'_> {
     /// LSP 3.17 *CallHierarchyItem* or *TypeHierarchyItem*.
-    fn node(&self, item: &Value, sites: &Value, parent: &FileRef) -> Option<HierarchyNode> {
+    fn node(&mut self, item: &Value, sites: &Value, parent: &FileRef) -> Option<HierarchyNode> {
         let mut texts = Texts::of_workspace(self.session);
         let location = json!({ "uri": item["uri"], "range": item["selectionRange"] });
         let location = texts.location(&location)?;
         let file = if self.hierarchy == Hierarchy::Callers { &location.file } else { parent };
-        let sites = elements(sites).filter_map(|site| texts.range_in(file, site)).collect();
+        self.left_out += elements(sites).count().saturating_sub(MOST_SITES);
+        let sites = elements(sites).take(MOST_SITES).filter_map(|site| texts.range_in(file, site)).collect();
         Some(HierarchyNode {
             name: item["name"].as_str()?.to_owned(),
             kind: kind(&item["kind"]),
@@ -117,8 +124,7 @@ impl Walk<'_> {
             return Ok(());
         }
         let method = self.hierarchy.next();
-        let (found, _): (Value, _) =
-            self.session.ask_workspace(method, &json!({ "item": item }), self.deadline).await?;
+        let (found, _) = self.session.ask_workspace(method, &json!({ "item": item }), self.deadline).await?;
         for element in elements(&found) {
             if self.left == 0 {
                 node.cut = true;

@@ -15,6 +15,22 @@ use super::snippet;
 use crate::text::{Encoding, Position};
 use crate::workspace::WorkspacePath;
 
+/// The most overloads of one call that are read; the one that the server takes for the call is always among them.
+const MOST_SIGNATURES: usize = 100;
+/// The most parameters of one signature that are read.
+const MOST_PARAMETERS: usize = 256;
+
+/// What could be typed.
+#[derive(Debug, Clone, Default)]
+pub struct Completions {
+    /// The best, in the server's order.
+    pub items: Vec<Completion>,
+    /// Whether the server left some out.
+    pub incomplete: bool,
+    /// How many it gave.
+    pub count: usize,
+}
+
 /// The kinds of "where is it".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Navigation {
@@ -95,8 +111,7 @@ impl Session {
         let asked = self.ask_twice(path, "textDocument/hover", Scope::File, deadline, params).await?;
         let mut texts = Texts::new(self, &asked.snapshot);
         let value = texts.hover(&asked.value);
-        let odd = texts.dropped;
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd })
+        Ok(texts.answered(value, asked))
     }
 
     /// One of the "where is it" requests.
@@ -115,10 +130,9 @@ impl Session {
             params
         };
         let asked = self.ask_twice(path, navigation.method(), navigation.scope(), deadline, params).await?;
-        let mut texts = Texts::new(self, &asked.snapshot);
+        let mut texts = Texts::new(self, &asked.snapshot).until(deadline);
         let value = texts.locations(&asked.value);
-        let odd = texts.dropped;
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd })
+        Ok(texts.answered(value, asked))
     }
 
     /// `textDocument/documentSymbol` as a tree.
@@ -130,22 +144,21 @@ impl Session {
         let params = |snapshot: &Snapshot, _| json!({ "textDocument": { "uri": snapshot.uri } });
         let asked =
             self.ask_twice(path, "textDocument/documentSymbol", Scope::File, deadline, params).await?;
-        let mut texts = Texts::new(self, &asked.snapshot);
+        let mut texts = Texts::new(self, &asked.snapshot).until(deadline);
         let value = texts.symbols(&asked.value);
-        let odd = texts.dropped;
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd })
+        Ok(texts.answered(value, asked))
     }
 
-    /// `workspace/symbol`; also says what the server was still doing.
+    /// `workspace/symbol`; also says what the server was still doing, and how many symbols were left out.
     pub async fn workspace_symbols(
         &self,
         query: &str,
         deadline: Instant,
-    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>), AskError> {
+    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>, usize), AskError> {
         let (found, working) =
             self.ask_workspace_early("workspace/symbol", &json!({ "query": query }), deadline).await?;
-        let mut texts = Texts::of_workspace(self);
-        let symbol = |element: &Value| {
+        let mut texts = Texts::of_workspace(self).until(deadline);
+        let symbol = |texts: &mut Texts<'_>, element: &Value| {
             Some(WorkspaceSymbol {
                 name: element["name"].as_str()?.to_owned(),
                 kind: kind(&element["kind"]),
@@ -156,7 +169,14 @@ impl Session {
                 location: texts.location(&element["location"])?,
             })
         };
-        Ok((elements(&found).filter_map(symbol).collect(), working))
+        let (mut symbols, mut left_out) = (Vec::new(), found.left_out);
+        for element in elements(&found.value) {
+            match texts.is_late() {
+                true => left_out += 1,
+                false => symbols.extend(symbol(&mut texts, element)),
+            }
+        }
+        Ok((symbols, working, left_out))
     }
 
     /// `textDocument/signatureHelp`.
@@ -170,18 +190,24 @@ impl Session {
         let asked = self.ask_twice(path, "textDocument/signatureHelp", Scope::File, deadline, params).await?;
         let help = &asked.value;
         let active = help["activeSignature"].as_u64().unwrap_or(0) as usize;
-        let value = elements(&help["signatures"]).enumerate();
-        let value = value.filter_map(|(index, one)| signature(one, help, index == active)).collect();
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd: 0 })
+        let signatures = elements(&help["signatures"]).enumerate().filter_map(|(index, one)| {
+            let is_shown = index < MOST_SIGNATURES || index == active;
+            is_shown.then(|| signature(one, help, index == active))?
+        });
+        let value: Vec<Signature> = signatures.collect();
+        let left_out = elements(&help["signatures"]).count().saturating_sub(MOST_SIGNATURES) + asked.left_out;
+        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd: 0, left_out })
     }
 
-    /// `textDocument/completion`, in the server's order of preference; also whether the server left some out.
+    /// `textDocument/completion`, the first `most` in the server's order of preference; also whether the server left some out, and
+    /// how many there are.
     pub async fn completions(
         &self,
         path: &WorkspacePath,
         position: Position,
+        most: usize,
         deadline: Instant,
-    ) -> Result<Asked<(Vec<Completion>, bool)>, AskError> {
+    ) -> Result<Asked<Completions>, AskError> {
         let params = |snapshot: &Snapshot, encoding| {
             let mut params = at(snapshot, position, encoding);
             params["context"] = json!({ "triggerKind": 1 });
@@ -189,28 +215,37 @@ impl Session {
         };
         let asked = self.ask_twice(path, "textDocument/completion", Scope::File, deadline, params).await?;
         let list = if asked.value.is_object() { &asked.value["items"] } else { &asked.value };
-        let mut items: Vec<&Value> = elements(list).collect();
+        let mut items: Vec<&Value> = elements(list).filter(|item| item["label"].is_string()).collect();
         items.sort_by_key(|item| item["sortText"].as_str().or(item["label"].as_str()).unwrap_or_default());
-        let found = items.into_iter().filter_map(completion).collect();
-        let value = (found, asked.value["isIncomplete"] == true);
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd: 0 })
+        let value = Completions {
+            count: items.len() + asked.left_out,
+            items: items.into_iter().filter_map(completion).take(most).collect(),
+            incomplete: asked.value["isIncomplete"] == true,
+        };
+        Ok(Asked {
+            value,
+            snapshot: asked.snapshot,
+            working: asked.working,
+            odd: 0,
+            left_out: asked.left_out,
+        })
     }
 }
 
 /// LSP 3.17 *SignatureInformation*.
 fn signature(value: &Value, help: &Value, active: bool) -> Option<Signature> {
     let label = value["label"].as_str()?.to_owned();
+    // Offsets into the label count UTF-16 code units.
+    let units: Vec<u16> = label.encode_utf16().collect();
     let parameters = elements(&value["parameters"]).filter_map(|parameter| match &parameter["label"] {
         Value::String(name) => Some(name.clone()),
-        // Offsets into the label count UTF-16 code units.
         Value::Array(span) => {
             let (start, end) = (span.first()?.as_u64()? as usize, span.get(1)?.as_u64()? as usize);
-            let units: Vec<u16> = label.encode_utf16().collect();
             String::from_utf16(units.get(start..end)?).ok()
         }
         _ => None,
     });
-    let parameters = parameters.collect();
+    let parameters = parameters.take(MOST_PARAMETERS).collect();
     let number = value["activeParameter"].as_u64().or(help["activeParameter"].as_u64());
     let active_parameter = number.filter(|_| active).and_then(|number| u32::try_from(number).ok());
     Some(Signature {

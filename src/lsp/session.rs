@@ -31,6 +31,8 @@ pub use super::ask::{AskError, Asked, Scope};
 
 /// How long `shutdown` may take before the server is ended without it.
 const SHUTDOWN: Duration = Duration::from_secs(2);
+/// The same of a server that has not answered in time before: whoever waits for the end of a command has waited for its deadline.
+const HASTE: Duration = Duration::from_millis(200);
 /// How long after its start a server may still register what it offers.
 const REGISTERING: Duration = Duration::from_millis(1_000);
 /// How long a server has to leave after `exit`, before its input is closed, and after that before it is killed.
@@ -446,13 +448,22 @@ impl Session {
     pub async fn stop(&self) {
         self.state.stop();
         if !self.is_closed() {
-            let deadline = Instant::now() + SHUTDOWN;
-            if let Err(error) = self.connection.request::<Value>("shutdown", &Value::Null, deadline).await {
-                tracing::debug!(server = self.server(), "no clean shutdown: {error}");
+            // Who has just let a deadline pass is asked all the same, but hardly waited for.
+            let patience = if self.connection.is_silent() { HASTE } else { SHUTDOWN };
+            let deadline = Instant::now() + patience;
+            match self.connection.request::<Value>("shutdown", &Value::Null, deadline).await {
+                Err(RequestError::Timeout { .. }) if patience == HASTE => {
+                    tracing::debug!(server = self.server(), "it does not answer, and is ended");
+                }
+                answered => {
+                    if let Err(error) = answered {
+                        tracing::debug!(server = self.server(), "no clean shutdown: {error}");
+                    }
+                    self.connection.notify("exit", &Value::Null);
+                    // Some servers stay until their standard input closes; the others are gone before.
+                    let _left = tokio::time::timeout(LEAVE, self.process.wait()).await;
+                }
             }
-            self.connection.notify("exit", &Value::Null);
-            // Some servers stay until their standard input closes; the others are gone before.
-            let _left = tokio::time::timeout(LEAVE, self.process.wait()).await;
             self.connection.close("it was stopped");
         }
         self.process.terminate(LEAVE).await;

@@ -14,6 +14,7 @@ use super::connection::{Answering, Incoming, Refusal};
 use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;
+use super::wire::parts::{self, Parts};
 use crate::config::spec;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -29,6 +30,8 @@ pub struct Pushes {
     pub version: Option<i32>,
     /// The `diagnostics` of the last one, undecoded.
     pub items: Arc<Vec<Value>>,
+    /// How many more it held than are kept.
+    pub left_out: usize,
     /// How many times they were others than before.
     pub news: u64,
     /// How many pushes in a row have come with that version.
@@ -199,9 +202,18 @@ impl State {
             #[serde(default)]
             diagnostics: Vec<Value>,
         }
-        let Ok(publish) = serde_json::from_str::<Publish>(params.get()) else {
-            tracing::warn!(server = %self.server, "diagnostics that cannot be understood");
-            return;
+        let read = parts::read("textDocument/publishDiagnostics", params.get());
+        let read = read.and_then(|Parts { value, left_out }| {
+            serde_json::from_value::<Publish>(value)
+                .map(|publish| (publish, left_out))
+                .map_err(|error| error.to_string())
+        });
+        let (publish, left_out) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                tracing::warn!(server = %self.server, "diagnostics that cannot be understood: {error}");
+                return;
+            }
         };
         let Some(path) = uri::to_path(&publish.uri).and_then(|path| self.workspace.inside(&path)) else {
             return;
@@ -214,6 +226,7 @@ impl State {
             pushes.version = publish.version;
             pushes.news += u64::from(*pushes.items != publish.diagnostics);
             pushes.items = Arc::new(publish.diagnostics);
+            pushes.left_out = left_out;
             pushes.idle_at_push = pushes.idle;
         }
         self.ring();

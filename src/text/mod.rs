@@ -11,6 +11,7 @@
 
 mod buffer;
 mod change;
+mod cut;
 pub mod diff;
 mod difference;
 pub mod elision;
@@ -26,6 +27,7 @@ mod suggest;
 
 pub use buffer::Buffer;
 pub use change::Change;
+pub use cut::{cut, cut_markdown};
 pub use difference::Difference;
 pub use hex::hex;
 pub use hidden::{Hidden, hidden_characters};

@@ -1,7 +1,7 @@
 //! Questions for all uses of a symbol, asked of every server that may know some: the answer of the first is compared with where the
 //! text has the name. What stands under other roots is asked of their servers as well, and what none of them listed is said.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,11 +18,13 @@ use crate::hints::{self, Named, Sense, Standing, StandingIn};
 use crate::lsp::edits::{EditError, Proposal, ProposedFile};
 use crate::lsp::model::{FileRef, HierarchyNode, Location};
 use crate::lsp::session::{AskError, Session};
-use crate::text::Position;
+use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
 /// The time limit for the search of the text.
 const LOOK: Duration = Duration::from_millis(1_500);
+/// The same where the server took all the time there was.
+const SHORTEST_LOOK: Duration = Duration::from_millis(500);
 /// The age below which a server without a readiness sign may not have read the whole project.
 const COLD: Duration = Duration::from_secs(10);
 /// The most files that are opened for a server that knows the projects of open files.
@@ -64,15 +66,16 @@ impl Listing for Vec<Location> {
     }
 
     fn is_about_same(&self, other: &Self) -> bool {
-        self.iter().any(|known| other.iter().any(|location| is_same(known, location)))
+        let known: HashSet<_> = self.iter().map(identity).collect();
+        other.iter().any(|location| known.contains(&identity(location)))
     }
 
     fn join(&mut self, other: Self) {
-        for location in other {
-            if !self.iter().any(|known| is_same(known, &location)) {
-                self.push(location);
-            }
-        }
+        let mut known: HashSet<_> =
+            self.iter().map(|location| (location.file.clone(), location.range)).collect();
+        self.extend(
+            other.into_iter().filter(|location| known.insert((location.file.clone(), location.range))),
+        );
     }
 }
 
@@ -136,6 +139,10 @@ impl Listing for Result<Proposal, EditError> {
     }
 }
 
+fn identity(location: &Location) -> (&FileRef, Range) {
+    (&location.file, location.range)
+}
+
 fn is_same(a: &Location, b: &Location) -> bool {
     a.file == b.file && a.range == b.range
 }
@@ -174,7 +181,8 @@ impl Context {
         ask: impl Ask<T>,
     ) -> Result<Outcome<T>, ToolError> {
         let outcome = self.question(target, question, deadline, &ask).await?;
-        let Outcome::Answered { mut value, place, session, mut status, mut verdict, mut notes } = outcome
+        let Outcome::Answered { mut value, left_out, place, session, mut status, mut verdict, mut notes } =
+            outcome
         else {
             return Ok(outcome);
         };
@@ -182,7 +190,7 @@ impl Context {
             let subject = self.subject(place.path.clone())?;
             let (position, name) = (place.position, resolved.symbol.clone());
             let named = Named { path: subject.path.clone(), position, name, sense };
-            let mut standing = self.standing(&named, value.files()).await;
+            let mut standing = self.standing(&named, value.files(), deadline).await;
             let of_project = self.answers_of_project(session.server(), question.method);
             let asking = Asking { subject: &subject, position, of_project, sense, deadline };
             if session.knows_open_projects() {
@@ -199,13 +207,14 @@ impl Context {
             }
             notes.extend(sentence::<T>(&named.name, &standing, session.server(), &unknown));
         }
-        Ok(Outcome::Answered { value, place, session, status, verdict, notes })
+        Ok(Outcome::Answered { value, left_out, place, session, status, verdict, notes })
     }
 
     /// Where the name stands beside `known`, as far as a short look shows it.
-    async fn standing(&self, named: &Named, known: BTreeSet<WorkspacePath>) -> Standing {
+    async fn standing(&self, named: &Named, known: BTreeSet<WorkspacePath>, deadline: Instant) -> Standing {
         let named = named.clone();
-        let until = std::time::Instant::now() + LOOK;
+        let now = Instant::now();
+        let until = deadline.clamp(now + SHORTEST_LOOK, now + LOOK).into_std();
         let found = in_background(self, move |workspace, catalogue| {
             hints::standing(workspace, catalogue, &named, &known, until)
         });

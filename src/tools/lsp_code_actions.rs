@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::answer::ServerStatus;
+use super::budget::{self, MOST_CURED, Room};
 use super::context::{Context, Subject};
 use super::delta::DiagnosticsDelta;
 use super::editing::{Done, FileResult, Manner, Turn};
@@ -108,13 +109,16 @@ impl Tool for LspCodeActions {
         let deadline = context.deadline(context.config.settings.deadlines.edit);
         let Some(title) = &args.apply else {
             let offers = offers(context, &subject, &args, deadline).await?;
-            let actions = offers.found.into_iter().map(|offer| item(&offer)).collect();
+            let limit = context.config.settings.limits.answer_items;
+            let actions = Room::of(context, limit).fill(offers.found.iter().map(item), limit);
+            let (mut notes, rest) = (offers.notes, offers.found.len() - actions.len());
+            notes.extend((rest > 0).then(|| format!("{rest} more actions are left out")));
             return Ok(CodeActionsOutput {
                 actions,
                 results: Vec::new(),
                 undo: None,
                 diagnostics: None,
-                notes: offers.notes,
+                notes,
             });
         };
         let (done, mut notes) = apply(&call, &subject, &args, title).await?;
@@ -262,18 +266,18 @@ fn choose(offers: Vec<Offer>, title: &str) -> Result<Offer, ToolError> {
     fitting.next().ok_or_else(|| {
         let what = format!("no action here is called `{title}`");
         let there = if titles.is_empty() { "none is offered here".to_owned() } else { titles.join(", ") };
-        ToolError::new(ErrorCode::NotFound, what).with_hint(format!("offered: {there}"))
+        ToolError::new(ErrorCode::NotFound, what).with_hint(format!("offered: {}", budget::message(&there)))
     })
 }
 
 fn item(offer: &Offer) -> ActionItem {
     let action = &offer.action;
     ActionItem {
-        title: action.title.clone(),
-        kind: action.kind.clone(),
+        title: budget::name(action.title.clone()),
+        kind: budget::name(action.kind.clone()),
         server: offer.session.server().to_owned(),
         preferred: action.preferred,
-        disabled: action.disabled.clone(),
-        fixes: action.fixes.clone(),
+        disabled: action.disabled.clone().map(budget::name),
+        fixes: action.fixes.iter().take(MOST_CURED).map(|fix| budget::message(fix)).collect(),
     }
 }

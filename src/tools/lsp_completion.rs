@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::answer::{Answer, CompletionItem, CompletionsOutput};
+use super::budget::{self, Room};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
@@ -67,22 +68,22 @@ pub async fn run(
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
     match context
         .question(target, question, deadline, |session, path, position| {
-            Box::pin(session.completions(path, exact.unwrap_or(position), deadline))
+            Box::pin(session.completions(path, exact.unwrap_or(position), limit, deadline))
         })
         .await?
     {
-        Outcome::Answered { value: (found, incomplete), status, verdict, notes, .. } => {
-            let count = found.len();
-            let items = found.into_iter().take(limit).map(|one| CompletionItem {
-                label: one.label,
+        Outcome::Answered { value: found, status, verdict, notes, .. } => {
+            let items = found.items.into_iter().map(|one| CompletionItem {
+                label: budget::name(one.label),
                 kind: one.kind.map(str::to_owned),
-                detail: one.detail,
-                documentation: one.documentation,
-                insert: one.insert,
+                detail: one.detail.map(budget::name),
+                documentation: one.documentation.map(budget::documentation),
+                insert: one.insert.map(budget::documentation),
                 deprecated: one.deprecated,
             });
-            let items: Vec<CompletionItem> = items.collect();
-            let output = CompletionsOutput { count, has_more: incomplete || count > items.len(), items };
+            let items = Room::of(context, limit).fill(items, limit);
+            let has_more = found.incomplete || found.count > items.len();
+            let output = CompletionsOutput { count: found.count, has_more, items };
             Ok(Answer::new(output, None, status, verdict, notes))
         }
         Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::answer::{
     Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, ServerState, ServerStatus, Verdict,
 };
+use super::budget::{self, MOST_RELATED, Room};
 use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::shard::{Costs, Shard};
@@ -505,18 +506,18 @@ async fn without_server(
 
 /// A finding as answers give it.
 pub fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
-    let related = diagnostic.related.iter().map(|(location, message)| RelatedItem {
+    let related = diagnostic.related.iter().take(MOST_RELATED).map(|(location, message)| RelatedItem {
         place: lsp_navigate::place(context, location.clone()),
-        message: message.clone(),
+        message: budget::message(message),
     });
     DiagnosticItem {
         path: path.display(),
         range: diagnostic.range,
         severity: diagnostic.severity,
-        code: diagnostic.code.clone(),
-        source: diagnostic.source.clone(),
+        code: diagnostic.code.clone().map(budget::name),
+        source: diagnostic.source.clone().map(budget::name),
         server: diagnostic.server.clone(),
-        message: diagnostic.message.clone(),
+        message: budget::message(&diagnostic.message),
         related: related.collect(),
     }
 }
@@ -551,7 +552,7 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
     notes.sort();
     notes.dedup();
     let count = diagnostics.len();
-    diagnostics.truncate(limit);
+    let diagnostics = Room::of(context, limit).fill(diagnostics, limit);
     let server_status = worst(&statuses).unwrap_or_else(|| ServerStatus {
         language: "unknown".to_owned(),
         server: String::new(),

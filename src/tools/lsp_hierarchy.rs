@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::answer::{Answer, HierarchyItem, HierarchyOutput};
+use super::budget::{self, Room};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
@@ -141,8 +142,10 @@ pub async fn run(
         Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))
     });
     match outcome.await? {
-        Outcome::Answered { value, place, status, verdict, notes, .. } => {
-            let items: Vec<HierarchyItem> = value.into_iter().map(|node| item(context, node)).collect();
+        Outcome::Answered { value, place, status, verdict, mut notes, .. } => {
+            let mut room = Room::of(context, context.config.settings.limits.answer_items);
+            let (items, rest) = items(context, value, &mut room);
+            notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
             let count = items.iter().map(below).sum();
             let direction = match hierarchy {
                 Hierarchy::Callers => "incoming",
@@ -157,16 +160,30 @@ pub async fn run(
     }
 }
 
-fn item(context: &Context, node: HierarchyNode) -> HierarchyItem {
-    HierarchyItem {
-        name: node.name,
-        kind: node.kind.name().to_owned(),
-        detail: node.detail,
-        place: lsp_navigate::place(context, node.location),
-        sites: node.sites,
-        children: node.children.into_iter().map(|child| item(context, child)).collect(),
-        cut: node.cut,
+/// As many of `nodes` as there is room for, and how many are left out; a node whose children are is `cut`.
+fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut Room) -> (Vec<HierarchyItem>, usize) {
+    let (mut found, mut rest) = (Vec::new(), 0);
+    for node in nodes {
+        let mut item = HierarchyItem {
+            name: budget::name(node.name),
+            kind: node.kind.name().to_owned(),
+            detail: node.detail.map(budget::name),
+            place: lsp_navigate::place(context, node.location),
+            sites: node.sites,
+            children: Vec::new(),
+            cut: node.cut,
+        };
+        if !room.takes(&item) {
+            rest += 1;
+            continue;
+        }
+        let (children, without) = items(context, node.children, room);
+        item.cut |= without > 0;
+        item.children = children;
+        rest += without;
+        found.push(item);
     }
+    (found, rest)
 }
 
 fn below(item: &HierarchyItem) -> usize {

@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::answer::{Answer, HoverOutput};
+use super::budget;
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
@@ -45,8 +46,8 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutpu
         .await?
     {
         Outcome::Answered { value, place, status, verdict, notes, .. } => {
-            let (contents, range) =
-                value.map_or((String::new(), None), |hover| (hover.contents, hover.range));
+            let (contents, range) = value
+                .map_or((String::new(), None), |hover| (budget::page(context, hover.contents), hover.range));
             let is_empty = contents.is_empty();
             let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
             let output = HoverOutput { contents, range, candidates: Vec::new() };

@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::answer::{Answer, LocationsOutput, Place};
+use super::budget::{self, Room};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
@@ -182,10 +183,10 @@ pub async fn run(
         outcome = ask(question).await?;
     }
     match outcome {
-        Outcome::Answered { value, place, status, verdict, notes, .. } => {
+        Outcome::Answered { value, left_out, place, status, verdict, notes, .. } => {
             let is_empty = value.is_empty();
             let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
-            let output = output(context, value, limit, navigation);
+            let output = output(context, value, left_out, limit, navigation);
             Ok(Answer::new(output, place.resolved, status, verdict, notes).doubted(doubt))
         }
         Outcome::Unanswered(unanswered) => fallback::locations(context, unanswered, navigation, limit).await,
@@ -222,15 +223,16 @@ fn sense_of(navigation: Navigation) -> Option<Sense> {
 fn output(
     context: &Context,
     mut found: Vec<Location>,
+    left_out: usize,
     limit: usize,
     navigation: Navigation,
 ) -> LocationsOutput {
     if navigation == Navigation::References || found.len() > 1 {
         found.sort_by(|a, b| (&a.file, a.range).cmp(&(&b.file, b.range)));
     }
-    let count = found.len();
-    let locations: Vec<Place> =
-        found.into_iter().take(limit).map(|location| place(context, location)).collect();
+    let count = found.len() + left_out;
+    let locations = found.into_iter().map(|location| place(context, location));
+    let locations = Room::of(context, limit).fill(locations, limit);
     LocationsOutput {
         location: locations.first().cloned(),
         has_more: count > locations.len(),
@@ -250,7 +252,7 @@ pub fn place(context: &Context, location: Location) -> Place {
 pub fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Option<String> {
     match file {
         FileRef::Inside(path) if context.workspace.hides(path) => None,
-        _ => text,
+        _ => text.map(budget::line),
     }
 }
 
@@ -261,6 +263,9 @@ pub fn names(context: &Context, file: &FileRef) -> (String, String) {
             (path.display(), crate::lsp::uri::from_path(&context.workspace.absolute(path)))
         }
         FileRef::Outside(path) => (path.display().to_string(), crate::lsp::uri::from_path(path)),
-        FileRef::Virtual(uri) => (uri.clone(), uri.clone()),
+        FileRef::Virtual(uri) => {
+            let uri = budget::name(uri.clone());
+            (uri.clone(), uri)
+        }
     }
 }

@@ -92,7 +92,7 @@ async fn propose(
                     proposal => proposal,
                 };
                 let (_, snapshot) = session.sync(path).await?;
-                Ok(Asked { value, snapshot, working: None, odd: 0 })
+                Ok(Asked { value, snapshot, working: None, odd: 0, left_out: 0 })
             })
         })
         .await?;

@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::answer::{Answer, SignatureItem, SignaturesOutput};
+use super::budget::{self, Room};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
@@ -48,16 +49,23 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<Signatures
         })
         .await?
     {
-        Outcome::Answered { value, status, verdict, notes, .. } => {
+        Outcome::Answered { value, status, verdict, mut notes, .. } => {
+            let all = value.len();
             let signatures = value.into_iter().map(|one| SignatureItem {
-                label: one.label,
-                documentation: one.documentation,
-                parameters: one.parameters,
+                label: budget::name(one.label),
+                documentation: one.documentation.map(budget::documentation),
+                parameters: one.parameters.into_iter().map(budget::name).collect(),
                 active_parameter: one.active_parameter,
                 active: one.active,
             });
-            let output = SignaturesOutput { signatures: signatures.collect() };
-            Ok(Answer::new(output, None, status, verdict, notes))
+            let mut room = Room::of(context, context.config.settings.limits.answer_items);
+            // The one that the server takes for the call is what is asked for.
+            let signatures: Vec<SignatureItem> =
+                signatures.filter(|one| room.takes(one) || one.active).collect();
+            if signatures.len() < all {
+                notes.push(format!("{} more signatures are left out", all - signatures.len()));
+            }
+            Ok(Answer::new(SignaturesOutput { signatures }, None, status, verdict, notes))
         }
         Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }

@@ -3,6 +3,7 @@
 use tokio::time::Instant;
 
 use super::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
+use super::budget::{self, Room};
 use super::context::{Context, Subject};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
@@ -97,9 +98,11 @@ async fn outline(
     let mut status = context.no_server(&subject, started);
     for (server, _) in servers {
         match outline_of(context, server, &subject, deadline, started).await? {
-            Ok((symbols, note)) => {
+            Ok(outline) => {
                 let status = context.status(server, &subject, ServerState::Ready, started);
-                let mut answer = tree(symbols, limit, status, Verdict::Complete);
+                let Outline { symbols, left_out, note } = outline;
+                let verdict = if left_out > 0 { Verdict::Partial } else { Verdict::Complete };
+                let mut answer = tree(context, (symbols, left_out), limit, status, verdict);
                 answer.notes.extend(note);
                 return Ok(answer);
             }
@@ -107,9 +110,17 @@ async fn outline(
         }
     }
     let (symbols, notes) = fallback::outline(context, &subject).await?;
-    let mut answer = tree(symbols, limit, status, Verdict::Hints);
+    let mut answer = tree(context, (symbols, 0), limit, status, Verdict::Hints);
     answer.notes = notes;
     Ok(answer)
+}
+
+/// What a server says of a file.
+struct Outline {
+    symbols: Vec<Symbol>,
+    /// How many it gave beside them.
+    left_out: usize,
+    note: Option<String>,
 }
 
 /// The outline by one server, with a note where it had crashed; it is asked once more if it ends meanwhile.
@@ -119,7 +130,7 @@ async fn outline_of(
     subject: &Subject,
     deadline: Instant,
     started: Instant,
-) -> Result<Result<(Vec<Symbol>, Option<String>), ServerStatus>, ToolError> {
+) -> Result<Result<Outline, ServerStatus>, ToolError> {
     let mut met_crash = false;
     loop {
         let session = match context.session(server, subject, deadline).await {
@@ -131,7 +142,10 @@ async fn outline_of(
             Err(error) => Err(error),
         };
         match asked {
-            Ok(asked) => return Ok(Ok((asked.value, session.restart_note(met_crash)))),
+            Ok(asked) => {
+                let note = session.restart_note(met_crash);
+                return Ok(Ok(Outline { symbols: asked.value, left_out: asked.left_out, note }));
+            }
             Err(AskError::Read(error)) => return Err(super::context::from_read_error(error)),
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => return Ok(Err(context.failed(&session, subject, &error, started).await)),
@@ -140,15 +154,16 @@ async fn outline_of(
 }
 
 fn tree(
-    symbols: Vec<Symbol>,
+    context: &Context,
+    (symbols, left_out): (Vec<Symbol>, usize),
     limit: usize,
     server_status: ServerStatus,
     verdict: Verdict,
 ) -> Answer<SymbolsOutput> {
-    let count = symbols.iter().map(size).sum();
-    let mut left = limit;
-    let symbols = items(symbols, &mut left);
-    let output = SymbolsOutput { symbols, count, has_more: count > limit };
+    let count = symbols.iter().map(size).sum::<usize>() + left_out;
+    let (mut left, mut room) = (limit, Room::of(context, limit));
+    let symbols = items(symbols, &mut left, &mut room);
+    let output = SymbolsOutput { symbols, count, has_more: count > limit - left };
     Answer::new(output, None, server_status, verdict, Vec::new())
 }
 
@@ -156,37 +171,42 @@ fn size(symbol: &Symbol) -> usize {
     1 + symbol.children.iter().map(size).sum::<usize>()
 }
 
-/// The first `left` symbols, parents before their children.
-fn items(symbols: Vec<Symbol>, left: &mut usize) -> Vec<SymbolItem> {
+/// The first `left` symbols, as far as there is room, parents before their children.
+fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut Room) -> Vec<SymbolItem> {
     let mut found = Vec::new();
     for symbol in symbols {
         if *left == 0 {
             break;
         }
-        *left -= 1;
-        found.push(SymbolItem {
-            name: symbol.name,
+        let mut item = SymbolItem {
+            name: budget::name(symbol.name),
             kind: symbol.kind.name().to_owned(),
-            detail: symbol.detail,
+            detail: symbol.detail.map(budget::name),
             container: None,
             path: None,
             range: symbol.range,
             selection: Some(symbol.selection),
             text: None,
-            children: items(symbol.children, left),
-        });
+            children: Vec::new(),
+        };
+        if !room.takes(&item) {
+            break;
+        }
+        *left -= 1;
+        item.children = items(symbol.children, left, room);
+        found.push(item);
     }
     found
 }
 
 async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.workspace_symbols);
-    let NameMatches { symbols, statuses, verdict, sessions, mut notes, .. } =
+    let NameMatches { symbols, left_out, statuses, verdict, sessions, mut notes, .. } =
         context.find_symbols(query, Wanted::Like, deadline).await?;
     notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
-    let count = symbols.len();
-    let symbols: Vec<SymbolItem> =
-        symbols.into_iter().take(limit).map(|symbol| found_item(context, symbol)).collect();
+    let count = symbols.len() + left_out;
+    let symbols = symbols.into_iter().map(|symbol| found_item(context, symbol));
+    let symbols = Room::of(context, limit).fill(symbols, limit);
     let output = SymbolsOutput { has_more: count > symbols.len(), symbols, count };
     let server_status = match statuses.first() {
         Some(status) => status.clone(),
@@ -201,10 +221,10 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
 fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {
     let (path, _) = lsp_navigate::names(context, &symbol.location.file);
     SymbolItem {
-        name: symbol.name,
+        name: budget::name(symbol.name),
         kind: symbol.kind.name().to_owned(),
         detail: None,
-        container: symbol.container,
+        container: symbol.container.map(budget::name),
         path: Some(path),
         range: symbol.location.range,
         selection: None,

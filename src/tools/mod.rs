@@ -19,6 +19,7 @@ pub mod bash;
 pub mod bash_kill;
 pub mod bash_output;
 pub mod breakage;
+pub mod budget;
 pub mod built_in;
 pub mod changed;
 pub mod changed_files;

@@ -33,6 +33,8 @@ pub enum Outcome<T> {
     Answered {
         /// Its answer.
         value: T,
+        /// How much of it was left out: too much, or not looked at in time.
+        left_out: usize,
         /// What was asked about.
         place: Place,
         /// The session that gave it.
@@ -173,8 +175,22 @@ impl Context {
                         verdict = Verdict::Partial;
                         notes.push(format!("{server} sent {} parts that cannot be understood", asked.odd));
                     }
-                    let value = asked.value;
-                    return Ok(Ok(Outcome::Answered { value, place, session, status, verdict, notes }));
+                    let (value, left_out) = (asked.value, asked.left_out);
+                    if left_out > 0 {
+                        verdict = Verdict::Partial;
+                        notes.push(format!(
+                            "{server} said {left_out} more, which were left out: too many, or too late"
+                        ));
+                    }
+                    return Ok(Ok(Outcome::Answered {
+                        value,
+                        left_out,
+                        place,
+                        session,
+                        status,
+                        verdict,
+                        notes,
+                    }));
                 }
                 Ok(Err(Unasked::NotOffered)) => {
                     return Ok(Err(self.unsupported(&server, subject, question.method, started)));

@@ -1,7 +1,7 @@
 //! Symbols of the workspace by name: of the servers of its main languages, and of the text where they do not answer or do not
 //! list what the text defines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(10);
 pub struct NameMatches {
     /// The symbols.
     pub symbols: Vec<WorkspaceSymbol>,
+    /// How many servers gave beside them.
+    pub left_out: usize,
     /// One status per language.
     pub statuses: Vec<ServerStatus>,
     /// How far to rely on it.
@@ -62,7 +64,13 @@ pub enum Wanted {
 
 /// What one server says.
 enum Answered {
-    By(Arc<Session>, Vec<WorkspaceSymbol>, ServerStatus, Verdict),
+    By {
+        session: Arc<Session>,
+        symbols: Vec<WorkspaceSymbol>,
+        left_out: usize,
+        status: ServerStatus,
+        verdict: Verdict,
+    },
     Not(ServerStatus),
 }
 
@@ -78,6 +86,7 @@ impl Context {
         self.manager.refresh().await;
         let mut found = NameMatches {
             symbols: Vec::new(),
+            left_out: 0,
             statuses: Vec::new(),
             verdict: Verdict::Complete,
             sessions: Vec::new(),
@@ -92,7 +101,8 @@ impl Context {
             let servers = self.servers_for(&subject, |features| features.navigation);
             let Some((server, _)) = servers.first() else { continue };
             match self.symbols_of(server, &subject, query, deadline).await {
-                Answered::By(session, symbols, status, verdict) => {
+                Answered::By { session, symbols, left_out, status, verdict } => {
+                    found.left_out += left_out;
                     found.sessions.push(session);
                     found.symbols.extend(symbols);
                     found.statuses.push(status);
@@ -184,9 +194,13 @@ impl Context {
                 return Answered::Not(status);
             }
             match self.symbols_of_session(&session, subject, query, deadline).await {
-                Ok((symbols, working, unknown)) => {
+                Ok((symbols, working, unknown, left_out)) => {
                     let state = if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
-                    let lack = unknown.or_else(|| session.lack());
+                    let too_many = || {
+                        (left_out > 0)
+                            .then(|| format!("{server} lists {left_out} symbols more than are read"))
+                    };
+                    let lack = unknown.or_else(|| session.lack()).or_else(too_many);
                     let whole = working.is_none() && lack.is_none();
                     let verdict = if whole { Verdict::Complete } else { Verdict::Partial };
                     let mut status = self.status(server, subject, state, started);
@@ -194,7 +208,7 @@ impl Context {
                     if let Some(busy) = &working {
                         self.note_busy(&mut status, busy, false);
                     }
-                    return Answered::By(session, symbols, status, verdict);
+                    return Answered::By { session, symbols, left_out, status, verdict };
                 }
                 // A crash is often one question's fault and not the next one's.
                 Err(error) if error.is_closed() && !met_crash => met_crash = true,
@@ -209,7 +223,7 @@ impl Context {
         subject: &Subject,
         query: &str,
         deadline: Instant,
-    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>, Option<String>), AskError> {
+    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>, Option<String>, usize), AskError> {
         let viewing = session.enter(&self.view, deadline).await;
         // Many servers only know the workspace once one of its files is open.
         if let Err(error) = session.sync(&subject.path).await.map(drop) {
@@ -220,8 +234,8 @@ impl Context {
         if session.knows_open_files(&subject.path) {
             unknown = self.acquaint(session, subject, query, deadline).await;
         }
-        let (symbols, working) = session.workspace_symbols(query, deadline).await?;
-        Ok((symbols, working, unknown))
+        let (symbols, working, left_out) = session.workspace_symbols(query, deadline).await?;
+        Ok((symbols, working, unknown, left_out))
     }
 
     /// Where the symbols called exactly `name` (`Class.method` within `Class`) are, and whether the time was up before all files were
@@ -269,23 +283,24 @@ impl Context {
 
 /// One symbol for each function, whose overloads stand in one file, in one container.
 fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol> {
-    let mut found: Vec<(&WorkspaceSymbol, ExactSymbol)> = Vec::new();
+    let mut found: Vec<ExactSymbol> = Vec::new();
+    let mut functions: HashMap<(&FileRef, &Option<String>), usize> = HashMap::new();
     for symbol in symbols {
         let (file, position) = (&symbol.location.file, symbol.location.range.start);
-        let is_overload = |(known, _): &&mut (&WorkspaceSymbol, ExactSymbol)| {
-            let is_callable = known.kind.is_callable() && symbol.kind.is_callable();
-            known.location.file == *file && known.container == symbol.container && is_callable
-        };
-        match found.iter_mut().find(is_overload) {
-            Some((_, known)) if known.position.line == position.line => {}
-            Some((_, known)) => known.overloads.push(position.line),
+        let place = (file, &symbol.container);
+        let known = functions.get(&place).filter(|_| symbol.kind.is_callable()).copied();
+        match known.and_then(|known| found.get_mut(known)) {
+            Some(known) if known.position.line == position.line => {}
+            Some(known) => known.overloads.push(position.line),
             None => {
-                let exact = ExactSymbol { file: file.clone(), position, overloads: Vec::new() };
-                found.push((symbol, exact));
+                if symbol.kind.is_callable() {
+                    functions.insert(place, found.len());
+                }
+                found.push(ExactSymbol { file: file.clone(), position, overloads: Vec::new() });
             }
         }
     }
-    found.into_iter().map(|(_, exact)| exact).collect()
+    found
 }
 
 /// The name alone, without parameters and what it is a part of.

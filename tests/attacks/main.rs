@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod budgets;
 mod calls;
 mod fuzz;
 mod hidden;

@@ -1,5 +1,7 @@
 //! Markdown as text: what servers write for hovers and documentation.
 
+use std::rc::Rc;
+
 use anstyle::Style;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
@@ -10,6 +12,10 @@ use super::{Look, escape};
 
 /// Text is wrapped at most here: longer lines are hard to read.
 const WIDEST: usize = 100;
+/// Blocks in blocks are set off so deep: every line repeats what stands in front of it.
+const DEEPEST: usize = 12;
+/// The longest address of a link that leads there: on a terminal each word of a link carries it.
+const LONGEST_URL: usize = 1_000;
 
 /// `markdown` as lines, each ended, none with blanks at its end; wrapped to the terminal, never wrapped in a pipe.
 ///
@@ -29,7 +35,7 @@ pub fn render(markdown: &str, look: &Look) -> String {
 struct Piece {
     text: String,
     style: Style,
-    url: Option<String>,
+    url: Option<Rc<str>>,
 }
 
 /// What stands in front of the lines of a block inside another.
@@ -49,8 +55,12 @@ struct Page<'a> {
     /// The text of the block under way.
     inline: Vec<Piece>,
     styles: Vec<Style>,
-    url: Option<String>,
+    url: Option<Rc<str>>,
+    /// Where in `inline` the link under way begins.
+    link: usize,
     prefixes: Vec<Prefix>,
+    /// How many blocks under way lie too deep to be set off.
+    deeper: usize,
     lists: Vec<Option<u64>>,
     code: Option<String>,
     rows: Vec<Vec<String>>,
@@ -67,7 +77,9 @@ impl<'a> Page<'a> {
             inline: Vec::new(),
             styles: vec![Style::new()],
             url: None,
+            link: 0,
             prefixes: Vec::new(),
+            deeper: 0,
             lists: Vec::new(),
             code: None,
             rows: Vec::new(),
@@ -101,7 +113,8 @@ impl<'a> Page<'a> {
             Tag::Emphasis => self.styled(Style::italic),
             Tag::Strikethrough => self.styled(Style::strikethrough),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-                self.url = leads_somewhere(&dest_url).then(|| dest_url.to_string());
+                self.url = leads_somewhere(&dest_url).then(|| Rc::from(dest_url.as_ref()));
+                self.link = self.inline.len();
                 self.styled(if self.url.is_some() { Style::underline } else { |style| style });
             }
             Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented) => {
@@ -112,7 +125,7 @@ impl<'a> Page<'a> {
                 self.flush();
                 self.settle_gap();
                 let bar = self.look.paint(DIM, if self.look.terminal { "│" } else { ">" });
-                self.prefixes.push(Prefix { first: None, rest: format!("{bar} ") });
+                self.set_off(Prefix { first: None, rest: format!("{bar} ") });
             }
             Tag::List(first) => {
                 self.flush();
@@ -144,7 +157,7 @@ impl<'a> Page<'a> {
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::BlockQuote(_) => {
                 self.flush();
-                self.prefixes.pop();
+                self.set_in();
                 self.gap = true;
             }
             TagEnd::List(_) => {
@@ -153,7 +166,7 @@ impl<'a> Page<'a> {
             }
             TagEnd::Item => {
                 self.flush();
-                self.prefixes.pop();
+                self.set_in();
             }
             TagEnd::TableCell => {
                 let cell = self.inline.drain(..).map(|piece| piece.text).collect::<String>();
@@ -199,15 +212,9 @@ impl<'a> Page<'a> {
         self.unstyled();
         let Some(url) = self.url.take() else { return };
         let clickable = self.look.terminal && self.look.color;
-        let text: String = self
-            .inline
-            .iter()
-            .rev()
-            .take_while(|piece| piece.url.is_some())
-            .map(|piece| piece.text.as_str())
-            .collect();
+        let text: String = self.inline.iter().skip(self.link).map(|piece| piece.text.as_str()).collect();
         let bare = ["http://", "https://", "mailto:"].iter().find_map(|scheme| url.strip_prefix(scheme));
-        if !clickable && text != url && Some(text.as_str()) != bare {
+        if !clickable && text != *url && Some(text.as_str()) != bare {
             self.push(&format!(" ({url})"));
         }
     }
@@ -224,7 +231,24 @@ impl<'a> Page<'a> {
             _ => "- ".to_owned(),
         };
         let rest = " ".repeat(bullet.width());
-        self.prefixes.push(Prefix { first: Some(bullet), rest });
+        self.set_off(Prefix { first: Some(bullet), rest });
+    }
+
+    fn set_off(&mut self, prefix: Prefix) {
+        if self.prefixes.len() < DEEPEST {
+            return self.prefixes.push(prefix);
+        }
+        self.deeper += 1;
+        if let Some(bullet) = prefix.first {
+            self.push(&bullet);
+        }
+    }
+
+    fn set_in(&mut self) {
+        match self.deeper {
+            0 => drop(self.prefixes.pop()),
+            _ => self.deeper -= 1,
+        }
     }
 
     fn rule(&mut self) {
@@ -305,7 +329,8 @@ fn is_break(tag: &str) -> bool {
 }
 
 fn leads_somewhere(url: &str) -> bool {
-    ["http://", "https://", "mailto:"].iter().any(|scheme| url.starts_with(scheme))
+    url.len() <= LONGEST_URL
+        && ["http://", "https://", "mailto:"].iter().any(|scheme| url.starts_with(scheme))
         && !url.chars().any(|character| character == ' ' || escape::is_unsafe(character))
 }
 
@@ -347,7 +372,7 @@ fn logical_lines(pieces: &[Piece]) -> Vec<Vec<(usize, Word)>> {
         for part in piece.text.split_inclusive([' ', '\n']) {
             let word = part.trim_end_matches([' ', '\n']);
             if !word.is_empty() {
-                let piece = Piece { text: word.to_owned(), ..piece.clone() };
+                let piece = Piece { text: word.to_owned(), style: piece.style, url: piece.url.clone() };
                 match lines.last_mut() {
                     Some(line) if joined && !line.is_empty() => {
                         if let Some((_, last)) = line.last_mut() {
@@ -420,6 +445,40 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
         let links = "[guide](https://a.org/guide), <https://a.org>, [a.org/x](https://a.org/x), [two *words*](http://b)";
         let expected = "guide (https://a.org/guide), https://a.org, a.org/x, two words (http://b)\n";
         assert_eq!(render(links, &Look::PLAIN), expected);
+    }
+
+    #[test]
+    fn whatever_the_page_the_work_is_in_proportion() {
+        let shapes: [(&str, String); 8] = [
+            ("words", "w ".repeat(400_000)),
+            ("lines", "a line\n".repeat(60_000)),
+            ("links", "[a](https://b) ".repeat(20_000)),
+            ("links side by side", "[a](https://b)".repeat(20_000)),
+            ("quotes in quotes", format!("{}a\n{}", "> ".repeat(5_000), "lazy\n".repeat(5_000))),
+            ("lists in lists", (0..200).map(|deep| format!("{}- a\n", "  ".repeat(deep))).collect()),
+            ("a wide cell", format!("|a|b|\n|-|-|\n|{}|b|\n{}", "w".repeat(20_000), "|a|b|\n".repeat(5_000))),
+            ("a link of many words", format!("[{}](https://{})", "w ".repeat(5_000), "u".repeat(5_000))),
+        ];
+        // In a debug build they take a second or two together; work that grows with the square takes hours.
+        let begun = std::time::Instant::now();
+        for (shape, page) in shapes {
+            for look in [Look::PLAIN, TERMINAL] {
+                let shown = render(&page, &look);
+                assert!(shown.len() < 60 * page.len(), "{shape}: {} of {}", shown.len(), page.len());
+            }
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(120), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn what_lies_too_deep_is_told_all_the_same() {
+        let page = format!(
+            "{}- deep\n",
+            (0..20).map(|deep| format!("{}- a\n", "  ".repeat(deep))).collect::<String>()
+        );
+        let shown = render(&page, &Look::PLAIN);
+        assert_eq!(shown.matches("- a").count(), 20, "{shown}");
+        assert!(shown.contains("- deep"), "{shown}");
     }
 
     #[test]

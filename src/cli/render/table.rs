@@ -5,6 +5,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Look;
 
+/// Cells are aligned up to this width: one that is wider would cost every row as much.
+const WIDEST: usize = 120;
+
 /// A cell: safe text of one line, and its style.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
@@ -32,7 +35,7 @@ pub fn table(header: &[&str], rows: &[Vec<Cell>], look: &Look) -> String {
     let widths: Vec<usize> = (0..columns)
         .map(|column| {
             let cells = rows.iter().chain(&header).filter_map(|row| row.get(column));
-            cells.map(|cell| cell.text.width()).max().unwrap_or(0)
+            cells.map(|cell| cell.text.width()).max().unwrap_or(0).min(WIDEST)
         })
         .collect();
     header.iter().chain(rows).map(|row| line(row, &widths, look)).collect()
@@ -45,7 +48,8 @@ fn line(row: &[Cell], widths: &[usize], look: &Look) -> String {
         out.push_str(&look.paint(cell.style, &cell.text));
         if Some(index) != last {
             // A column that is empty in every row takes no room.
-            let gap = if widths[index] == 0 { 0 } else { widths[index] - cell.text.width() + 2 };
+            let gap =
+                if widths[index] == 0 { 0 } else { widths[index].saturating_sub(cell.text.width()) + 2 };
             out.extend(std::iter::repeat_n(' ', gap));
         }
     }

@@ -118,7 +118,7 @@ impl Session {
                 if raw.known == Known::Complete {
                     self.note_latency(started.elapsed());
                 }
-                self.decode_all(raw)
+                self.decode_all(raw, deadline)
             }
         };
         let lack = || self.lack_of_diagnostics().or_else(|| self.admitted(&fresh.items));
@@ -211,9 +211,14 @@ impl Session {
         }
     }
 
-    fn decode_all(&self, raw: Raw) -> Fresh {
+    /// That a server has found more in one file than is read.
+    fn too_much(&self, left_out: usize) -> String {
+        format!("{} has {left_out} findings more than are read", self.server())
+    }
+
+    fn decode_all(&self, raw: Raw, deadline: Instant) -> Fresh {
         let mut notes = raw.notes;
-        let mut texts = Texts::new(self, &raw.snapshot);
+        let mut texts = Texts::new(self, &raw.snapshot).until(deadline);
         let decoded: Vec<_> = raw.items.iter().map(|item| texts.diagnostic(item)).collect();
         let odd = decoded.iter().filter(|item| item.is_none()).count();
         if odd > 0 {

@@ -31,6 +31,7 @@ impl Session {
             asked.working = still;
         }
         let known = match asked.working {
+            None if asked.left_out > 0 => Known::Partial(self.too_much(asked.left_out)),
             None => Known::Complete,
             Some(work) => Known::Partial(work.sentence(self.server())),
         };
@@ -45,7 +46,7 @@ impl Session {
         snapshot: &Snapshot,
         deadline: Instant,
     ) -> Result<Asked<Vec<Value>>, AskError> {
-        let mut all = Vec::new();
+        let (mut all, mut left_out) = (Vec::new(), 0);
         let mut last = None;
         for identifier in self.identifiers(path, snapshot) {
             let asked: Asked<Value> = self
@@ -57,11 +58,12 @@ impl Session {
                 })
                 .await?;
             all.extend(asked.value["items"].as_array().cloned().unwrap_or_default());
+            left_out += asked.left_out;
             last = Some(asked);
         }
         // There is always at least one identifier: that of the unnamed offer.
         let (snapshot, working) = last.map_or((snapshot.clone(), None), |last| (last.snapshot, last.working));
-        Ok(Asked { value: all, snapshot, working, odd: 0 })
+        Ok(Asked { value: all, snapshot, working, odd: 0, left_out })
     }
 
     fn identifiers(&self, path: &WorkspacePath, snapshot: &Snapshot) -> Vec<Option<String>> {

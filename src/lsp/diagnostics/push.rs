@@ -278,7 +278,7 @@ impl Session {
                 notes.push(note);
             }
         }
-        let mut items = pushes.items;
+        let (mut items, mut left_out) = (pushes.items, pushes.left_out);
         if self.rest(Instant::now()).await.is_some() {
             match self.rest(deadline).await {
                 Some(work) => known = Known::Partial(work.sentence(self.server())),
@@ -287,8 +287,11 @@ impl Session {
             }
             let later = self.state.pushes(&snapshot.path);
             if later.version.is_none_or(|version| version == snapshot.version) {
-                items = later.items;
+                (items, left_out) = (later.items, later.left_out);
             }
+        }
+        if left_out > 0 && known == Known::Complete {
+            known = Known::Partial(self.too_much(left_out));
         }
         Raw { items, snapshot, known, notes }
     }

@@ -65,7 +65,7 @@ impl Session {
                 "context": context,
             })
         };
-        let asked = self.ask::<Value>(path, CODE_ACTION, Scope::File, deadline, params).await;
+        let asked = self.ask(path, CODE_ACTION, Scope::File, deadline, params).await;
         let asked = asked.map_err(|error| self.unwilling(error))?;
         let wanted = |action: &Action| {
             kind.is_none_or(|kind| action.kind == kind || action.kind.starts_with(&format!("{kind}.")))
@@ -83,7 +83,7 @@ impl Session {
         let mut raw = action.raw.clone();
         let is_command = raw["command"].is_string();
         if !is_command && raw["edit"].is_null() && self.capabilities.resolves_actions() {
-            let resolved = self.ask_workspace::<Value>("codeAction/resolve", &raw, deadline).await;
+            let resolved = self.ask_workspace("codeAction/resolve", &raw, deadline).await;
             raw = resolved.map_err(|error: AskError| self.unwilling(error))?.0;
         }
         let command = if is_command { &raw } else { &raw["command"] };
@@ -100,7 +100,7 @@ impl Session {
         let params = json!({ "command": command["command"], "arguments": command["arguments"] });
         let _alone = self.commands.lock().await;
         let collecting = self.state.collect_edits();
-        let ran = self.ask_workspace::<Value>("workspace/executeCommand", &params, deadline).await;
+        let ran = self.ask_workspace("workspace/executeCommand", &params, deadline).await;
         let edits = collecting.take();
         ran.map_err(|error: AskError| self.unwilling(error))?;
         match edits.as_slice() {

@@ -23,7 +23,7 @@ impl Session {
         deadline: Instant,
     ) -> Result<Proposal, EditError> {
         let (edit, working) = self
-            .ask_workspace::<Value>(WILL, &self.renames(moves), deadline)
+            .ask_workspace(WILL, &self.renames(moves), deadline)
             .await
             .map_err(|error: AskError| self.unwilling(error))?;
         if let Some(work) = working {

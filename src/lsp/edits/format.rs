@@ -37,7 +37,7 @@ impl Session {
             params
         };
         let method = if range.is_some() { FORMAT_RANGE } else { FORMAT };
-        let asked = self.ask::<Value>(path, method, Scope::File, deadline, params).await;
+        let asked = self.ask(path, method, Scope::File, deadline, params).await;
         let asked = asked.map_err(|error| self.unwilling(error))?;
         let buffer = asked.snapshot.buffer;
         let edits: Vec<Value> = elements(&asked.value).cloned().collect();

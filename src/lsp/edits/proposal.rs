@@ -46,7 +46,12 @@ impl Proposal {
 #[derive(Default)]
 struct Draft {
     files: BTreeMap<WorkspacePath, Drafted>,
+    /// The bytes of all texts that were edited so far, a text as often as it was edited.
+    edited: usize,
 }
+
+/// The most of [`Draft::edited`]: an answer that edits one large file again and again would keep us busy without end.
+const MOST_EDITED: usize = 256 << 20;
 
 #[derive(Clone)]
 struct Drafted {
@@ -176,6 +181,10 @@ impl Session {
         let edits: Vec<Value> = elements(edits).cloned().collect();
         let after = text_edits::apply(&Buffer::new(&text), &edits, self.capabilities.encoding)
             .map_err(|error| self.unusable(&format!("{}: {error}", path.display())))?;
+        draft.edited = draft.edited.saturating_add(text.len().max(after.len()));
+        if draft.edited > MOST_EDITED {
+            return Err(self.unusable(&format!("it edits more than {MOST_EDITED} bytes of text")));
+        }
         draft.files.insert(path, Drafted { after: Some(after), ..known });
         Ok(())
     }

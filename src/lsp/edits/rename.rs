@@ -26,7 +26,7 @@ impl Session {
     ) -> Result<Proposal, EditError> {
         if self.capabilities.prepares_rename() {
             let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
-            let asked = self.ask::<Value>(path, PREPARE, Scope::File, deadline, params).await;
+            let asked = self.ask(path, PREPARE, Scope::File, deadline, params).await;
             if self.willing(asked)?.is_null() {
                 return Err(self.refused("there is nothing at this place that can be renamed"));
             }
@@ -36,7 +36,7 @@ impl Session {
             params["newName"] = json!(name);
             params
         };
-        let asked = self.ask::<Value>(path, RENAME, Scope::Project, deadline, params).await;
+        let asked = self.ask(path, RENAME, Scope::Project, deadline, params).await;
         let asked = asked.map_err(|error| self.unwilling(error))?;
         if let Some(work) = asked.working {
             return Err(EditError::Busy { server: self.server().to_owned(), work });

@@ -99,7 +99,7 @@ impl Session {
     ) -> Result<Value, AskError> {
         let mut value = params.clone();
         Converter::of_workspace(self, speaker, Way::ToServer).convert(&mut value);
-        let (mut value, _): (Value, _) = self.ask_workspace(method, &value, deadline).await?;
+        let (mut value, _) = self.ask_workspace(method, &value, deadline).await?;
         Converter::of_workspace(self, speaker, Way::ToEditor).convert(&mut value);
         Ok(value)
     }
@@ -123,7 +123,7 @@ impl Session {
         let params = json!({ "command": command, "arguments": arguments });
         let _alone = self.commands.lock().await;
         let collecting = self.state.collect_edits();
-        let ran = self.ask_workspace::<Value>("workspace/executeCommand", &params, deadline).await;
+        let ran = self.ask_workspace("workspace/executeCommand", &params, deadline).await;
         let mut edits = collecting.take();
         let (mut value, _) = ran?;
         Converter::of_workspace(self, speaker, Way::ToEditor).convert(&mut value);

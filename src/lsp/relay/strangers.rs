@@ -45,7 +45,7 @@ impl Session {
         self.acquaint(&mut open, stranger);
         let mut value = params.clone();
         Converter::of_stranger(self, speaker, stranger, Way::ToServer).convert(&mut value);
-        let (mut value, _): (Value, _) = self.ask_workspace(method, &value, deadline).await?;
+        let (mut value, _) = self.ask_workspace(method, &value, deadline).await?;
         Converter::of_stranger(self, speaker, stranger, Way::ToEditor).convert(&mut value);
         Ok(Some(value))
     }

@@ -13,6 +13,7 @@
 //! only sees the ticket. So a large answer is parsed once, by whoever knows its type, and a malformed one costs
 //! its caller an error instead of the session its life.
 
+pub(in crate::lsp) mod parts;
 mod reader;
 mod trace;
 mod writer;

@@ -346,6 +346,15 @@ impl Server {
                 self.write(&frames::encode(&remark(&"x".repeat(*bytes)), self.scenario().frame));
                 self.brain.journal.event("huge", json!({"bytes": bytes}));
             }
+            Action::Drip { text, every_ms } => {
+                for byte in text.bytes() {
+                    self.write(&[byte]);
+                    thread::sleep(Duration::from_millis(*every_ms));
+                }
+            }
+            Action::Deaf {} => loop {
+                thread::park();
+            },
             Action::Crash { code, stderr } => {
                 stderr.iter().for_each(|line| eprintln!("{line}"));
                 endings::exit(*code, &self.brain.journal);

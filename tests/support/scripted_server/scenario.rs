@@ -329,6 +329,8 @@ pub enum Action {
     Request { method: String, params: Value, id: Option<Value> },
     Flood { count: usize },
     Huge { bytes: usize },
+    Drip { text: String, every_ms: u64 },
+    Deaf {},
     Crash { code: i32, stderr: Vec<String> },
 }
 

@@ -1,0 +1,83 @@
+//! Texts shortened to the room that there is for them, with a word on how much is left out.
+
+use std::borrow::Cow;
+
+/// The part of the room, at its end, in which an end of a line is looked for: ending there costs at most so much.
+const TRIMMED: usize = 8;
+
+/// `text`; where it has more than `most` bytes, its beginning, which ends with a line where one ends near and never within a
+/// character, and how many bytes are left out.
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match split(text, most) {
+        None => Cow::Borrowed(text),
+        Some(kept) => Cow::Owned(format!("{kept}{}", told(kept, text.len() - kept.len()))),
+    }
+}
+
+/// As [`cut`], of Markdown: a block of code that is cut is closed before anything is said.
+pub fn cut_markdown(text: &str, most: usize) -> Cow<'_, str> {
+    let Some(kept) = split(text, most) else { return Cow::Borrowed(text) };
+    let mut open: Option<&str> = None;
+    for line in kept.lines().map(str::trim_start) {
+        let fence = &line[..line.len() - line.trim_start_matches(['`', '~']).len()];
+        match open {
+            None if is_fence(fence) => open = Some(fence),
+            Some(begun) if fence.starts_with(begun) && line.trim_end() == fence => open = None,
+            _ => {}
+        }
+    }
+    let left = text.len() - kept.len();
+    Cow::Owned(match open {
+        Some(fence) => format!("{}\n{fence}\n\n… ({left} more bytes)", kept.trim_end_matches('\n')),
+        None => format!("{kept}{}", told(kept, left)),
+    })
+}
+
+fn is_fence(fence: &str) -> bool {
+    fence.len() >= 3 && (fence.bytes().all(|byte| byte == b'`') || fence.bytes().all(|byte| byte == b'~'))
+}
+
+fn split(text: &str, most: usize) -> Option<&str> {
+    if text.len() <= most {
+        return None;
+    }
+    let room = &text[..text.floor_char_boundary(most)];
+    let from = room.floor_char_boundary(room.len() - room.len() / TRIMMED);
+    Some(match room[from..].rfind('\n') {
+        Some(end) => &room[..=from + end],
+        None => room,
+    })
+}
+
+fn told(kept: &str, left: usize) -> String {
+    let between = if kept.is_empty() || kept.ends_with('\n') { "" } else { " " };
+    format!("{between}… ({left} more bytes)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_stays_and_what_does_not_ends_well() {
+        assert!(matches!(cut("abc", 3), Cow::Borrowed("abc")));
+        assert_eq!(cut("abcdef", 4), "abcd … (2 more bytes)");
+        assert_eq!(cut("ab\u{e9}\u{e9}", 3), "ab … (4 more bytes)");
+        assert_eq!(cut("\u{1f600}", 2), "… (4 more bytes)");
+        let lines = "a line of text\n".repeat(10);
+        let shown = cut(&lines, 80);
+        assert_eq!(shown, format!("{}… (75 more bytes)", "a line of text\n".repeat(5)));
+    }
+
+    #[test]
+    fn an_open_block_of_code_is_closed() {
+        let code = format!("text\n```rust\n{}```\n", "let x = 1;\n".repeat(20));
+        let shown = cut_markdown(&code, 100);
+        assert!(shown.ends_with("let x = 1;\n```\n\n… (147 more bytes)"), "{shown}");
+        let closed = format!("```\na\n```\n{}", "text ".repeat(50));
+        assert!(!cut_markdown(&closed, 100).ends_with("```\n\n"));
+        assert_eq!(cut_markdown(&closed, 100).matches("```").count(), 2);
+        let plain = "x".repeat(50);
+        assert_eq!(cut_markdown(&plain, 10), cut(&plain, 10));
+    }
+}

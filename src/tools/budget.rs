@@ -1,0 +1,141 @@
+//! How much of what servers say goes into one answer, in bytes, whatever they say and however it is asked for.
+//!
+//! A text that stands alone (a hover) may fill [`Limits::answer_bytes`]. A list has room by the number of its items, and each
+//! text in it is cut for itself, so that no item takes the place of the others. What is left out is told: in the text, by `count` and
+//! `has_more`, or by `cut`.
+
+use std::borrow::Cow;
+use std::io;
+
+use serde::Serialize;
+
+use super::context::Context;
+use crate::config::Limits;
+use crate::text::{cut, cut_markdown};
+
+/// A name, a label, a title, a type: what is longer is not for reading.
+const NAME: usize = 1_000;
+/// A line of source beside a place: longer ones are generated, and are shown around the place where that is near enough.
+const LINE: usize = 4_000;
+/// A diagnostic's message: those of C++ templates and Rust traits have some thousands.
+const MESSAGE: usize = 4_000;
+/// The documentation of one item among several.
+const DOCUMENTATION: usize = 2_000;
+/// The places that explain one diagnostic.
+pub const MOST_RELATED: usize = 10;
+/// The diagnostics that one action cures.
+pub const MOST_CURED: usize = 10;
+/// The room for as many items as answers have by default, in the size of an answer that is text: a place takes some 250 bytes
+/// as it is shown to programs, and a hundred of them shall fit.
+const LISTS: usize = 4;
+
+/// The room that a list has left.
+#[derive(Debug)]
+pub struct Room {
+    left: usize,
+    is_empty: bool,
+}
+
+impl Room {
+    /// For a list of at most `limit` items.
+    pub fn of(context: &Context, limit: usize) -> Self {
+        Self::within(&context.config.settings.limits, limit)
+    }
+
+    fn within(limits: &Limits, limit: usize) -> Self {
+        let parts = limit.div_ceil(limits.answer_items.max(1)).max(1);
+        Self { left: limits.answer_bytes.saturating_mul(LISTS).saturating_mul(parts), is_empty: true }
+    }
+
+    /// Whether `item` still fits; from then on it is in. The first one always does: an answer without any would say nothing.
+    pub fn takes(&mut self, item: &impl Serialize) -> bool {
+        let size = size(item);
+        let fits = self.is_empty || size <= self.left;
+        self.is_empty = false;
+        self.left = if fits { self.left.saturating_sub(size) } else { 0 };
+        fits
+    }
+
+    /// The first of `items` that fit, at most `limit`.
+    pub fn fill<T: Serialize>(&mut self, items: impl IntoIterator<Item = T>, limit: usize) -> Vec<T> {
+        items.into_iter().take(limit).take_while(|item| self.takes(item)).collect()
+    }
+}
+
+/// The bytes of `item` as programs get it.
+fn size(item: &impl Serialize) -> usize {
+    struct Count(usize);
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, item) {
+        Ok(()) => count.0,
+        // What cannot be written takes no room; whoever writes the answer says so.
+        Err(_) => 0,
+    }
+}
+
+/// Markdown that is all of an answer.
+pub fn page(context: &Context, text: String) -> String {
+    owned(text, |text| cut_markdown(text, context.config.settings.limits.answer_bytes))
+}
+
+/// A name, label, title or detail.
+pub fn name(text: String) -> String {
+    owned(text, |text| cut(text, NAME))
+}
+
+/// A line of source.
+pub fn line(text: String) -> String {
+    owned(text, |text| cut(text, LINE))
+}
+
+/// A diagnostic's message.
+pub fn message(text: &str) -> String {
+    cut(text, MESSAGE).into_owned()
+}
+
+/// Markdown about one item among several.
+pub fn documentation(text: String) -> String {
+    owned(text, |text| cut_markdown(text, DOCUMENTATION))
+}
+
+fn owned(text: String, cut: impl Fn(&str) -> Cow<'_, str>) -> String {
+    let shorter = match cut(&text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(shorter) => Some(shorter),
+    };
+    shorter.unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_has_room_by_its_number_of_items_and_for_one_in_any_case() {
+        let limits = Limits { answer_bytes: 1_000, answer_items: 10, ..Limits::default() };
+        let filled = |limit, size: usize| {
+            Room::within(&limits, limit).fill(std::iter::repeat_n("x".repeat(size - 2), 100), limit).len()
+        };
+        assert_eq!(filled(10, 100), 10);
+        assert_eq!(filled(10, 1_000), 4);
+        assert_eq!(filled(20, 1_000), 8);
+        assert_eq!(filled(10, 100_000), 1);
+    }
+
+    #[test]
+    fn what_comes_behind_an_item_that_does_not_fit_is_left_out_too() {
+        let mut room = Room { left: 10, is_empty: true };
+        assert_eq!(room.fill(["four", "much too long", "x"], 10), ["four"]);
+        assert!(!room.takes(&"x"));
+    }
+}
