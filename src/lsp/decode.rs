@@ -261,6 +261,10 @@ impl<'a> Texts<'a> {
         let mut children = Vec::new();
         if depth < DEEPEST {
             for child in elements(&value["children"]) {
+                if self.is_late() {
+                    self.left_out += 1;
+                    continue;
+                }
                 match self.symbol(child, depth + 1) {
                     Some(child) => children.push(child),
                     None => self.dropped += 1,

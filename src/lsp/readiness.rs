@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::config::spec::ReadinessRule;
+use crate::text::cut;
 
 /// The longest description of a server's work that is shown, in characters: servers name whole paths and crates.
 const LONGEST_WORK: usize = 160;
+/// The most of such a text that is kept, in bytes.
+const LONGEST_SAID: usize = 1_000;
 
 /// What a server has said of its own work: progress (LSP 3.17, *Work Done Progress*), `experimental/serverStatus` and
 /// the catalogue's signs.
@@ -172,12 +175,12 @@ impl Readiness {
             token => token.to_string(),
         };
         let value = &params["value"];
-        let message = value["message"].as_str().map(str::to_owned);
+        let message = value["message"].as_str().map(short);
         let percentage = value["percentage"].as_f64().map(|part| part.clamp(0.0, 100.0) as u8);
         match value["kind"].as_str() {
             Some("begin") => {
                 let title = value["title"].as_str().filter(|title| !title.is_empty());
-                let title = title.unwrap_or("working").to_owned();
+                let title = short(title.unwrap_or("working"));
                 self.named_begun |= names(&rule.progress, &title);
                 let work = Work { title, message, percentage };
                 self.active.insert(token, work.clone());
@@ -204,7 +207,7 @@ impl Readiness {
         self.quiescent = params["quiescent"].as_bool().or(self.quiescent);
         let healthy = params["health"].as_str().is_none_or(|health| health == "ok");
         self.broken = params["health"] == "error";
-        self.health = if healthy { None } else { params["message"].as_str().map(str::to_owned) };
+        self.health = if healthy { None } else { params["message"].as_str().map(short) };
     }
 
     /// Takes any other notification: it may be the rule's sign.
@@ -268,6 +271,11 @@ impl Readiness {
 /// What the progress that a rule names keeps the server from.
 fn not_yet(rule: &ReadinessRule, work: Work) -> Ready {
     if rule.files_first { Ready::Working(work) } else { Ready::No(work) }
+}
+
+/// What a server says of its own state, of which answers tell one line.
+fn short(text: &str) -> String {
+    cut(text, LONGEST_SAID).into_owned()
 }
 
 fn names(titles: &[String], title: &str) -> bool {

@@ -24,11 +24,13 @@ use super::view::{Rivalry, Shown, View};
 use super::wire::Trace;
 use crate::config::Catalogue;
 use crate::config::spec::DiagnosticsSource;
-use crate::text::Encoding;
+use crate::text::{Encoding, cut};
 use crate::workspace::{Workspace, WorkspacePath};
 
 pub use super::ask::{AskError, Asked, Scope};
 
+/// The most of a server's name and version that is kept, in bytes.
+const LONGEST_INFO: usize = 200;
 /// How long `shutdown` may take before the server is ended without it.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 /// The same of a server that has not answered in time before: whoever waits for the end of a command has waited for its deadline.
@@ -166,6 +168,7 @@ impl Session {
             Some(version) => format!("{name} {version}"),
             None => name.to_owned(),
         });
+        let info = info.map(|info| cut(&info, LONGEST_INFO).into_owned());
         let capabilities = ServerCapabilities::from_initialize(&result, &state.spec);
         Ok(Self {
             state,
