@@ -78,7 +78,7 @@ pub async fn run(
                 kind: one.kind.map(str::to_owned),
                 detail: one.detail.map(budget::name),
                 documentation: one.documentation.map(budget::documentation),
-                insert: one.insert.map(budget::documentation),
+                insert: one.insert.map(budget::line),
                 deprecated: one.deprecated,
             });
             let items = Room::of(context, limit).fill(items, limit);

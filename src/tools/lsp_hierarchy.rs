@@ -164,6 +164,7 @@ pub async fn run(
 fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut Room) -> (Vec<HierarchyItem>, usize) {
     let (mut found, mut rest) = (Vec::new(), 0);
     for node in nodes {
+        let inner = nodes_below(&node);
         let mut item = HierarchyItem {
             name: budget::name(node.name),
             kind: node.kind.name().to_owned(),
@@ -174,7 +175,7 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut Room) -> (Vec<
             cut: node.cut,
         };
         if !room.takes(&item) {
-            rest += 1;
+            rest += 1 + inner;
             continue;
         }
         let (children, without) = items(context, node.children, room);
@@ -184,6 +185,10 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut Room) -> (Vec<
         found.push(item);
     }
     (found, rest)
+}
+
+fn nodes_below(node: &HierarchyNode) -> usize {
+    node.children.len() + node.children.iter().map(nodes_below).sum::<usize>()
 }
 
 fn below(item: &HierarchyItem) -> usize {

@@ -50,7 +50,7 @@ pub enum PrivateError {
 /// What lies in a folder of the user's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
-    /// What is believed later on because it is the user's own: a folder that others can write is refused.
+    /// What is believed later on because it is the user's own: a folder that others can write is refused, unless it is empty.
     State,
     /// What can be made anew.
     Cache,
@@ -79,7 +79,8 @@ pub fn guard(path: &Path, holds: Holds, variable: &'static str) -> Result<(), Pr
     if mode & OTHERS == 0 {
         return Ok(());
     }
-    if holds == Holds::State && mode & OTHERS_WRITE != 0 {
+    let holds_any = || fs::read_dir(path).map(|mut entries| entries.next().is_some());
+    if holds == Holds::State && mode & OTHERS_WRITE != 0 && holds_any().map_err(failed)? {
         return Err(PrivateError::Open { path: path.to_owned() });
     }
     // What it holds comes last, so that a mending that was interrupted is begun again.
@@ -255,6 +256,10 @@ mod tests {
     #[test]
     fn state_that_others_can_write_is_refused() {
         let state = tempfile::tempdir().unwrap();
+        set(state.path(), 0o775);
+        guard(state.path(), Holds::State, "THERE").unwrap();
+        assert_eq!(mode(state.path()), 0o700, "nobody has put anything there");
+        fs::write(state.path().join("f"), "").unwrap();
         set(state.path(), 0o775);
         let error = guard(state.path(), Holds::State, "THERE").unwrap_err().to_string();
         assert!(error.contains("others can write to") && error.contains("chmod -R go-rwx"), "{error}");
