@@ -427,9 +427,15 @@ impl Context {
     }
 }
 
-/// A path that leads out, in a tool's words.
+/// What is no path of the workspace, in a tool's words.
 pub fn from_path_error(error: PathError) -> ToolError {
-    ToolError::new(ErrorCode::OutsideWorkspace, error.to_string())
+    let code = match &error {
+        PathError::Outside { .. } | PathError::Nul { .. } => ErrorCode::OutsideWorkspace,
+        PathError::TooLong { .. } | PathError::LongName { .. } | PathError::TooDeep { .. } => {
+            ErrorCode::InvalidArgs
+        }
+    };
+    ToolError::new(code, error.to_string())
 }
 
 /// A file that cannot be read, in a tool's words.
@@ -438,7 +444,7 @@ pub fn from_read_error(error: ReadError) -> ToolError {
         ReadError::NotFound { .. } => ErrorCode::NotFound,
         ReadError::Outside { .. } => ErrorCode::OutsideWorkspace,
         ReadError::TooLarge { .. } => ErrorCode::TooLarge,
-        ReadError::NotADirectory { .. } => ErrorCode::InvalidArgs,
+        ReadError::NotADirectory { .. } | ReadError::TooLong { .. } => ErrorCode::InvalidArgs,
         ReadError::Late { .. } => ErrorCode::Timeout,
         ReadError::Changing { .. } => ErrorCode::Conflict,
         ReadError::Denied { .. } | ReadError::Hidden { .. } => ErrorCode::Denied,

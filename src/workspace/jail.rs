@@ -65,6 +65,11 @@ impl Jail {
         }
     }
 
+    /// As [`locate`](Self::locate), for what is mostly not there: the root is not looked at again for that.
+    pub(super) fn locate_known(&self, relative: &Path) -> Result<OwnedFd, Errno> {
+        self.open_now(relative, location_flags())
+    }
+
     fn open_now(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let fd = self.fd();

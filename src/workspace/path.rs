@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,7 +29,45 @@ pub enum PathError {
         /// What was given, made printable.
         given: String,
     },
+    /// No file could be opened by it.
+    #[error("`{given}` has {bytes} bytes, and a path can have {MOST_BYTES}; give a shorter one")]
+    TooLong {
+        /// The beginning of what was given, made printable.
+        given: String,
+        /// Its length, or that of the absolute path that it means.
+        bytes: usize,
+    },
+    /// One of its names is longer than any file system allows.
+    #[error(
+        "`{given}` contains a name of {bytes} bytes, and a name can have {MOST_NAME_BYTES}; give a shorter one"
+    )]
+    LongName {
+        /// The beginning of what was given, made printable.
+        given: String,
+        /// The length of the name.
+        bytes: usize,
+    },
+    /// It leads through more folders than are looked into.
+    #[error(
+        "`{given}` lies {levels} levels deep, and at most {DEEPEST} are looked at; give a path that is less deep"
+    )]
+    TooDeep {
+        /// The beginning of what was given, made printable.
+        given: String,
+        /// How many names it has.
+        levels: usize,
+    },
 }
+
+/// The most bytes of a path, as Linux has it without the NUL at its end.
+pub(super) const MOST_BYTES: usize = 4_095;
+/// The most bytes of one name.
+const MOST_NAME_BYTES: usize = 255;
+/// How deep below the root anything is looked at. A path of [`MOST_BYTES`] could have eight times as many names; nobody's
+/// project does, and walks, which keep something for each level, end here.
+pub(super) const DEEPEST: usize = 256;
+/// How much of what was given an error shows, in bytes.
+const SHOWN_BYTES: usize = 160;
 
 impl WorkspacePath {
     /// The root itself.
@@ -42,11 +81,25 @@ impl WorkspacePath {
 
     /// The relative path that `given`, itself relative, means beneath the root.
     pub(super) fn from_relative(given: &Path) -> Result<Self, PathError> {
-        refuse_nul(given)?;
+        check_given(given)?;
         match normalise(given) {
-            Some(path) if !path.has_root() => Ok(Self::new(path)),
-            _ => Err(PathError::Outside { given: printable(given.as_os_str()) }),
+            Some(path) if !path.has_root() => Self::checked(path, given),
+            _ => Err(PathError::Outside { given: shown(given) }),
         }
+    }
+
+    /// `path`, which is normal and relative, if files can be there; `given` is what the caller called it.
+    pub(super) fn checked(path: PathBuf, given: &Path) -> Result<Self, PathError> {
+        let lengths = path.components().map(|name| name.as_os_str().len());
+        let (levels, bytes) =
+            lengths.fold((0, 0), |(levels, longest), bytes| (levels + 1, longest.max(bytes)));
+        if bytes > MOST_NAME_BYTES {
+            return Err(PathError::LongName { given: shown(given), bytes });
+        }
+        if levels > DEEPEST {
+            return Err(PathError::TooDeep { given: shown(given), levels });
+        }
+        Ok(Self::new(path))
     }
 
     /// The relative path; empty for the root.
@@ -129,11 +182,28 @@ pub(super) fn normalise(path: &Path) -> Option<PathBuf> {
     Some(normal)
 }
 
-pub(super) fn refuse_nul(given: &Path) -> Result<(), PathError> {
-    if given.as_os_str().as_encoded_bytes().contains(&0) {
-        return Err(PathError::Nul { given: printable(given.as_os_str()) });
+/// Refuses what no path can be, before anything is done with it.
+pub(super) fn check_given(given: &Path) -> Result<(), PathError> {
+    let bytes = given.as_os_str().as_encoded_bytes();
+    if bytes.len() > MOST_BYTES {
+        return Err(PathError::TooLong { given: shown(given), bytes: bytes.len() });
+    }
+    if bytes.contains(&0) {
+        return Err(PathError::Nul { given: shown(given) });
     }
     Ok(())
+}
+
+/// The beginning of `given`, printable, for errors.
+pub(super) fn shown(given: &Path) -> String {
+    let bytes = given.as_os_str().as_encoded_bytes();
+    if bytes.len() <= SHOWN_BYTES {
+        return printable(given.as_os_str());
+    }
+    // A character that is cut in two would be shown by its bytes.
+    let starts = |at: &usize| bytes[*at] & 0b1100_0000 != 0b1000_0000;
+    let end = (SHOWN_BYTES - 3..=SHOWN_BYTES).rev().find(starts).unwrap_or(SHOWN_BYTES);
+    format!("{}…", printable(OsStr::from_bytes(&bytes[..end])))
 }
 
 /// `text` with everything escaped that a terminal could take for more than text.
@@ -171,8 +241,6 @@ fn is_invisible_control(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::ffi::OsStrExt;
-
     use super::*;
 
     fn relative(given: &str) -> Result<WorkspacePath, PathError> {
@@ -199,6 +267,26 @@ mod tests {
             assert!(matches!(relative(given), Err(PathError::Outside { .. })), "{given}");
         }
         assert!(matches!(relative("a\0b"), Err(PathError::Nul { .. })));
+    }
+
+    #[test]
+    fn refuses_what_is_too_long_or_too_deep_with_the_limit() {
+        let error = |given: &str| relative(given).unwrap_err().to_string();
+        let deep = "a/".repeat(257);
+        assert!(
+            error(&deep).ends_with(
+                "lies 257 levels deep, and at most 256 are looked at; give a path that is less deep"
+            )
+        );
+        assert!(error(&"x".repeat(256)).contains("a name of 256 bytes, and a name can have 255"));
+        let long = error(&"a/".repeat(500_000));
+        assert!(long.contains("has 1000000 bytes, and a path can have 4095") && long.len() < 300, "{long}");
+        let cut = error(&format!("{}é{}", "x".repeat(SHOWN_BYTES - 1), "x".repeat(200)));
+        assert!(cut.starts_with(&format!("`{}…` contains", "x".repeat(SHOWN_BYTES - 1))), "{cut}");
+        assert!(error(&format!("../{}", "é".repeat(500))).len() < 300);
+        // What is there after `..` was taken into account decides, as long as all of it is a path.
+        assert!(relative(&"a/../".repeat(800)).is_ok());
+        assert!(relative(&"a/".repeat(256)).is_ok() && relative(&"x".repeat(255)).is_ok());
     }
 
     #[test]

@@ -80,6 +80,12 @@ pub enum ReadError {
         /// Which.
         path: String,
     },
+    /// No file system has names like this.
+    #[error("`{path}` is too long for the system, or one of its names is; give a shorter one")]
+    TooLong {
+        /// Which.
+        path: String,
+    },
     /// It is a directory.
     #[error("`{path}` is a directory; give a file in it")]
     Directory {
@@ -182,6 +188,22 @@ pub enum ReadError {
     },
 }
 
+impl ReadError {
+    /// What is in the way, for a sentence that names the file itself.
+    pub fn why(&self) -> String {
+        match self {
+            Self::NotFound { .. } => "it is not there".to_owned(),
+            Self::Outside { .. } => "it leads out of the workspace".to_owned(),
+            Self::Special { kind, .. } => format!("it is {kind}"),
+            Self::Directory { .. } => "it is a directory".to_owned(),
+            Self::TooLarge { size, limit, .. } => {
+                format!("it has {}, more than {}", decode::Bytes(*size), decode::Bytes(*limit))
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
 impl Stamp {
     pub(super) fn of(stat: &Stat) -> Self {
         // Field types differ between systems; sizes and inodes are never negative.
@@ -279,21 +301,55 @@ impl Workspace {
         Ok((File::from(fd), stamp))
     }
 
+    /// The content of the regular file at `relative`, also for someone who may not see it: for files that say which others
+    /// count, and are themselves not shown.
+    pub(super) fn read_rules(&self, relative: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let name = || WorkspacePath::new(relative.to_owned()).display();
+        let failed = |errno| from_errno(name(), errno);
+        stamp_of_regular(self.jail().locate_known(relative).map_err(failed)?, name)?;
+        let open = || self.jail().open(relative).map_err(failed);
+        Ok(read_stable(open, &name, limit)?.0)
+    }
+
+    /// The regular file at `absolute`, wherever that leads, open for reading, and its length. Whatever else is there is not
+    /// opened, and nothing is waited for: the one way to files that lie where a project may have put something else.
+    ///
+    /// # Errors
+    /// [`ReadError`], which names the file without its directories.
+    pub fn open_outside(absolute: &Path) -> Result<(File, u64), ReadError> {
+        let fd = regular_anywhere(absolute)?;
+        let stamp = stamp_of_regular(&fd, || last_name(absolute))?;
+        Ok((File::from(fd), stamp.size))
+    }
+
+    /// The content of the regular file at `absolute`, as [`open_outside`](Self::open_outside) opens it, if it has no more than
+    /// `limit` bytes.
+    ///
+    /// # Errors
+    /// [`ReadError`], which names the file without its directories.
+    pub fn read_bytes_outside(absolute: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        Ok(read_stable(|| regular_anywhere(absolute), &|| last_name(absolute), limit)?.0)
+    }
+
     /// The text of a file anywhere, such as a library's source that a language server pointed at, if it is a regular
     /// UTF-8 file of no more than `limit` bytes; without its byte order mark. For showing lines of it, nothing else.
     ///
     /// # Errors
     /// [`ReadError`], which names the file without its directories.
     pub fn read_outside(absolute: &Path, limit: u64) -> Result<String, ReadError> {
-        let name = || printable(absolute.file_name().unwrap_or(absolute.as_os_str()));
-        let open = || {
-            let handle = locate_anywhere(absolute).map_err(|errno| from_errno(name(), errno))?;
-            stamp_of_regular(&handle, name)?;
-            open_anywhere(absolute).map_err(|errno| from_errno(name(), errno))
-        };
-        let (bytes, _) = read_stable(open, &name, limit)?;
-        Ok(decode::decode(bytes, &name)?.0)
+        Ok(decode::decode(Self::read_bytes_outside(absolute, limit)?, &|| last_name(absolute))?.0)
     }
+}
+
+fn last_name(absolute: &Path) -> String {
+    printable(absolute.file_name().unwrap_or(absolute.as_os_str()))
+}
+
+/// What is at `absolute`, opened only once it is known to be a regular file.
+fn regular_anywhere(absolute: &Path) -> Result<OwnedFd, ReadError> {
+    let failed = |errno| from_errno(last_name(absolute), errno);
+    stamp_of_regular(locate_anywhere(absolute).map_err(failed)?, || last_name(absolute))?;
+    open_anywhere(absolute).map_err(failed)
 }
 
 /// The content of the file that `open` opens, and the stamp it had before and after it was read.
@@ -354,6 +410,7 @@ pub(super) fn from_errno(path: String, errno: Errno) -> ReadError {
         Errno::NOENT | Errno::NOTDIR => ReadError::NotFound { path },
         Errno::XDEV => ReadError::Outside { path },
         Errno::LOOP => ReadError::LinkLoop { path },
+        Errno::NAMETOOLONG => ReadError::TooLong { path },
         Errno::ACCESS | Errno::PERM => ReadError::Denied { path },
         // What opening a socket, or a FIFO that nobody writes to, answers.
         Errno::NXIO => ReadError::Special { path, kind: "a socket or a device without a driver" },

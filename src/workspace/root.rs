@@ -1,13 +1,17 @@
 //! The workspace: one root directory, and what is asked about paths beneath it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::jail::Jail;
-use super::path::{normalise, printable, refuse_nul};
+use super::path::{MOST_BYTES, check_given, normalise, printable, shown};
 use super::veil::Veil;
 use super::{PathError, WorkspacePath};
+
+/// The most things that the log is told once each.
+const MOST_TOLD: usize = 100;
 
 /// What marks a directory as the root of a project.
 const ROOT_MARKERS: [&str; 2] = [".git", ".lsp-tools"];
@@ -29,6 +33,8 @@ struct Inner {
     spelled: Option<PathBuf>,
     jail: Jail,
     in_git: bool,
+    /// What the log has been told once.
+    told: Mutex<BTreeSet<String>>,
 }
 
 /// Why a directory cannot be a workspace.
@@ -102,7 +108,7 @@ impl Workspace {
         let in_git = root.ancestors().any(|dir| dir.join(".git").exists());
         let jail = Jail::new(root.clone())?;
         Ok(Self {
-            inner: Arc::new(Inner { root, spelled, jail, in_git }),
+            inner: Arc::new(Inner { root, spelled, jail, in_git, told: Mutex::default() }),
             veil: None,
             unsaved: Arc::default(),
         })
@@ -117,6 +123,14 @@ impl Workspace {
         &self.inner.jail
     }
 
+    /// Does `tell`, unless it was done for `what` before.
+    pub(super) fn tell_once(&self, what: &str, tell: impl FnOnce()) {
+        let mut told = self.inner.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < MOST_TOLD && told.insert(what.to_owned()) {
+            tell();
+        }
+    }
+
     /// Whether the root lies in a git repository, be it its top or not.
     pub(super) fn in_git(&self) -> bool {
         self.inner.in_git
@@ -126,16 +140,20 @@ impl Workspace {
     /// (a symlink to it or to a directory above it). Lexical beneath the root; no file has to exist.
     ///
     /// # Errors
-    /// [`PathError`] where it lies outside or contains a NUL character.
+    /// [`PathError`] where it lies outside, contains a NUL character, or is longer or deeper than paths can be.
     pub fn path(&self, given: &Path) -> Result<WorkspacePath, PathError> {
-        if given.is_relative() {
-            return WorkspacePath::from_relative(given);
+        let path = if given.is_relative() {
+            WorkspacePath::from_relative(given)?
+        } else {
+            check_given(given)?;
+            let inside = normalise(given).and_then(|absolute| self.relative_of(&absolute));
+            WorkspacePath::checked(inside.ok_or_else(|| PathError::Outside { given: shown(given) })?, given)?
+        };
+        let bytes = self.inner.root.as_os_str().len() + 1 + path.as_path().as_os_str().len();
+        if bytes > MOST_BYTES {
+            return Err(PathError::TooLong { given: shown(given), bytes });
         }
-        refuse_nul(given)?;
-        normalise(given)
-            .and_then(|absolute| self.relative_of(&absolute))
-            .map(WorkspacePath::new)
-            .ok_or_else(|| PathError::Outside { given: printable(given.as_os_str()) })
+        Ok(path)
     }
 
     /// The path that `given` means to someone in the directory `base`, such as a shell's current one; `base` is
@@ -145,10 +163,13 @@ impl Workspace {
     /// As [`path`](Self::path); the error names what was given, not `base`.
     pub fn path_from(&self, base: &Path, given: &Path) -> Result<WorkspacePath, PathError> {
         self.path(&base.join(given)).map_err(|error| {
-            let given = printable(given.as_os_str());
+            let given = shown(given);
             match error {
                 PathError::Outside { .. } => PathError::Outside { given },
                 PathError::Nul { .. } => PathError::Nul { given },
+                PathError::TooLong { bytes, .. } => PathError::TooLong { given, bytes },
+                PathError::LongName { bytes, .. } => PathError::LongName { given, bytes },
+                PathError::TooDeep { levels, .. } => PathError::TooDeep { given, levels },
             }
         })
     }
@@ -192,7 +213,12 @@ impl Workspace {
 
 /// The ancestor of `absolute`, or itself, that is another spelling of `root`.
 fn spelling_of<'a>(root: &Path, absolute: &'a Path) -> Option<&'a Path> {
-    absolute.ancestors().find(|dir| std::fs::canonicalize(dir).is_ok_and(|canonical| canonical == root))
+    let identity = |dir: &Path| std::fs::metadata(dir).ok().map(|data| (data.dev(), data.ino()));
+    let of_root = identity(root)?;
+    // The same folder may be mounted elsewhere as well, which is no spelling. To ask for the name of every ancestor would
+    // take the square of their number.
+    let is_root = |dir: &Path| std::fs::canonicalize(dir).is_ok_and(|canonical| canonical == root);
+    absolute.ancestors().find(|dir| identity(dir) == Some(of_root) && is_root(dir))
 }
 
 impl WorkspaceError {

@@ -12,9 +12,7 @@ use super::locate::Folder;
 use super::record::{Image, Leaf, LeafKind, Removed};
 use super::survey::{Seen, names_in, survey};
 use super::{ContentHash, EditLimits};
-
-/// How deep folders may lie in each other.
-const DEEPEST: usize = 256;
+use crate::workspace::path::DEEPEST;
 
 /// The old contents that a transaction has to keep.
 #[derive(Debug, Default)]
