@@ -231,7 +231,7 @@ fn required(reader: &mut Reader<'_>, node: Node<'_>) {
 
 fn rust(reader: &mut Reader<'_>, node: Node<'_>) {
     if let Some(argument) = node.child_by_field_name("argument") {
-        use_tree(reader, argument, "");
+        use_tree(reader, argument, "", DEEPEST_USE);
     } else if let Some(name) = node.child_by_field_name("name") {
         let local = node.child_by_field_name("alias").unwrap_or(name);
         let (module, text) = (reader.of(name), reader.of(local));
@@ -244,21 +244,21 @@ fn joined(prefix: &str, path: &str) -> String {
     if prefix.is_empty() { path } else { format!("{prefix}::{path}") }
 }
 
-/// Adds what the use tree `node` brings in, below the path `prefix`.
-fn use_tree(reader: &mut Reader<'_>, node: Node<'_>, prefix: &str) {
-    // The tree is written by hand; what is nested deeper than a screen is no use declaration.
-    if prefix.len() > 1_000 {
-        return;
-    }
+/// How deep use trees are followed: they are written by hand, and braces within braces need no path between them.
+const DEEPEST_USE: usize = 64;
+
+/// Adds what the use tree `node` brings in, below the path `prefix`; at most `depth` levels of it.
+fn use_tree(reader: &mut Reader<'_>, node: Node<'_>, prefix: &str, depth: usize) {
+    let Some(depth) = depth.checked_sub(1).filter(|_| prefix.len() <= 1_000) else { return };
     match node.kind() {
         "scoped_use_list" => {
             let path = node.child_by_field_name("path").map_or("", |path| reader.of(path));
             let prefix = if path.is_empty() { prefix.to_owned() } else { joined(prefix, path) };
             if let Some(list) = node.child_by_field_name("list") {
-                children(list).into_iter().for_each(|child| use_tree(reader, child, &prefix));
+                children(list).into_iter().for_each(|child| use_tree(reader, child, &prefix, depth));
             }
         }
-        "use_list" => children(node).into_iter().for_each(|child| use_tree(reader, child, prefix)),
+        "use_list" => children(node).into_iter().for_each(|child| use_tree(reader, child, prefix, depth)),
         "use_wildcard" => {
             let path = node.named_child(0).map_or("", |path| reader.of(path));
             let module = joined(prefix, path);

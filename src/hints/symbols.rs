@@ -11,7 +11,7 @@ use super::imports::{Import, Item};
 use super::project::{Project, load};
 use super::source::{Definition, Role, Source};
 use crate::config::Catalogue;
-use crate::lsp::model::{FileRef, Location, Symbol, WorkspaceSymbol};
+use crate::lsp::model::{DEEPEST_SYMBOL, FileRef, Location, Symbol, WorkspaceSymbol};
 use crate::workspace::{SearchQuery, Workspace, WorkspacePath};
 
 /// How many files are parsed for one query.
@@ -66,6 +66,8 @@ pub fn imported_in(
 pub(super) fn outline(source: &Source) -> Vec<Symbol> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); source.definitions.len()];
     let mut roots = Vec::new();
+    // Of each, what it is put below, and how deep it is by that.
+    let mut placed: Vec<(Option<usize>, usize)> = vec![(None, 0); source.definitions.len()];
     for (index, definition) in
         source.definitions.iter().enumerate().filter(|(_, found)| is_listed(source, found))
     {
@@ -73,8 +75,17 @@ pub(super) fn outline(source: &Source) -> Vec<Symbol> {
         while let Some(parent) = around.filter(|&parent| !is_listed(source, &source.definitions[parent])) {
             around = source.definitions[parent].parent;
         }
+        // What lies too deep is put beside the last that does not.
+        if let Some((above, _)) =
+            around.map(|parent| placed[parent]).filter(|(_, depth)| *depth >= DEEPEST_SYMBOL)
+        {
+            around = above;
+        }
         match around {
-            Some(parent) => children[parent].push(index),
+            Some(parent) => {
+                placed[index] = (around, placed[parent].1 + 1);
+                children[parent].push(index);
+            }
             None => roots.push(index),
         }
     }

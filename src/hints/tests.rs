@@ -415,6 +415,27 @@ fn names_of_any_script() {
     assert_eq!(hints.candidates[0].location.range.start, Position::new(0, 10));
 }
 
+/// How deep the symbols lie in one another, found without recursion.
+fn depth_of(symbols: Vec<Symbol>) -> usize {
+    let (mut level, mut depth) = (symbols, 0);
+    while !level.is_empty() {
+        depth += 1;
+        level = level.into_iter().flat_map(|symbol| symbol.children).collect();
+    }
+    depth
+}
+
+#[test]
+fn what_is_nested_without_end_is_followed_a_bounded_way() {
+    let functions = format!("{}{}\n", "function f(){".repeat(20_000), "}".repeat(20_000));
+    let braces = format!("use {}a{};\nfn b() {{}}\n", "{".repeat(100_000), "}".repeat(100_000));
+    let fixture = fixture(&[("deep.js", &functions), ("deep.rs", &braces)]);
+    for (path, deepest) in [("deep.js", 51), ("deep.rs", 1)] {
+        let found = symbols(&fixture.workspace, Catalogue::built_in(), &fixture.path(path), soon()).unwrap();
+        assert!(found.is_none_or(|found| depth_of(found) <= deepest), "{path}");
+    }
+}
+
 #[test]
 fn hostile_files_take_bounded_time() {
     let deep = format!("x = {}1{}\n", "(".repeat(200_000), ")".repeat(200_000));

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobSet;
 use serde_json::{Value, json};
 
 use super::relay::{MODIFIERS, TYPES};
 use crate::config::spec;
-use crate::text::Encoding;
+use crate::text::{Encoding, matching, read_glob};
 
 /// Our side of LSP 3.17 *ClientCapabilities*: what this client really does.
 pub fn client() -> Value {
@@ -270,7 +270,7 @@ struct Registration {
 struct Watcher {
     /// For a relative pattern: what it is relative to.
     base: Option<std::path::PathBuf>,
-    glob: GlobMatcher,
+    glob: GlobSet,
     /// Bits of LSP 3.17 *WatchKind*: 1 create, 2 change, 4 delete.
     kinds: u64,
 }
@@ -367,10 +367,14 @@ fn watcher(entry: &Value) -> Option<Watcher> {
 }
 
 /// LSP 3.17 *Pattern*: `*` stays inside a path segment, `**` does not.
-fn glob(pattern: &str) -> Option<GlobMatcher> {
-    match GlobBuilder::new(pattern).literal_separator(true).build() {
-        Ok(glob) => Some(glob.compile_matcher()),
+fn glob(pattern: &str) -> Option<GlobSet> {
+    let glob = read_glob(pattern, |builder| {
+        builder.literal_separator(true);
+    });
+    match glob.and_then(|glob| matching([glob])) {
+        Ok(glob) => Some(glob),
         Err(error) => {
+            let pattern: String = pattern.chars().take(200).collect();
             tracing::warn!(pattern, "a server registered a glob that cannot be understood: {error}");
             None
         }

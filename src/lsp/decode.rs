@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::documents::Snapshot;
-use super::model::{Diagnostic, FileRef, Hover, Location, Severity, Symbol, SymbolKind};
+use super::model::{DEEPEST_SYMBOL, Diagnostic, FileRef, Hover, Location, Severity, Symbol, SymbolKind};
 use super::session::{Asked, Session};
 use super::uri;
 use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding, Position, Range};
@@ -40,8 +40,6 @@ impl Diagnostic {
 const GRACE: Duration = Duration::from_millis(300);
 /// The most places that explain one diagnostic; each may be in another file, which is read.
 const MOST_RELATED: usize = 32;
-/// The deepest that symbols are nested; what lies deeper in flat lists stands beside, what lies deeper in trees is left out.
-const DEEPEST: usize = 64;
 
 /// Converts a server's positions, for which it needs the texts they are in: the document asked about as it was sent,
 /// other open documents as the server has them, everything else from disk.
@@ -259,7 +257,7 @@ impl<'a> Texts<'a> {
             None => self.name_within(&name, range),
         };
         let mut children = Vec::new();
-        if depth < DEEPEST {
+        if depth < DEEPEST_SYMBOL {
             for child in elements(&value["children"]) {
                 if self.is_late() {
                     self.left_out += 1;
@@ -293,7 +291,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Puts symbols that lie inside others below them.
+/// Puts symbols that lie inside others below them; those that lie too deep, beside the last that do not.
 fn nest(mut flat: Vec<Symbol>) -> Vec<Symbol> {
     flat.sort_by_key(|symbol| (symbol.range.start, std::cmp::Reverse(symbol.range.end)));
     let mut roots: Vec<Symbol> = Vec::new();
@@ -310,7 +308,7 @@ fn nest(mut flat: Vec<Symbol>) -> Vec<Symbol> {
         while open
             .last()
             .is_some_and(|parent| !parent.range.encloses(&symbol.range) || parent.range == symbol.range)
-            || open.len() >= DEEPEST
+            || open.len() > DEEPEST_SYMBOL
         {
             close(&mut open, &mut roots);
         }
@@ -362,5 +360,31 @@ pub fn markup(value: &Value) -> Option<String> {
             }
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flat_symbols_within_one_another_make_a_tree_of_bounded_depth() {
+        const COUNT: u32 = 200_000;
+        let at = |line: u32| Position::new(line, 0);
+        let symbol = |nth: u32| Symbol {
+            name: nth.to_string(),
+            kind: SymbolKind(12),
+            detail: None,
+            range: Range::new(at(nth), at(2 * COUNT - nth)),
+            selection: Range::new(at(nth), at(nth)),
+            children: Vec::new(),
+        };
+        let (mut level, mut depth, mut count) = (nest((0..COUNT).map(symbol).collect()), 0, 0);
+        while !level.is_empty() {
+            depth += 1;
+            count += level.len();
+            level = level.into_iter().flat_map(|symbol| symbol.children).collect();
+        }
+        assert_eq!((depth, count), (DEEPEST_SYMBOL + 1, COUNT as usize));
     }
 }

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobSet};
 
+use crate::text::{matching, read_glob};
 use crate::workspace::WorkspacePath;
 
 /// A glob as `.gitignore` has them: from the workspace's root where a `/` stands in it, else at any depth; `*` stays
@@ -43,11 +44,7 @@ impl PathPattern {
             (false, true) => inner.to_owned(),
             (false, false) => format!("**/{inner}"),
         };
-        let mut globs = GlobSetBuilder::new();
-        for text in [base.clone(), format!("{base}/**")] {
-            globs.add(glob(&text, letters)?);
-        }
-        let globs = globs.build().map_err(|error| error.to_string())?;
+        let globs = matching([glob(&base, letters)?, glob(&format!("{base}/**"), letters)?])?;
         let plain = |name: &&str| !name.contains(['*', '?', '[', '{']);
         let fixed = base.split('/').take_while(plain).collect();
         Ok(Self { globs, fixed, anchored: anchored || whole })
@@ -69,9 +66,9 @@ fn is_above(folder: &Path, below: &Path) -> bool {
 }
 
 fn glob(text: &str, letters: Letters) -> Result<Glob, String> {
-    let mut builder = GlobBuilder::new(text);
-    builder.literal_separator(true).case_insensitive(letters == Letters::Folded);
-    builder.build().map_err(|error| error.to_string())
+    read_glob(text, |builder| {
+        builder.literal_separator(true).case_insensitive(letters == Letters::Folded);
+    })
 }
 
 #[cfg(test)]

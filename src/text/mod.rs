@@ -2,7 +2,7 @@
 //!
 //! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
 //! [`Change`] between two buffers, where lines went ([`LineMap`]), [`Identifier`]s under or beside a position, and the
-//! [`nearest`] word to a wrong one; [`Hidden`] characters; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]). Everything is
+//! [`nearest`] word to a wrong one; [`Hidden`] characters; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]). Everything is
 //! pure: no file, no process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every
@@ -15,6 +15,7 @@ mod cut;
 pub mod diff;
 mod difference;
 pub mod elision;
+mod glob;
 mod hex;
 mod hidden;
 mod identifier;
@@ -29,6 +30,7 @@ pub use buffer::Buffer;
 pub use change::Change;
 pub use cut::{cut, cut_markdown};
 pub use difference::Difference;
+pub use glob::{glob_fault, matching, read_glob};
 pub use hex::hex;
 pub use hidden::{Hidden, hidden_characters};
 pub use identifier::{Identifier, identifier_near, identifiers_in, identifiers_on_line, is_identifier_char};

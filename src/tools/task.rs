@@ -16,7 +16,6 @@ mod run;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use globset::Glob;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
@@ -26,7 +25,7 @@ use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Caller, Card, Tool};
 use crate::config::Agent;
 use crate::policy::request::{Effect, Subjects};
-use crate::text::suggestion;
+use crate::text::{matching, read_glob, suggestion};
 
 /// The variable that names the agents from the first to the one that runs.
 pub const AGENT: &str = "LSP_TOOLS_AGENT";
@@ -192,8 +191,8 @@ fn narrowed(scopes: &[&[String]], own: Option<&[String]>) -> Option<Vec<String>>
     let narrowest = lists.next()?;
     let wider: Vec<&[String]> = lists.collect();
     let has = |scope: &[String], name: &str| {
-        let mut globs = scope.iter().filter_map(|pattern| Glob::new(pattern).ok());
-        globs.any(|glob| glob.compile_matcher().is_match(name))
+        let globs = scope.iter().filter_map(|pattern| read_glob(pattern, |_| ()).ok());
+        globs.filter_map(|glob| matching([glob]).ok()).any(|glob| glob.is_match(name))
     };
     let kept = narrowest.iter().filter(|name| wider.iter().all(|scope| has(scope, name)));
     Some(kept.cloned().collect())

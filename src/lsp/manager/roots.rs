@@ -7,6 +7,7 @@ use dashmap::DashMap;
 use super::Key;
 use crate::config::sign::Sign;
 use crate::config::spec::Server;
+use crate::text::{matching, read_glob};
 use crate::workspace::{Stamp, Workspace, WorkspacePath};
 
 /// The root of each folder that was asked about, by server and folder. Looking for every marker in every folder above
@@ -84,8 +85,8 @@ pub fn outsider(workspace: &Workspace, server: &Server, path: &WorkspacePath) ->
     let list = server.root_members.as_ref().filter(|_| project != root)?;
     let members = list.list_in(workspace, &root);
     let within = project.as_path().strip_prefix(root.as_path()).ok()?;
-    let is_member = members.iter().filter_map(|glob| globset::Glob::new(glob.trim_end_matches('/')).ok());
-    let is_member = is_member.map(|glob| glob.compile_matcher()).any(|glob| glob.is_match(within));
+    let globs = members.iter().filter_map(|glob| read_glob(glob.trim_end_matches('/'), |_| ()).ok());
+    let is_member = globs.filter_map(|glob| matching([glob]).ok()).any(|glob| glob.is_match(within));
     (!is_member).then_some(project)
 }
 
