@@ -1,8 +1,45 @@
 //! Being asked to stop.
+//!
+//! Whoever is asked ends in order: answers are given up, servers are ended. That takes someone who listens, and a thread that
+//! waits for a file or a program that does not answer hears nothing. So one thread does nothing but watch that the process
+//! ends all the same; what is supervised is then ended by its supervisors.
+
+use std::future::pending;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::{Instant, sleep_until};
 
+use super::exit::Status;
 use crate::tools::error::{ErrorCode, ToolError};
+
+/// A signal that nobody has taken up by then ends the process.
+const UNHEARD: Duration = Duration::from_secs(4);
+/// One that was taken up has ended it by then: longer than all that an orderly end may wait for.
+const LONGEST_END: Duration = Duration::from_secs(40);
+/// How much earlier than the watching thread another may have heard the same signal.
+const EARLIER: Duration = Duration::from_millis(200);
+
+/// What has become of the signals so far.
+static HEARD: Mutex<Heard> = Mutex::new(Heard { last: None, ends: None });
+
+struct Heard {
+    /// When one was taken up last.
+    last: Option<Instant>,
+    /// When the process ends that was told to by one.
+    ends: Option<Instant>,
+}
+
+impl Heard {
+    fn now() -> MutexGuard<'static, Self> {
+        HEARD.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn since(&self, arrived: Instant) -> bool {
+        self.last.is_some_and(|last| last + EARLIER >= arrived)
+    }
+}
 
 /// Ctrl-C, SIGTERM and SIGHUP.
 #[derive(Debug)]
@@ -13,11 +50,30 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Listens from now on; none of them ends the process by itself any more.
+    /// Listens from now on; none of them ends the process by itself any more, unless nobody asks for the [`next`](Self::next).
     ///
     /// # Errors
     /// When the system refuses, which leaves no orderly way to be stopped.
     pub fn listen() -> Result<Self, ToolError> {
+        static WATCHED: Once = Once::new();
+        let signals = Self::receive()?;
+        WATCHED.call_once(|| {
+            let watch = || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                match runtime.map(|runtime| runtime.block_on(watch())) {
+                    Ok(Ok(never)) => match never {},
+                    Ok(Err(error)) => tracing::warn!("signals are not watched: {}", error.error),
+                    Err(error) => tracing::warn!("signals are not watched: {error}"),
+                }
+            };
+            if let Err(error) = std::thread::Builder::new().name("signals".to_owned()).spawn(watch) {
+                tracing::warn!("signals are not watched: {error}");
+            }
+        });
+        Ok(signals)
+    }
+
+    fn receive() -> Result<Self, ToolError> {
         let listen = |kind| {
             signal(kind).map_err(|error| {
                 ToolError::new(ErrorCode::Internal, format!("signals cannot be listened to: {error}"))
@@ -30,12 +86,60 @@ impl Signals {
         })
     }
 
-    /// Waits for the next of them. Cancel safe.
+    /// Waits for the next of them, after which the process ends. Cancel safe.
     pub async fn next(&mut self) {
+        self.arrival().await;
+        let now = Instant::now();
+        let mut heard = Heard::now();
+        heard.last = Some(now);
+        heard.ends.get_or_insert(now + LONGEST_END);
+    }
+
+    /// As [`next`](Self::next), where it ends only what is under way, and the process goes on.
+    pub async fn interrupt(&mut self) {
+        self.arrival().await;
+        Heard::now().last = Some(Instant::now());
+    }
+
+    async fn arrival(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
             _ = self.hangup.recv() => {}
+        }
+    }
+}
+
+/// Ends the process where a signal did not.
+async fn watch() -> Result<std::convert::Infallible, ToolError> {
+    let mut signals = Signals::receive()?;
+    let mut unheard: Option<Instant> = None;
+    loop {
+        let ends = Heard::now().ends;
+        let until = unheard.map(|arrived| arrived + UNHEARD).into_iter().chain(ends).min();
+        let time = async {
+            match until {
+                Some(until) => sleep_until(until).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            () = signals.arrival() => {
+                if unheard.is_none_or(|arrived| Heard::now().since(arrived)) {
+                    unheard = Some(Instant::now());
+                }
+            }
+            () = time => {
+                let (is_heard, ends) = {
+                    let heard = Heard::now();
+                    (unheard.is_none_or(|arrived| heard.since(arrived)), heard.ends)
+                };
+                if !is_heard || ends.is_some_and(|ends| ends <= Instant::now()) {
+                    // Nothing is told: what hangs may hold the log, or the terminal.
+                    std::process::exit(i32::from(Status::Interrupted.code()));
+                }
+                unheard = None;
+            }
         }
     }
 }

@@ -166,7 +166,7 @@ impl<'a> Shown<'a> {
                 biased;
                 Some(event) = opened.events.recv() => self.event(&event),
                 outcome = &mut turn => break outcome,
-                () = signals.next(), if !stop.is_cancelled() => stop.cancel(),
+                () = signals.interrupt(), if !stop.is_cancelled() => stop.cancel(),
             }
         };
         while let Ok(event) = opened.events.try_recv() {
