@@ -1,7 +1,7 @@
 //! What a project's own files say about running programs, as it is shown to its owner and as it is remembered.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -14,6 +14,7 @@ use super::settings::SETTINGS;
 use super::trust::TrustError;
 use super::words::CATALOGUE;
 use crate::text::hex;
+use crate::workspace::Workspace;
 
 /// The launch fields of a project's `servers.toml` and `lsp-tools.toml`, and the programs inside it that would run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -125,6 +126,9 @@ pub(super) fn hash_text(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
+/// The largest program whose content is looked at: several times what any is.
+const MOST_PROGRAM_BYTES: u64 = 2 << 30;
+
 /// The path of a program relative to its project, not followed through links, and the SHA-256 of the content that would run.
 pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, String), TrustError> {
     let outside = || TrustError::Outside(program.display().to_string());
@@ -135,11 +139,12 @@ pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, Strin
     let name = place.strip_prefix(&root).map_err(|_| outside())?;
     let name = name.to_str().ok_or_else(|| TrustError::NotUtf8(name.display().to_string()))?;
     let unread = |error: io::Error| TrustError::io("read", program, &error);
-    if !fs::metadata(program).map_err(unread)?.is_file() {
-        return Err(unread(io::Error::other("it is not a file")));
+    let opened = Workspace::open_outside(program).map_err(|error| unread(io::Error::other(error.why())));
+    let (mut file, size) = opened?;
+    if size > MOST_PROGRAM_BYTES {
+        return Err(unread(io::Error::other(format!("it has more than {MOST_PROGRAM_BYTES} bytes"))));
     }
     let mut hasher = Sha256::new();
-    let mut file = File::open(program).map_err(unread)?;
     let mut chunk = vec![0; 1 << 16];
     loop {
         match io::Read::read(&mut file, &mut chunk).map_err(unread)? {

@@ -38,6 +38,7 @@ pub use catalogue::{Catalogue, Loaded};
 pub use detect::{Presence, PresentLanguage, present_languages};
 pub use error::{ConfigError, Problem};
 pub use expand::Expanded;
+pub use files::MOST_BYTES as MOST_SETTINGS_BYTES;
 pub use folders::{Folders, FoldersError};
 pub use launch::LaunchFields;
 pub use layer::{Layer, Origin, merge};

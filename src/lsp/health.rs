@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use tokio::time::Instant;
 use super::locate::{Located, Origin, is_program, search};
 use super::process::{Exit, RunError, Spawn, Spawner, run};
 use crate::config::spec::{Hollow, Server};
+use crate::workspace::Workspace;
 
 /// How long a program may take to tell its version or whether it works.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -145,7 +145,7 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
 /// `'''exec' "/path/python" "$0" "$@"`.
 fn named_by(script: &Path) -> Option<PathBuf> {
     let mut start = Vec::new();
-    File::open(script).ok()?.take(2048).read_to_end(&mut start).ok()?;
+    Workspace::open_outside(script).ok()?.0.take(2048).read_to_end(&mut start).ok()?;
     let start = String::from_utf8_lossy(&start);
     let mut lines = start.lines();
     let first = lines.next()?.strip_prefix("#!")?.trim();

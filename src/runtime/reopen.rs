@@ -11,8 +11,9 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::chosen::Chosen;
 use super::{Runtime, RuntimeOptions, invalid};
-use crate::config::{Config, ConfigError, Flags, Folders, Trust};
+use crate::config::{Config, ConfigError, Flags, Folders, MOST_SETTINGS_BYTES, Trust};
 use crate::tools::error::ToolError;
+use crate::workspace::Workspace;
 
 /// What the file system says of the files that the configuration comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,8 +72,9 @@ pub(super) fn read(folders: &Folders, root: &Path, trust: &Trust) -> Result<(Con
     Ok((load()?, stamps))
 }
 
+/// `None` also where it is no file that settings are read from; why not, is told by whoever reads them.
 fn content(path: &PathBuf) -> Option<[u8; 32]> {
-    Some(Sha256::digest(fs::read(path).ok()?).into())
+    Some(Sha256::digest(Workspace::read_bytes_outside(path, MOST_SETTINGS_BYTES).ok()?).into())
 }
 
 pub(super) fn stamp(path: &PathBuf) -> Option<Stamp> {

@@ -109,6 +109,7 @@ pub async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput, ToolEr
     if found.hidden > 0 {
         notes.push(left_out(found.hidden));
     }
+    notes.extend(found.gaps);
     if found.paths.is_empty() && !args.pattern.contains('/') {
         let pattern = &args.pattern;
         notes.push(format!("`{pattern}` looks in one directory only; `**/{pattern}` looks in all below it"));

@@ -304,6 +304,7 @@ fn notes(result: &GrepResult) -> Vec<String> {
     if result.hidden > 0 {
         notes.push(left_out(result.hidden));
     }
+    notes.extend(result.gaps.iter().cloned());
     notes
 }
 

@@ -113,6 +113,7 @@ pub async fn run(context: &Context, args: ListArgs) -> Result<ListOutput, ToolEr
     if listing.hidden > 0 {
         notes.push(left_out(listing.hidden));
     }
+    notes.extend(listing.gaps);
     Ok(ListOutput {
         path: under.display(),
         items: listing.entries.iter().map(item).collect(),

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobSet;
 
-use super::select::{SelectError, Selection, check_glob, glob_problem};
+use super::select::{SelectError, Selection, check_glob};
 use super::{ReadError, Until, Workspace, WorkspacePath};
+use crate::text::{matching, read_glob};
 
 /// When the newest files are wanted, this many are compared at most.
 const MOST_COMPARED: usize = 200_000;
@@ -52,6 +53,8 @@ pub struct GlobResult {
     pub cut_short: bool,
     /// How many were left out because they may not be seen.
     pub hidden: usize,
+    /// What was not looked at, or not known, and why; in sentences.
+    pub gaps: Vec<String>,
 }
 
 impl Workspace {
@@ -103,6 +106,7 @@ impl Workspace {
         result.has_more = result.paths.len() > query.max;
         result.cut_short &= !(query.order == GlobOrder::Path && result.has_more);
         result.paths.truncate(query.max);
+        result.gaps = selected.gaps.notes();
         Ok(result)
     }
 
@@ -116,17 +120,18 @@ fn outside(pattern: &str) -> SelectError {
     SelectError::Outside { glob: pattern.to_owned() }
 }
 
-fn compile(pattern: &str) -> Result<GlobMatcher, SelectError> {
+fn compile(pattern: &str) -> Result<GlobSet, SelectError> {
     check_glob(pattern)?;
     if Path::new(pattern).has_root() {
         return Err(outside(pattern));
     }
-    let bad =
-        |problem: &str| SelectError::BadGlob { glob: pattern.to_owned(), problem: glob_problem(problem) };
     // A leading `./` means the directory itself, which paths do not spell.
     let spelled = pattern.trim_start_matches("./");
-    let glob = GlobBuilder::new(spelled).literal_separator(true).backslash_escape(true).build();
-    glob.map(|glob| glob.compile_matcher()).map_err(|error| bad(&error.to_string()))
+    let glob = read_glob(spelled, |builder| {
+        builder.literal_separator(true).backslash_escape(true);
+    });
+    let bad = |problem| SelectError::BadGlob { glob: pattern.to_owned(), problem };
+    glob.and_then(|glob| matching([glob])).map_err(bad)
 }
 
 /// The names at the beginning of `pattern` that stand for nothing but themselves.

@@ -108,6 +108,8 @@ pub struct GrepResult {
     pub unsearchable: usize,
     /// How many were left out because they may not be seen.
     pub hidden: usize,
+    /// What was not looked at, or not known, and why; in sentences.
+    pub gaps: Vec<String>,
 }
 
 /// Why a search could not begin.
@@ -128,7 +130,7 @@ impl Workspace {
     /// [`GrepError`] where the pattern, a glob, a type or the place is not usable.
     pub fn grep(&self, query: &GrepQuery) -> Result<GrepResult, GrepError> {
         let matcher = LineMatcher::new(&query.pattern)?;
-        let Selected { start, mut walk } = query.select.below(self, &query.under)?;
+        let Selected { start, mut walk, gaps } = query.select.below(self, &query.under)?;
         let grep = Grep {
             workspace: self,
             query,
@@ -146,7 +148,7 @@ impl Workspace {
             let grep = &grep;
             Box::new(move |entry| grep.visit(entry, &mut files))
         });
-        Ok(grep.finish())
+        Ok(GrepResult { gaps: gaps.notes(), ..grep.finish() })
     }
 }
 
@@ -251,6 +253,7 @@ impl Grep<'_> {
             binary: self.binary.into_inner(),
             unsearchable: self.unsearchable.into_inner(),
             hidden: self.hidden.into_inner(),
+            gaps: Vec::new(),
         }
     }
 }

@@ -76,6 +76,8 @@ pub struct Listing {
     pub timed_out: bool,
     /// How many were left out because they may not be seen.
     pub hidden: usize,
+    /// What was not looked at, or not known, and why; in sentences.
+    pub gaps: Vec<String>,
 }
 
 impl Workspace {
@@ -159,6 +161,7 @@ impl Workspace {
             let name = name.to_owned();
             listing.entries.extend(self.entry(&directory, &name, path));
         }
+        listing.gaps = selected.gaps.notes();
         Ok(listing)
     }
 

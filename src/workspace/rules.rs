@@ -1,11 +1,17 @@
 //! Which files count: the same rules for walking, searching and noticing changes.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ignore::{IncrementalIgnore, WalkBuilder};
+use ignore::overrides::Override;
+use ignore::types::Types;
+use ignore::{Match, WalkBuilder};
 
 use super::Workspace;
+use super::ignored::{Ignored, Verdict};
+use super::path::DEEPEST;
+use super::unseen::Gaps;
 
 /// What a walk sees beyond what git would track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,54 +22,123 @@ pub(super) struct Sight {
     pub ignored: bool,
 }
 
+/// What a caller wants of the files that count.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// By name; outweighs ignore files.
+    pub globs: Override,
+    /// By kind.
+    pub types: Types,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { globs: Override::empty(), types: Types::empty() }
+    }
+}
+
 /// A walk over what is at and below the absolute path `start`, inside the workspace, as git sees the tree:
 /// `.gitignore`, `.ignore`, the repository's and the user's excludes. Hidden files and litter are left out, links not
 /// followed; but `start` itself may be any of these, and then only what is in it decides. Directories between the
-/// root and `start` may be among the entries.
-pub(super) fn walker(workspace: &Workspace, start: &Path) -> WalkBuilder {
-    walker_seeing(workspace, start, Sight::default())
+/// root and `start` may be among the entries. What is deeper than paths may be is left out, and that is among the gaps.
+pub(super) fn walker(workspace: &Workspace, start: &Path) -> (WalkBuilder, Arc<Gaps>) {
+    walker_seeing(workspace, start, Sight::default(), Wanted::default())
 }
 
 /// As [`walker`], with more in sight; the stores of version control are left out all the same.
-pub(super) fn walker_seeing(workspace: &Workspace, start: &Path, sight: Sight) -> WalkBuilder {
+pub(super) fn walker_seeing(
+    workspace: &Workspace,
+    start: &Path,
+    sight: Sight,
+    wanted: Wanted,
+) -> (WalkBuilder, Arc<Gaps>) {
     if workspace.in_git() || sight.ignored {
         // The ignore files above belong to the repository, be they above the root too.
-        return walker_from(workspace, start, start, true, sight);
+        return walker_from(workspace, start, start, true, (sight, wanted));
     }
     // Above a root that is in no repository, ignore files are others' (a home directory may hold one that ignores
     // everything). Those between the root and `start` count, and are only met on the way from the root.
     let from = if is_excluded(workspace, start) { start } else { workspace.root() };
-    walker_from(workspace, from, start, false, sight)
+    walker_from(workspace, from, start, false, (sight, wanted))
 }
 
-fn walker_from(workspace: &Workspace, from: &Path, start: &Path, parents: bool, sight: Sight) -> WalkBuilder {
+fn walker_from(
+    workspace: &Workspace,
+    from: &Path,
+    start: &Path,
+    inherited: bool,
+    (sight, wanted): (Sight, Wanted),
+) -> (WalkBuilder, Arc<Gaps>) {
+    let gaps = Arc::new(Gaps::default());
     let to_start = (from != start).then(|| start.to_owned());
     let is_left_out = if sight.ignored { is_store } else { is_litter };
+    let ignored = (!sight.ignored).then(|| Ignored::below(workspace, from, inherited, Arc::clone(&gaps)));
+    let above = from.strip_prefix(workspace.root()).map_or(0, |path| path.components().count());
+    let deepest = DEEPEST.saturating_sub(above);
+    let noted = Arc::clone(&gaps);
     let mut builder = WalkBuilder::new(from);
     builder
-        .standard_filters(!sight.ignored)
-        .hidden(!sight.hidden)
-        .require_git(false)
+        // All that the library would read for itself is judged here.
+        .standard_filters(false)
         .follow_links(false)
         .current_dir(workspace.root())
-        .parents(parents && !sight.ignored)
+        .max_depth(Some(deepest))
         .filter_entry(move |entry| {
-            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let is_on_the_way = to_start.as_ref().is_none_or(|start| {
-                entry.path().starts_with(start) || (is_dir && start.starts_with(entry.path()))
-            });
-            is_on_the_way && (entry.depth() == 0 || !is_dir || !is_left_out(entry.path()))
+            let (path, is_dir) = (entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()));
+            let said =
+                |path: &Path| ignored.as_ref().map_or(Match::None, |ignored| ignored.verdict(path, is_dir));
+            let is_on_the_way = to_start
+                .as_ref()
+                .is_none_or(|start| path.starts_with(start) || (is_dir && start.starts_with(path)));
+            let is_seen = is_on_the_way
+                && (!is_dir || !is_left_out(path))
+                && !is_unwanted(path, is_dir, said, sight, &wanted);
+            if is_seen && is_dir && entry.depth() >= deepest {
+                noted.too_deep();
+            }
+            is_seen
         });
-    builder
+    (builder, gaps)
+}
+
+/// Whether what is at `path` is not among the files that are asked for: globs have the first word, then ignore files (of which
+/// `said` knows), then types; a hidden file counts where one of these names it.
+fn is_unwanted(
+    path: &Path,
+    is_dir: bool,
+    said: impl FnOnce(&Path) -> Verdict,
+    sight: Sight,
+    wanted: &Wanted,
+) -> bool {
+    let by_glob = wanted.globs.matched(path, is_dir).map(|_| ());
+    if !by_glob.is_none() {
+        return by_glob.is_ignore();
+    }
+    let by_file = said(path);
+    let by_type = wanted.types.matched(path, is_dir).map(|_| ());
+    if by_file.is_ignore() || by_type.is_ignore() {
+        return true;
+    }
+    by_file.is_none() && by_type.is_none() && !sight.hidden && is_hidden(path)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Whether a walk from the root would not come to `start`.
 fn is_excluded(workspace: &Workspace, start: &Path) -> bool {
     let root = workspace.root();
-    let Ok(relative) = start.strip_prefix(root) else { return true };
-    let is_dir = start.is_dir();
-    let mut rules = walker_from(workspace, root, root, false, Sight::default()).build_matchers();
-    rules.iter_mut().any(|rules| rules.matched(relative, is_dir).is_ignore())
+    if start == root {
+        return false;
+    }
+    if !start.starts_with(root) {
+        return true;
+    }
+    let ignored = Ignored::below(workspace, root, false, Arc::default());
+    let is_out = |path: &Path, said: &Verdict| said.is_ignore() || (said.is_none() && is_hidden(path));
+    let said = ignored.verdict_from_top(start, start.is_dir(), &is_out);
+    is_out(start, &said)
         || start.ancestors().take_while(|dir| *dir != root).any(|dir| dir.is_dir() && is_litter(dir))
 }
 
@@ -89,6 +164,23 @@ const BUILT_BESIDE: [&str; 3] = ["Cargo.toml", "pom.xml", "build.sbt"];
 
 /// The ignore rules for single paths relative to the root, as [`walker`] applies them, but without leaving out
 /// hidden files: settings of tools are among them.
-pub(super) fn watch_rules(workspace: &Workspace) -> Option<IncrementalIgnore> {
-    walker(workspace, workspace.root()).hidden(false).build_matchers().pop()
+#[derive(Debug)]
+pub(super) struct WatchRules {
+    root: PathBuf,
+    ignored: Ignored,
+}
+
+impl WatchRules {
+    /// As the ignore files are now, each read when a path is asked about that it may concern.
+    pub(super) fn new(workspace: &Workspace) -> Self {
+        let root = workspace.root();
+        let ignored = Ignored::below(workspace, root, workspace.in_git(), Arc::default());
+        Self { root: root.to_owned(), ignored }
+    }
+
+    /// Whether what is at `path`, relative to the root, is ignored, or lies in a folder that is.
+    pub(super) fn is_ignored(&self, path: &Path, is_dir: bool) -> bool {
+        let is_out = |_: &Path, said: &Verdict| said.is_ignore();
+        self.ignored.verdict_from_top(&self.root.join(path), is_dir, &is_out).is_ignore()
+    }
 }

@@ -62,7 +62,7 @@ pub struct Hit {
 pub struct SearchResult {
     /// By path, then by position; several on one line are several hits.
     pub hits: Vec<Hit>,
-    /// There are more hits than asked for.
+    /// There are more hits than asked for, or folders too deep to be looked into.
     pub truncated: bool,
     /// The deadline ended the search; there may be more hits, also before those found.
     pub timed_out: bool,
@@ -116,13 +116,16 @@ impl Workspace {
             timed_out: AtomicBool::new(false),
             files_searched: AtomicUsize::new(0),
         };
-        walker(self, &search.start.directory).threads(threads()).build_parallel().run(|| {
+        let (mut walk, gaps) = walker(self, &search.start.directory);
+        walk.threads(threads()).build_parallel().run(|| {
             let mut searcher = searcher();
             let matcher = matcher.clone();
             let search = &search;
             Box::new(move |entry| search.visit(entry, &mut searcher, &matcher))
         });
-        Ok(search.finish())
+        let mut result = search.finish();
+        result.truncated |= gaps.is_cut();
+        Ok(result)
     }
 }
 

@@ -1,13 +1,16 @@
 //! Which files a question is about: by name, by kind, and what ignore files say.
 
+use std::sync::Arc;
+
 use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 
-use super::rules::{Sight, walker_seeing};
+use super::rules::{Sight, Wanted, walker_seeing};
+use super::unseen::Gaps;
 use super::walk::Start;
 use super::{ReadError, Workspace, WorkspacePath};
-use crate::text::nearest;
+use crate::text::{glob_fault, nearest};
 
 /// The longest glob, in bytes, and the most of them: what is made of a glob is many times its size.
 const LONGEST_GLOB: usize = 1_000;
@@ -63,6 +66,8 @@ pub enum SelectError {
 pub(super) struct Selected {
     pub(super) start: Start,
     pub(super) walk: WalkBuilder,
+    /// What the walk does not come to know.
+    pub(super) gaps: Arc<Gaps>,
 }
 
 impl Selection {
@@ -73,13 +78,11 @@ impl Selection {
         workspace: &Workspace,
         under: &WorkspacePath,
     ) -> Result<Selected, SelectError> {
-        let overrides = self.overrides(workspace)?;
-        let types = self.types()?;
+        let wanted = Wanted { globs: self.overrides(workspace)?, types: self.types()? };
         let start = Start::new(workspace, under)?;
         let sight = Sight { hidden: self.hidden, ignored: self.no_ignore };
-        let mut walk = walker_seeing(workspace, &start.directory, sight);
-        walk.overrides(overrides).types(types);
-        Ok(Selected { start, walk })
+        let (walk, gaps) = walker_seeing(workspace, &start.directory, sight, wanted);
+        Ok(Selected { start, walk, gaps })
     }
 
     /// Whether globs and types want the file at `path`; what ignore files say does not count here.
@@ -173,6 +176,9 @@ pub(super) fn check_glob(glob: &str) -> Result<(), SelectError> {
     if glob.contains('\0') {
         return bad("it contains a NUL character, which no path can");
     }
+    if let Some(fault) = glob_fault(glob) {
+        return bad(&fault);
+    }
     if body.split('/').any(|part| part == "..") {
         return Err(SelectError::Outside { glob: glob.to_owned() });
     }
@@ -180,6 +186,6 @@ pub(super) fn check_glob(glob: &str) -> Result<(), SelectError> {
 }
 
 /// What the glob crate says, without its own quotation of the glob.
-pub(super) fn glob_problem(message: &str) -> String {
+fn glob_problem(message: &str) -> String {
     message.rsplit_once("': ").map_or(message, |(_, problem)| problem).to_owned()
 }

@@ -26,7 +26,7 @@ pub struct WalkLimits {
 pub struct Walk {
     /// Regular files, sorted; neither links nor special files.
     pub files: Vec<WorkspacePath>,
-    /// Whether a limit ended the walk before the tree did. With the count reached, these are the first files in
+    /// Whether a limit ended the walk before the tree did, be it that of depth. With the count reached, these are the first files in
     /// order, the same ones every time.
     pub truncated: bool,
 }
@@ -42,7 +42,8 @@ impl Workspace {
         // One more than asked for, to know whether there are more.
         let found = Mutex::new(First::new(limits.max_files.saturating_add(1)));
         let locked = || found.lock().unwrap_or_else(PoisonError::into_inner);
-        walker(self, &start.directory).threads(threads()).build_parallel().run(|| {
+        let (mut walk, gaps) = walker(self, &start.directory);
+        walk.threads(threads()).build_parallel().run(|| {
             Box::new(|entry| {
                 if timed_out.load(Ordering::Relaxed) || until.is_over() {
                     timed_out.store(true, Ordering::Relaxed);
@@ -64,7 +65,7 @@ impl Workspace {
         });
         let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut files: Vec<WorkspacePath> = found.into_items().collect();
-        let truncated = timed_out.into_inner() || files.len() > limits.max_files;
+        let truncated = timed_out.into_inner() || files.len() > limits.max_files || gaps.is_cut();
         files.truncate(limits.max_files);
         Walk { files, truncated }
     }

@@ -9,9 +9,11 @@ mod calls;
 mod fuzz;
 mod hidden;
 mod hygiene;
+mod long_paths;
 mod paths;
 mod private;
 mod servers;
+mod special_files;
 mod together;
 
 use support::Project;

@@ -1,11 +1,12 @@
 //! One file to be changed: what it says now, what it would say, and putting that in its place.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::InitError;
 use crate::text::diff::{DiffOptions, unified_diff};
+use crate::workspace::{ReadError, Workspace};
 
 /// A host's settings are smaller.
 const MOST_BYTES: u64 = 16 << 20;
@@ -83,17 +84,14 @@ pub(super) fn inside(path: &Path, root: &Path) -> Result<(), InitError> {
 
 /// The text of a file; `None` where there is none.
 pub(super) fn text_of(path: &Path) -> Result<Option<String>, InitError> {
-    let failed = |error: io::Error| told(path, "read", &error);
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-        Ok(data) if !data.is_file() => return Err(failed(io::Error::other("it is no file"))),
-        Ok(data) if data.len() > MOST_BYTES => return Err(failed(io::Error::other("it is too large"))),
-        Ok(_) => {}
+    let failed = |why: &str| Err(told(path, "read", &io::Error::other(why)));
+    match Workspace::read_outside(path, MOST_BYTES) {
+        Ok(text) => Ok(Some(text)),
+        Err(ReadError::NotFound { .. }) => Ok(None),
+        Err(ReadError::Special { .. } | ReadError::Directory { .. }) => failed("it is no file"),
+        Err(ReadError::TooLarge { .. }) => failed("it is too large"),
+        Err(error) => failed(&error.why()),
     }
-    let mut text = String::new();
-    File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text)).map_err(failed)?;
-    Ok(Some(text))
 }
 
 fn told(path: &Path, action: &'static str, error: &io::Error) -> InitError {

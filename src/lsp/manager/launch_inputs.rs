@@ -14,7 +14,7 @@ use super::{ManagerSetup, Shared};
 use crate::config::BuildFileSearch;
 use crate::config::spec::Server;
 use crate::lsp::shortfall::Shortfall;
-use crate::workspace::{Stamp, WorkspacePath};
+use crate::workspace::{Stamp, Workspace, WorkspacePath};
 
 /// Larger build files are known by their stamps alone.
 const MOST_HASHED: u64 = 64 << 20;
@@ -149,10 +149,9 @@ fn installed<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
 
 /// What a build file says.
 fn content(file: &Path) -> u64 {
-    let small = file.metadata().is_ok_and(|metadata| metadata.len() <= MOST_HASHED);
-    match fs::read(file).ok().filter(|_| small) {
-        Some(bytes) => hash_of(&bytes),
-        None => hash_of(&Stamp::of_any(file)),
+    match Workspace::read_bytes_outside(file, MOST_HASHED) {
+        Ok(bytes) => hash_of(&bytes),
+        Err(_) => hash_of(&Stamp::of_any(file)),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::PythonEnvironment;
@@ -146,17 +145,7 @@ fn site_packages(folder: &Path) -> (Option<(u8, u8)>, Vec<PathBuf>) {
     (Some(newest), all)
 }
 
-/// A regular file's text, as far as it is small enough; one that is a pipe or a device would not end.
+/// A regular file's text, as far as it is small enough.
 fn small_text(path: &Path) -> Option<String> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = fs::OpenOptions::new();
-    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits();
-    let file = options.read(true).custom_flags(nonblocking.cast_signed()).open(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || metadata.len() > MOST_BYTES {
-        return None;
-    }
-    let mut text = String::new();
-    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
+    Workspace::read_outside(path, MOST_BYTES).ok()
 }

@@ -99,7 +99,7 @@ impl ToolFolders {
 
 /// Poetry's folder of environments, by its own settings.
 fn poetry_folder(config: Option<&Path>, cache: Option<PathBuf>) -> Option<PathBuf> {
-    let text = config.and_then(|config| fs::read_to_string(config).ok()).unwrap_or_default();
+    let text = config.and_then(|config| Workspace::read_outside(config, MOST_BYTES).ok()).unwrap_or_default();
     let settings: toml::Table = toml::from_str(&text).unwrap_or_default();
     let said = |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).map(ToOwned::to_owned);
     let cache = said(settings.get("cache-dir")).map(PathBuf::from).or(cache);

@@ -1,7 +1,6 @@
 //! The folders that tools are dropped into, and the state that they were seen in.
 
 use std::fs;
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use super::LeftOut;
 use crate::tools::context::Context;
 use crate::tools::skills::sources::Whose;
 use crate::tools::skills::tools::{self as skills, ToolFile};
-use crate::workspace::{EntryKind, ListQuery, ReadError, Until};
+use crate::workspace::{EntryKind, ListQuery, ReadError, Until, Workspace};
 
 const PROJECT: &str = ".lsp-tools/tools";
 const USER: &str = "tools";
@@ -152,17 +151,11 @@ fn of_user(folder: &Path, found: &mut Found) {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let told = |error: std::io::Error| format!("it cannot be read: {error}");
-    if !fs::metadata(path).map_err(told)?.is_file() {
-        return Err("it is no file".to_owned());
-    }
-    let mut text = String::new();
-    let file = fs::File::open(path).map_err(told)?;
-    file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(told)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(format!("it has more than {MOST_BYTES} bytes"));
-    }
-    Ok(text)
+    Workspace::read_outside(path, MOST_BYTES).map_err(|error| match error {
+        ReadError::Special { .. } | ReadError::Directory { .. } => "it is no file".to_owned(),
+        ReadError::TooLarge { .. } => format!("it has more than {MOST_BYTES} bytes"),
+        error => format!("it cannot be read: {}", error.why()),
+    })
 }
 
 fn of_project(context: &Context, found: &mut Found) {

@@ -4,14 +4,12 @@
 //! `commondir`, by links among its data. Each such pointer is followed only where what it leads to says the same from its own
 //! side, or lies within the workspace.
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-
 use super::GitError;
+use crate::workspace::{ReadError, Workspace};
 
 /// More than any pointer, reference or configuration of a repository has, in bytes.
 const MOST_BYTES: u64 = 8 << 20;
@@ -192,15 +190,6 @@ fn canonical(path: &Path) -> Result<PathBuf, GitError> {
 
 /// The text of a small regular file; nothing else is opened, and no pipe is waited for.
 fn read_text(path: &Path) -> Result<String, GitError> {
-    let failed = |error| GitError::io(path, error);
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file =
-        File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() || metadata.len() > MOST_BYTES {
-        return Err(failed(std::io::Error::other("it is not a small regular file")));
-    }
-    let mut text = String::new();
-    file.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
-    Ok(text)
+    let failed = |error: ReadError| GitError::io(path, std::io::Error::other(error.why()));
+    Workspace::read_outside(path, MOST_BYTES).map_err(failed)
 }

@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use ignore::IncrementalIgnore;
-
 use super::kernel::{Event, Refused, Watches};
 use super::{ChangeKind, Changes, Limits, merge_all};
 use crate::workspace::edit::is_temporary;
+use crate::workspace::path::DEEPEST;
 use crate::workspace::read::CLOCK_TICK;
-use crate::workspace::rules::{is_litter, watch_rules};
+use crate::workspace::rules::{WatchRules, is_litter};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// A hash of size, times and inode: enough to tell that a file is another, small enough to keep for every file.
@@ -42,7 +41,7 @@ pub(super) struct Tree {
     /// Which directory the root is; `None` while there is none.
     root: Option<(u64, u64)>,
     watches: Option<Watches>,
-    rules: Option<IncrementalIgnore>,
+    rules: WatchRules,
     /// By path relative to the root.
     directories: BTreeMap<PathBuf, Directory>,
     by_watch: HashMap<i32, PathBuf>,
@@ -84,7 +83,7 @@ impl Tree {
             limits,
             root: identity(workspace.root()),
             watches: Watches::new(),
-            rules: watch_rules(workspace),
+            rules: WatchRules::new(workspace),
             directories: BTreeMap::new(),
             by_watch: HashMap::new(),
             polled: BTreeSet::new(),
@@ -102,7 +101,7 @@ impl Tree {
         });
         tree.pending = pending;
         // What was compiled for the whole tree is seldom needed again.
-        tree.rules = watch_rules(workspace);
+        tree.rules = WatchRules::new(workspace);
         tree
     }
 
@@ -133,7 +132,7 @@ impl Tree {
         let ignore_files = changes.keys().filter(|path| IGNORE_FILES.iter().any(|name| path.ends_with(name)));
         ruled.directories.extend(ignore_files.filter_map(|path| path.parent()).map(Path::to_owned));
         if !ruled.is_empty() {
-            self.rules = watch_rules(&self.workspace);
+            self.rules = WatchRules::new(&self.workspace);
             self.reconcile(&mut ruled);
             merge_all(&mut changes, self.settle(ruled.files));
         }
@@ -240,7 +239,7 @@ impl Tree {
     fn start_over(&mut self, suspects: &mut Suspects) {
         self.watches = Watches::new();
         self.by_watch.clear();
-        self.rules = watch_rules(&self.workspace);
+        self.rules = WatchRules::new(&self.workspace);
         suspects.directories.clear();
         suspects.directories.insert(PathBuf::new());
     }
@@ -267,18 +266,18 @@ impl Tree {
     }
 
     /// Whether `directory` is one to watch: below a watched one, and not ignored.
-    fn counts(&mut self, directory: &Path) -> bool {
+    fn counts(&self, directory: &Path) -> bool {
         let Some(parent) = directory.parent() else { return true };
         self.directories.contains_key(parent)
             && !is_litter(&self.workspace.root().join(directory))
             && !self.is_ignored(directory, true)
     }
 
-    fn is_ignored(&mut self, path: &Path, is_dir: bool) -> bool {
+    fn is_ignored(&self, path: &Path, is_dir: bool) -> bool {
         if (is_dir && is_hidden(path)) || is_temporary(path) {
             return true;
         }
-        self.rules.as_mut().is_some_and(|rules| rules.matched(path, is_dir).is_ignore())
+        self.rules.is_ignored(path, is_dir)
     }
 
     /// Forgets `top` and what is below it; gives back the files that were known there.
@@ -322,7 +321,8 @@ impl Tree {
                 let Ok(kind) = entry.file_type() else { continue };
                 let child = path.join(entry.file_name());
                 if kind.is_dir() {
-                    if !is_litter(&entry.path()) && !self.is_ignored(&child, true) {
+                    let is_deep = child.components().count() > DEEPEST;
+                    if !is_deep && !is_litter(&entry.path()) && !self.is_ignored(&child, true) {
                         waiting.push(child);
                     }
                 } else if kind.is_file() && !self.is_ignored(&child, false) {
@@ -384,7 +384,7 @@ impl Tree {
         changes
     }
 
-    fn is_watched(&mut self, path: &Path) -> bool {
+    fn is_watched(&self, path: &Path) -> bool {
         path.parent().is_some_and(|parent| self.directories.contains_key(parent))
             && !self.is_ignored(path, false)
     }

@@ -11,6 +11,7 @@ use super::provider::Provider;
 use crate::runtime::Runtime;
 use crate::tools::export::{Format, Names, export};
 use crate::tools::tool::{Caller, Definition};
+use crate::workspace::{ReadError, Workspace};
 
 /// A file of MCP servers is not larger, in bytes.
 const MOST_CONFIG: u64 = 1 << 20;
@@ -129,11 +130,10 @@ fn agents(
 /// `mcpServers` of a file, as its owner wrote them: the command line starts them, and fills in what they refer to.
 fn servers(file: &Path) -> Result<Map<String, Value>, HostError> {
     let said = |what: &str| HostError::Wish(format!("{}: {what}", file.display()));
-    let size = std::fs::metadata(file).map_err(|error| said(&error.to_string()))?.len();
-    if size > MOST_CONFIG {
-        return Err(said("it is too large for a list of MCP servers"));
-    }
-    let text = std::fs::read_to_string(file).map_err(|error| said(&error.to_string()))?;
+    let text = Workspace::read_outside(file, MOST_CONFIG).map_err(|error| match error {
+        ReadError::TooLarge { .. } => said("it is too large for a list of MCP servers"),
+        error => said(&error.why()),
+    })?;
     let mut whole: Value = serde_json::from_str(&text).map_err(|error| said(&error.to_string()))?;
     let Some(Value::Object(mut servers)) = whole.get_mut("mcpServers").map(Value::take) else {
         return Err(said("there is no object `mcpServers`"));

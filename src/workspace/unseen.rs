@@ -1,0 +1,59 @@
+//! What a walk did not look at, or did not know, and why.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::path::{DEEPEST, printable};
+use super::{ReadError, Workspace};
+
+/// The most files of one walk that are spoken of.
+const MOST_TOLD: usize = 3;
+
+/// What is found wanting while a walk goes on. Shared by its threads.
+#[derive(Debug, Default)]
+pub(super) struct Gaps {
+    too_deep: AtomicBool,
+    /// Ignore files that were not read, by name, with why.
+    unread: Mutex<BTreeMap<String, String>>,
+}
+
+impl Gaps {
+    /// A folder was not looked into, so deep does it lie.
+    pub(super) fn too_deep(&self) {
+        self.too_deep.store(true, Ordering::Relaxed);
+    }
+
+    /// The ignore file at the absolute `file` does not count.
+    pub(super) fn unread(&self, workspace: &Workspace, file: &Path, error: &ReadError) {
+        let shown = file.strip_prefix(workspace.root()).unwrap_or(file);
+        let shown = printable(shown.as_os_str());
+        workspace
+            .tell_once(&shown, || tracing::warn!("the ignore file {shown} is not read: {}", error.why()));
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).insert(shown, error.why());
+    }
+
+    /// Whether something was not looked at.
+    pub(super) fn is_cut(&self) -> bool {
+        self.too_deep.load(Ordering::Relaxed)
+    }
+
+    /// In sentences, none where nothing was wanting.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.is_cut() {
+            notes.push(format!("folders that lie {DEEPEST} levels deep were not looked into"));
+        }
+        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.extend(
+            unread.iter().take(MOST_TOLD).map(|(file, why)| {
+                format!("`{file}` was not read, so that what it ignores is here too: {why}")
+            }),
+        );
+        if unread.len() > MOST_TOLD {
+            notes.push(format!("{} other ignore files were not read either", unread.len() - MOST_TOLD));
+        }
+        notes
+    }
+}
