@@ -1,6 +1,8 @@
-//! What is piped into a command.
+//! What is piped into a command, and files that it names.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 use super::args::Command;
 use super::args::doors::{Mcp, Mounted, MountedCall};
@@ -56,6 +58,19 @@ impl Input {
         }
         String::from_utf8(bytes).map_err(|error| failed(&error.utf8_error()))
     }
+}
+
+/// The text of a file that whoever typed the command named: it may be a pipe that another program fills, but it has an end.
+///
+/// # Errors
+/// Where it cannot be read, is no text, or has more bytes than stdin may have.
+pub fn named_file(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if read as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("it is more than {} MiB", MOST_BYTES >> 20)));
+    }
+    Ok(text)
 }
 
 /// Whether `command` reads stdin.

@@ -222,3 +222,6 @@ impl Ignored {
         builder.build().unwrap_or_else(|_| Gitignore::empty())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -83,9 +83,10 @@ fn a_path_beyond_the_limits_is_refused_by_the_command_line_and_by_mcp() {
             continue;
         }
         for words in
-            [vec!["read"], vec!["list"], vec!["grep", "one"], vec!["symbols"], vec!["check"], vec!["mkdir"]]
+            [vec!["read"], vec!["list"], vec!["grep", "one"], vec!["hover"], vec!["check"], vec!["delete"]]
         {
-            let done = project.command(None).args(&words).arg(&path).output().expect("the program");
+            let given = if words[0] == "hover" { format!("{path}:1:1") } else { path.clone() };
+            let done = project.command(None).args(&words).arg(given).output().expect("the program");
             let said_there = String::from_utf8_lossy(&done.stderr).into_owned();
             assert_eq!(done.status.code(), Some(2), "{words:?}: {said_there}");
             assert!(said_there.contains(said), "{words:?}: {said_there}");
@@ -133,8 +134,12 @@ async fn folders_deeper_than_the_limit_end_every_walk_and_that_is_said() {
             assert!(["not_found", "invalid_args"].contains(&code.as_str()), "{tool}: {code} {error}");
         }
     }
-    let (code, _) = failure(&runtime, "delete", json!({"path": "d", "recursive": true})).await;
+    let (code, error) = failure(&runtime, "delete", json!({"path": "d", "recursive": true})).await;
     assert_eq!(code, "too_large");
+    assert!(
+        error.contains("the depth of the folders of `d` would be 257, more than the limit of 256"),
+        "{error}"
+    );
     let hover =
         call_in(&runtime, None, "lsp_hover", json!({"path": "a.scr", "line": 0, "symbol": "one"})).await;
     assert!(hover.ok(), "{}", hover.value);

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{Door, Reply, answered, as_json, worded};
 use crate::cli::args::{Check, Format};
 use crate::cli::exit::Status;
+use crate::cli::input::named_file;
 use crate::cli::render::{diagnostics, github, merge, sarif};
 use crate::tools::answer::{Answer, DiagnosticsOutput};
 use crate::tools::error::{ErrorCode, ToolError};
@@ -55,7 +56,7 @@ pub async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
 
 /// What files are known to take; nothing where the file is yet to be written.
 fn known(file: &Path, cwd: &Path, recorded: bool) -> Result<Costs, ToolError> {
-    match std::fs::read_to_string(cwd.join(file)) {
+    match named_file(&cwd.join(file)) {
         Ok(text) => Costs::from_json(&text).map_err(|error| unusable(file, &error)),
         Err(error) if recorded && error.kind() == io::ErrorKind::NotFound => Ok(Costs::default()),
         Err(error) => Err(unusable(file, &error)),
@@ -70,7 +71,7 @@ fn unusable(file: &Path, error: &dyn std::error::Error) -> ToolError {
 /// The logs of parts as one, with the status that one check of everything would have had.
 fn merge(files: &[PathBuf], door: Door<'_>) -> Result<Reply, ToolError> {
     let read = |file: &PathBuf| {
-        let text = std::fs::read_to_string(door.cwd.join(file)).map_err(|error| unusable(file, &error))?;
+        let text = named_file(&door.cwd.join(file)).map_err(|error| unusable(file, &error))?;
         serde_json::from_str(&text).map_err(|error| unusable(file, &error))
     };
     let logs = files.iter().map(read).collect::<Result<Vec<Value>, _>>()?;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::called::{path, reply};
 use super::{Door, Reply, rewrites};
 use crate::cli::args::edits::{Delete, Edit, Edits, Manner, Move, Patch, Undo, Write};
+use crate::cli::input::named_file;
 use crate::cli::render::edits::{self as render, Asked, Edited, History};
 use crate::tools::error::{ErrorCode, ToolError};
 
@@ -82,7 +83,9 @@ async fn patch(arguments: Patch, door: Door<'_>) -> Result<Reply, ToolError> {
 
 /// The patch in a file that whoever typed its name can read, wherever it lies.
 async fn from_file(file: PathBuf) -> Result<String, ToolError> {
-    tokio::fs::read_to_string(&file).await.map_err(|error| {
+    let from = file.clone();
+    let read = tokio::task::spawn_blocking(move || named_file(&from)).await;
+    read.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(|error| {
         let what = format!("the patch {} cannot be read: {error}", file.display());
         let code = match error.kind() {
             std::io::ErrorKind::NotFound => ErrorCode::NotFound,

@@ -11,6 +11,7 @@ use super::text::text_of;
 use super::trees::TreeError;
 use super::{EditError, EditLimits};
 use crate::workspace::WorkspacePath;
+use crate::workspace::path::DEEPEST;
 
 /// Refuses to replace a file that would lose something by it.
 pub(super) fn refuse_unreplaceable(
@@ -82,6 +83,13 @@ pub(super) fn tree_refused(limits: &EditLimits, path: &WorkspacePath, error: Tre
             size: limits.file_bytes + 1,
             limit: limits.file_bytes,
             advice: "delete it in a shell",
+        },
+        TreeError::TooDeep => EditError::TooLarge {
+            path: path.display(),
+            what: "the depth of the folders",
+            size: DEEPEST as u64 + 1,
+            limit: DEEPEST as u64,
+            advice: "do it in a shell",
         },
         TreeError::TooMany => EditError::TooLarge {
             path: path.display(),

@@ -26,6 +26,7 @@ pub(super) struct Images {
 pub(super) enum TreeError {
     System(Errno),
     TooMany,
+    TooDeep,
     TooLarge(PathBuf),
     Special(PathBuf, &'static str),
 }
@@ -73,7 +74,7 @@ impl Listing<'_> {
         depth: usize,
     ) -> Result<(), TreeError> {
         if depth > DEEPEST {
-            return Err(TreeError::TooMany);
+            return Err(TreeError::TooDeep);
         }
         let folder = parent.enter(name)?;
         #[allow(clippy::unnecessary_cast)] // field types differ between systems
@@ -125,8 +126,11 @@ fn add_names_below(
     let folder = parent.enter(name)?;
     for name in names_in(&folder)? {
         let path = path.join(&name);
-        if paths.len() >= limit || depth == 0 {
+        if paths.len() >= limit {
             return Err(TreeError::TooMany);
+        }
+        if depth == 0 {
+            return Err(TreeError::TooDeep);
         }
         paths.push(path.clone());
         match add_names_below(&folder, &name, &path, (limit, depth - 1), paths) {
