@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::rules::{Sight, walker_seeing};
+use super::rules::{Sight, Wanted, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
 
 /// How long the other names of files are looked for.
@@ -26,7 +26,7 @@ pub type Hides = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
 pub(super) struct Veil {
     hides: Arc<Hides>,
     /// Devices and inodes of the hidden files that have other names as well; looked for when the first file with several names
-    /// is opened. `None` where they were too many to look at.
+    /// is opened. `None` where not all could be looked at.
     linked: Arc<OnceLock<Option<HashSet<(u64, u64)>>>>,
 }
 
@@ -91,8 +91,9 @@ impl Workspace {
     fn hidden_links(&self, veil: &Veil) -> Option<HashSet<(u64, u64)>> {
         let end = Instant::now() + LOOKED_FOR;
         let mut linked = HashSet::new();
-        for entry in walker_seeing(self, self.root(), Sight { hidden: true, ignored: true }).build().flatten()
-        {
+        let sight = Sight { hidden: true, ignored: true };
+        let (walk, gaps) = walker_seeing(self, self.root(), sight, Wanted::default());
+        for entry in walk.build().flatten() {
             if Instant::now() > end {
                 return None;
             }
@@ -106,7 +107,7 @@ impl Workspace {
                 linked.insert((metadata.dev(), metadata.ino()));
             }
         }
-        Some(linked)
+        (!gaps.is_cut()).then_some(linked)
     }
 }
 
