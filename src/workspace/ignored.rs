@@ -24,6 +24,9 @@ const MOST_POINTER_BYTES: u64 = 16 << 10;
 /// What ignore files say of a path.
 pub(super) type Verdict = Match<()>;
 
+/// Whether a folder is left out, given what is said of it.
+pub(super) type LeavesOut<'f> = &'f dyn Fn(&Path, &Verdict) -> bool;
+
 /// The ignore files that count for what lies below one folder, each read once. Shared by the threads of a walk.
 #[derive(Debug)]
 pub(super) struct Ignored {
@@ -86,21 +89,15 @@ impl Ignored {
     /// What is said of `path`, absolute and below the top, in a folder that is not ignored itself, as those are that a walk comes
     /// to.
     pub(super) fn verdict(&self, path: &Path, is_dir: bool) -> Verdict {
-        match path.parent().map(|folder| self.folder(folder, &|_, _| false)) {
-            Some(Folder::Open(rules)) => self.judge(&rules, path, is_dir),
-            Some(Folder::Ignored) => Match::Ignore(()),
-            None => Match::None,
-        }
+        self.said(path, is_dir, None)
     }
 
-    /// As [`verdict`](Self::verdict), of a path anywhere below the top: what lies in an ignored folder is ignored. `is_left_out`
-    /// says the same of a folder for another reason, given what is said of it.
-    pub(super) fn verdict_from_top(
-        &self,
-        path: &Path,
-        is_dir: bool,
-        is_left_out: &dyn Fn(&Path, &Verdict) -> bool,
-    ) -> Verdict {
+    /// As [`verdict`](Self::verdict), of a path anywhere below the top: what lies in a folder that `is_left_out` is ignored.
+    pub(super) fn verdict_from_top(&self, path: &Path, is_dir: bool, is_left_out: LeavesOut<'_>) -> Verdict {
+        self.said(path, is_dir, Some(is_left_out))
+    }
+
+    fn said(&self, path: &Path, is_dir: bool, is_left_out: Option<LeavesOut<'_>>) -> Verdict {
         match path.parent().map(|folder| self.folder(folder, is_left_out)) {
             Some(Folder::Open(rules)) => self.judge(&rules, path, is_dir),
             Some(Folder::Ignored) => Match::Ignore(()),
@@ -109,7 +106,7 @@ impl Ignored {
     }
 
     /// The rules of the absolute `folder`, and whether one from the top on to it is left out.
-    fn folder(&self, folder: &Path, is_left_out: &dyn Fn(&Path, &Verdict) -> bool) -> Folder {
+    fn folder(&self, folder: &Path, is_left_out: Option<LeavesOut<'_>>) -> Folder {
         let known = |folder: &Path| {
             self.folders.read().unwrap_or_else(PoisonError::into_inner).get(folder.as_os_str()).cloned()
         };
@@ -127,7 +124,8 @@ impl Ignored {
         }
         while let Some(folder) = unknown.pop() {
             if let Folder::Open(rules) = &found {
-                let is_out = folder != self.top && is_left_out(folder, &self.judge(rules, folder, true));
+                let is_out = folder != self.top
+                    && is_left_out.is_some_and(|is_out| is_out(folder, &self.judge(rules, folder, true)));
                 found = if is_out { Folder::Ignored } else { Folder::Open(self.rules_of(rules, folder)) };
             }
             let mut folders = self.folders.write().unwrap_or_else(PoisonError::into_inner);
