@@ -227,8 +227,8 @@ impl Session {
     }
 
     /// Resident memory of the server and all its descendants, in bytes.
-    pub fn resident_bytes(&self) -> Option<u64> {
-        self.process.tree_rss()
+    pub async fn resident_bytes(&self) -> Option<u64> {
+        self.process.tree_rss().await
     }
 
     /// The server's last errors and warnings for the user, oldest first.

@@ -96,7 +96,8 @@ pub async fn run(context: &Context) -> ServersOutput {
         if own.is_empty() {
             servers.push(resting(context, &server));
         }
-        for row in own.into_iter().map(|status| row(context, &server, status)) {
+        for status in own {
+            let row = row(context, &server, status).await;
             // Where it runs for no root, all roots have the same to say.
             if !servers.contains(&row) {
                 servers.push(row);
@@ -155,7 +156,7 @@ fn resting(context: &Context, server: &PresentServer<'_>) -> ServerRow {
     }
 }
 
-fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> ServerRow {
+async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> ServerRow {
     let (state, detail) = match &status.run {
         Run::Resting => return resting(context, server),
         Run::Disabled { reason } => (RunState::Disabled, Some(reason.clone())),
@@ -175,7 +176,7 @@ fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> Se
     row.restarts = Some(status.restarts);
     if let Run::Running(session) = &status.run {
         row.pid = session.pid();
-        row.memory_bytes = session.resident_bytes();
+        row.memory_bytes = session.resident_bytes().await;
         let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
         let latency = session.latency();
         row.latency_ms = latency.map(|(median, _)| milliseconds(median));

@@ -40,6 +40,94 @@ fn enter(house: &House) -> BufReader<UnixStream> {
     stream
 }
 
+/// Connects to a socket from the end of a chain of processes whose others end at that moment, again and again for so many
+/// seconds, and tells how often it tried and how often it was let in.
+const FROM_A_BROKEN_CHAIN: &str = r#"
+import os, random, socket, sys, time
+
+path, seconds = sys.argv[1], float(sys.argv[2])
+
+def last(go, told):
+    def end_the_others():
+        os.close(go)
+    def wait_a_little():
+        end = time.perf_counter() + random.random() * 0.0006
+        while time.perf_counter() < end: pass
+    # Who is refused may hear of it by a connection that is cut.
+    said = b'0'
+    try:
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(20)
+        first = random.random() < 0.5
+        if first:
+            end_the_others()
+            wait_a_little()
+        client.connect(path)
+        if not first:
+            wait_a_little()
+            end_the_others()
+        client.sendall(b'{"lsp-tools":1,"door":"status"}\n')
+        said = b'1' if b'"ok":true' in client.recv(65536) else said
+    except OSError:
+        pass
+    finally:
+        os.write(told, said)
+        os._exit(0)
+
+def link(left, wait, go, told):
+    if left == 0:
+        last(go, told)
+    if os.fork() == 0:
+        link(left - 1, wait, go, told)
+    os.close(go)
+    os.read(wait, 1)
+    os._exit(0)
+
+tries = let_in = 0
+begun = time.monotonic()
+while time.monotonic() < begun + seconds:
+    wait, go = os.pipe()
+    answer, told = os.pipe()
+    if os.fork() == 0:
+        link(24, wait, go, told)
+    for end in (wait, go, told): os.close(end)
+    said = os.read(answer, 1)
+    os.close(answer)
+    os.wait()
+    tries += 1
+    let_in += said == b'1'
+print(tries, let_in)
+"#;
+
+/// What comes of that for so many seconds in a command of `bash`.
+fn from_a_broken_chain(seconds: u32) -> (u32, u32) {
+    let house = House::new();
+    house.run(&["daemon", "start"]);
+    house.project.write("chain.py", FROM_A_BROKEN_CHAIN);
+    let command = format!("python3 chain.py {} {seconds}", house.socket().display());
+    let arguments = json!({"command": command, "timeout_ms": 1_000 * (seconds + 60)}).to_string();
+    let said = house.run(&["tools", "call", "bash", &arguments, "--format", "json"]);
+    let answer: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+    let numbers = answer["stdout"].as_str().and_then(|told| told.trim().split_once(' '));
+    let (tries, let_in) = numbers.unwrap_or_else(|| panic!("{answer}"));
+    (tries.parse().expect("a number"), let_in.parse().expect("a number"))
+}
+
+/// A command chooses when its processes end, so that the daemon may find a gap in the chain of a client's parents.
+#[test]
+fn a_command_is_not_let_in_whose_chain_of_parents_breaks_meanwhile() {
+    let (tries, let_in) = from_a_broken_chain(8);
+    assert!(tries >= 10, "{tries}");
+    assert_eq!(let_in, 0, "of {tries}");
+}
+
+#[test]
+#[ignore = "the same for two minutes"]
+fn a_command_is_never_let_in_whose_chain_of_parents_breaks_meanwhile() {
+    let (tries, let_in) = from_a_broken_chain(120);
+    assert_eq!(let_in, 0, "of {tries}");
+}
+
 fn memory(house: &House) -> u64 {
     house.status().expect("a daemon")["memory_bytes"].as_u64().expect("its memory")
 }

@@ -13,12 +13,12 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::ancestry;
 use super::folder::{Folder, FolderError, Held, START_LOCK};
 use super::identity::{self, Identity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
 use crate::hints::Speech;
+use crate::lsp::process::ancestry;
 use crate::runtime::find_workspace;
 
 /// How long a daemon may take to answer the first line. One that is stopped or stuck takes longer, and its caller then does
@@ -232,7 +232,7 @@ impl Connector {
 
     /// Starts a daemon; returns when one listens. Of many who do this at once, one starts it and all others wait.
     async fn start(&self) -> Result<(), ConnectError> {
-        if ancestry::am_supervised() {
+        if !ancestry::am_free() {
             return Err(ConnectError::Inside);
         }
         let _starting = self.starters_lock().await?;

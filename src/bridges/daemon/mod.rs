@@ -4,7 +4,6 @@
 //! - [`folder`]: where its socket and locks lie: a folder that nobody else can enter, checked on the open folder itself
 //! - [`preamble`]: the first line of a connection, and the daemon's answer to it
 //! - [`connector`]: to a daemon: the one that runs, or one that is started
-//! - [`ancestry`]: who must not come in: what the daemon itself has started
 //! - [`server`]: the daemon: accepting, handing connections to their doors, ending
 //! - [`life`]: why and when it ends; [`current`]: its runtime, opened anew when the settings change
 //! - [`clients`], [`status`]: who is connected, and what is told of all this
@@ -17,7 +16,6 @@
 //!
 //! May use: `runtime` and below. Prints nothing.
 
-pub mod ancestry;
 pub mod clients;
 pub mod connector;
 pub mod current;

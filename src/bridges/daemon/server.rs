@@ -15,7 +15,6 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::ancestry;
 use super::clients::{Client, Clients};
 use super::current::Current;
 use super::folder::{FileId, Folder, FolderError, Held, LIFE_LOCK, START_LOCK};
@@ -26,6 +25,8 @@ use super::preamble::{
 };
 use super::status::{self, DaemonStatus};
 use crate::hints::Speech;
+use crate::lsp::process::ancestry::{self, Descent};
+use crate::lsp::process::tree;
 use crate::runtime::Runtime;
 use crate::runtime::live::Live;
 use crate::tools::error::ToolError;
@@ -217,8 +218,8 @@ async fn accept(shared: &Arc<Shared>, listener: &UnixListener, connections: &Tas
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let shared = shared.clone();
-                connections.spawn(async move { shared.serve(stream).await });
+                let (shared, accepted) = (shared.clone(), tree::now());
+                connections.spawn(async move { shared.serve(stream, accepted).await });
             }
             Err(error) => {
                 tracing::warn!("a connection cannot be accepted: {error}");
@@ -237,7 +238,8 @@ impl Shared {
         }
     }
 
-    async fn serve(self: Arc<Self>, stream: UnixStream) {
+    /// Serves a connection that was made at `accepted` or before.
+    async fn serve(self: Arc<Self>, stream: UnixStream, accepted: Option<u64>) {
         let pid = match stream.peer_cred() {
             Ok(peer) if peer.uid() == rustix::process::geteuid().as_raw() => peer.pid(),
             Ok(peer) => {
@@ -254,8 +256,19 @@ impl Shared {
             let error = "as many clients are connected as there may be; come back later";
             return refuse(&mut writer, &Refusal::new(RefusalCode::Busy, error)).await;
         };
-        if pid.and_then(ancestry::is_supervised).is_none_or(|inside| inside) {
-            let error = "what a tool or server of lsp-tools has started cannot use its daemon";
+        // Off the workers, which others' calls need: its processes come and go as it likes.
+        let descent = tokio::task::spawn_blocking(move || ancestry::descent_of_peer(pid, accepted)).await;
+        let error = match descent {
+            Ok(Descent::Free) => None,
+            Ok(Descent::Supervised) => {
+                Some("what a tool or server of lsp-tools has started cannot use its daemon")
+            }
+            Ok(Descent::Unknown) | Err(_) => Some(
+                "the processes above the one that connected cannot be made out, so it may be what a tool of lsp-tools has \
+                 started, which cannot use its daemon",
+            ),
+        };
+        if let Some(error) = error {
             return refuse(&mut writer, &Refusal::new(RefusalCode::Inside, error)).await;
         }
         let mut reader = BufReader::new(reader);

@@ -59,11 +59,13 @@ struct Size {
 async fn keep_budget(shared: &Shared) {
     let settings = &shared.setup.settings.servers;
     let (budget, kept) = (settings.memory_budget(), KEPT.min(settings.idle_stop() / 10));
-    let size = |slot: Arc<Slot>| {
-        let session = slot.running()?;
-        Some(Size { idle: session.idle_for(), bytes: session.resident_bytes().unwrap_or(0), slot })
-    };
-    let mut sizes: Vec<Size> = shared.slots().into_iter().filter_map(size).collect();
+    let mut sizes = Vec::new();
+    for slot in shared.slots() {
+        if let Some(session) = slot.running() {
+            let bytes = session.resident_bytes().await.unwrap_or(0);
+            sizes.push(Size { idle: session.idle_for(), bytes, slot });
+        }
+    }
     sizes.sort_by_key(|size| std::cmp::Reverse(size.idle));
     let mut total: u64 = sizes.iter().map(|size| size.bytes).sum();
     for size in sizes.iter().take(sizes.len().saturating_sub(1)) {

@@ -35,7 +35,7 @@ impl Manager {
             return Ok(session);
         }
         let session = self.session_of(common, deadline).await?;
-        if session.has_rivals() && shared.has_room_for_another(&session) {
+        if session.has_rivals() && shared.has_room_for_another(&session).await {
             tracing::info!(
                 server,
                 "two clients hold texts over the same files: one of them gets a server of its own"
@@ -58,9 +58,11 @@ impl Manager {
 
 impl Shared {
     /// Whether the memory budget allows for one more server as large as `session`.
-    fn has_room_for_another(&self, session: &Session) -> bool {
-        let sizes = self.running().into_iter().filter_map(|running| running.resident_bytes());
-        let total = sizes.chain(session.resident_bytes()).sum::<u64>();
+    async fn has_room_for_another(&self, session: &Session) -> bool {
+        let mut total = session.resident_bytes().await.unwrap_or(0);
+        for running in self.running() {
+            total += running.resident_bytes().await.unwrap_or(0);
+        }
         total <= self.setup.settings.servers.memory_budget()
     }
 }

@@ -12,6 +12,7 @@
 //! Elsewhere than on Linux there is no supervisor: a server is started in a process group of its own, which is killed
 //! when its [`ServerProcess`] is dropped. When we are killed there, servers are left to notice that their input ended.
 
+pub mod ancestry;
 pub(crate) mod environment;
 mod exchange;
 mod lines;
@@ -19,7 +20,7 @@ mod oneshot;
 pub mod sandbox;
 mod spawner;
 pub mod supervisor;
-mod tree;
+pub mod tree;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -175,8 +176,10 @@ impl ServerProcess {
     }
 
     /// Resident memory of the server and all its descendants in bytes; pages shared between them count more than once.
-    pub fn tree_rss(&self) -> Option<u64> {
-        self.alive().map(|id| tree::resident_bytes(id.as_raw_nonzero().get()))
+    pub async fn tree_rss(&self) -> Option<u64> {
+        let id = self.alive()?.as_raw_nonzero().get();
+        // It is as many reads as there are processes.
+        tokio::task::spawn_blocking(move || tree::resident_bytes(id)).await.ok()
     }
 
     fn alive(&self) -> Option<Pid> {

@@ -1,33 +1,92 @@
 //! What descends from a process, and how much memory it takes.
+//!
+//! Processes come and go while they are looked at, and some do so on purpose. So nothing here waits for an end of new ones:
+//! every walk has a bound in time.
 
 use std::collections::HashMap;
 use std::fs;
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+/// No walk takes longer; one over ten thousand processes takes a tenth of it.
+const WALK: Duration = Duration::from_millis(500);
+
+/// A process as it was when it was looked at. Its id alone may be another's by now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Process {
+    /// Its id.
+    pub pid: i32,
+    /// Its parent's id; 0 where that is outside of this container.
+    pub parent: i32,
+    /// When it started, in clock ticks since the system started.
+    pub started: u64,
+}
+
+/// What is seen where a process is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// It lives.
+    Living(Process),
+    /// It lives, and the system does not show it: it is another user's.
+    Hidden,
+    /// It has ended.
+    Gone,
+}
+
+impl Process {
+    /// Looks at the process `pid`.
+    pub fn look(pid: i32) -> Sight {
+        if let Some(process) = living(pid) {
+            return Sight::Living(process);
+        }
+        match Pid::from_raw(pid).map(test_kill_process) {
+            Some(Err(Errno::PERM)) if !std::path::Path::new(&format!("/proc/{pid}")).exists() => {
+                Sight::Hidden
+            }
+            _ => Sight::Gone,
+        }
+    }
+
+    /// Whether this is `other`, seen at another time.
+    pub fn is(&self, other: &Self) -> bool {
+        (self.pid, self.started) == (other.pid, other.started)
+    }
+}
+
+/// Now, in clock ticks since the system started; `None` where the system does not tell.
+pub fn now() -> Option<u64> {
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    // Seconds with two places, rounded down.
+    let (seconds, hundredths) = uptime.split_whitespace().next()?.split_once('.')?;
+    let hundredths = seconds.parse::<u64>().ok()? * 100 + hundredths.parse::<u64>().ok()?;
+    Some(hundredths * rustix::param::clock_ticks_per_second() / 100)
+}
 
 /// The living child of `pid` that was started first; zombies are not alive.
 pub fn oldest_child_of(pid: i32) -> Option<i32> {
-    let children = all().into_iter().filter(|process| process.parent == pid);
+    let children = children_of(pid)?.into_iter().filter_map(living).filter(|child| child.parent == pid);
     children.min_by_key(|child| (child.started, child.pid)).map(|child| child.pid)
 }
 
-/// All living descendants of `pid`.
+/// All living descendants of `pid`, as far as they are found in bounded time.
 pub fn descendants_of(pid: i32) -> Vec<i32> {
-    let mut below: HashMap<i32, Vec<i32>> = HashMap::new();
-    for process in all() {
-        below.entry(process.parent).or_default().push(process.pid);
-    }
+    let begun = Instant::now();
+    let mut below = Below::new(pid);
     let mut found = Vec::new();
     let mut next = vec![pid];
-    while let Some(pid) = next.pop() {
-        let children = below.remove(&pid).unwrap_or_default();
+    while let Some(pid) = next.pop()
+        && begun.elapsed() < WALK
+    {
+        let children = below.of(pid);
         found.extend(&children);
         next.extend(children);
     }
     found
 }
 
-/// Sends `signal` to all living descendants of `root`.
+/// Sends `signal` to all descendants of `root` that are found.
 pub fn signal_below(root: Pid, signal: Signal) {
     for pid in descendants_of(root.as_raw_nonzero().get()).into_iter().filter_map(Pid::from_raw) {
         // It may have ended in between.
@@ -47,18 +106,54 @@ pub fn resident_bytes_of(pid: i32) -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
-struct Process {
-    pid: i32,
-    parent: i32,
-    /// In clock ticks since the system started. Process ids are used again, so they do not tell who came first.
-    started: u64,
+/// Every process that was there when it was asked. Empty where there is no `/proc`.
+pub fn all() -> Vec<i32> {
+    let begun = Instant::now();
+    // Names alone, since they are read faster than processes are made; and not for ever where they are not.
+    let entries =
+        fs::read_dir("/proc").into_iter().flatten().flatten().take_while(|_| begun.elapsed() < WALK);
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect()
 }
 
-/// Every living process. Empty where there is no `/proc`.
-fn all() -> Vec<Process> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter_map(living).collect()
+/// Where children are looked up: the kernel's own lists where it keeps them, else all processes, seen once.
+enum Below {
+    Lists,
+    Seen(HashMap<i32, Vec<i32>>),
+}
+
+impl Below {
+    fn new(root: i32) -> Self {
+        if children_listed(root).is_some() {
+            return Self::Lists;
+        }
+        let mut seen: HashMap<i32, Vec<i32>> = HashMap::new();
+        for process in all().into_iter().filter_map(living) {
+            seen.entry(process.parent).or_default().push(process.pid);
+        }
+        Self::Seen(seen)
+    }
+
+    fn of(&mut self, pid: i32) -> Vec<i32> {
+        match self {
+            Self::Lists => children_listed(pid).unwrap_or_default(),
+            Self::Seen(seen) => seen.remove(&pid).unwrap_or_default(),
+        }
+    }
+}
+
+/// The children of `pid`, zombies among them.
+fn children_of(pid: i32) -> Option<Vec<i32>> {
+    children_listed(pid).or_else(|| Some(Below::new(pid).of(pid)))
+}
+
+/// As the kernel lists them (`CONFIG_PROC_CHILDREN`), by the threads that started them.
+fn children_listed(pid: i32) -> Option<Vec<i32>> {
+    let mut found = Vec::new();
+    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
+        let children = fs::read_to_string(thread.path().join("children")).ok()?;
+        found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+    }
+    Some(found)
 }
 
 fn living(pid: i32) -> Option<Process> {
@@ -82,17 +177,40 @@ mod tests {
     #[test]
     fn a_child_is_known_by_its_parent_and_its_time() {
         let own = i32::try_from(std::process::id()).unwrap();
+        let before = now().unwrap();
         let mut first = Command::new("sleep").arg("60").spawn().unwrap();
-        let started = |pid: u32| living(i32::try_from(pid).unwrap()).unwrap();
-        let told = started(first.id());
-        let boot = fs::read_to_string("/proc/uptime").unwrap();
-        let uptime: f64 = boot.split_whitespace().next().unwrap().parse().unwrap();
-        let ticks = rustix::param::clock_ticks_per_second() as f64;
+        let told = living(i32::try_from(first.id()).unwrap()).unwrap();
         assert_eq!(told.parent, own);
-        assert!((uptime - told.started as f64 / ticks).abs() < 30.0, "{} of {uptime}", told.started);
+        assert!((before..=now().unwrap()).contains(&told.started), "{before} {}", told.started);
         assert!(descendants_of(own).contains(&told.pid));
+        assert!(all().contains(&told.pid));
         first.kill().unwrap();
         first.wait().unwrap();
         assert!(!descendants_of(own).contains(&told.pid));
+        assert_eq!(Process::look(told.pid), Sight::Gone);
+    }
+
+    #[test]
+    fn without_the_kernels_lists_the_same_are_found() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let mut child = Command::new("sh").args(["-c", "sleep 61 & echo; wait"]);
+        let mut child = child.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        // Its first line says that its own child has started.
+        std::io::BufRead::read_line(
+            &mut std::io::BufReader::new(child.stdout.take().unwrap()),
+            &mut String::new(),
+        )
+        .unwrap();
+        let shell = i32::try_from(child.id()).unwrap();
+        let mut seen = HashMap::<i32, Vec<i32>>::new();
+        for process in all().into_iter().filter_map(living) {
+            seen.entry(process.parent).or_default().push(process.pid);
+        }
+        let mut seen = Below::Seen(seen);
+        assert!(seen.of(own).contains(&shell));
+        let below = seen.of(shell);
+        assert_eq!((below.len(), below), (1, children_listed(shell).unwrap()));
+        signal_below(Pid::from_raw(shell).unwrap(), Signal::KILL);
+        child.wait().unwrap();
     }
 }

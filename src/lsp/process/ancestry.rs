@@ -1,0 +1,223 @@
+//! Who descends from one of our supervisors: commands of `bash`, language servers, hooks, runners. No door of ours lets them
+//! in: behind it they would be free of the sandbox, the rules and the agent's rights that they run under.
+//!
+//! They cannot leave their supervisor, because orphans become its children. But they choose when their processes end, so
+//! that a walk up may find a parent gone, or another process under its number. Only what was seen counts: where a step
+//! cannot be taken for sure, the walk begins anew, and where that does not help, the answer is [`Descent::Unknown`].
+
+use super::SUPERVISE;
+use super::sandbox::ENTER;
+#[cfg(doc)]
+use super::tree;
+use super::tree::{Process, Sight};
+
+/// No chain of processes is longer.
+const LONGEST: usize = 256;
+/// So often the walk begins anew. Parents that end by chance disturb one or two.
+const ROUNDS: usize = 16;
+
+/// What is known of a process's ancestors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Descent {
+    /// None of them is a supervisor of ours.
+    Free,
+    /// One of them is.
+    Supervised,
+    /// It cannot be told, or the process is gone.
+    Unknown,
+}
+
+/// Whether `process` descends from a supervisor. Reads `/proc`, a few files for each ancestor.
+#[cfg(target_os = "linux")]
+pub fn descent(process: &Process) -> Descent {
+    descent_in(&Proc, process)
+}
+
+/// Elsewhere there are no supervisors.
+#[cfg(not(target_os = "linux"))]
+pub fn descent(_: &Process) -> Descent {
+    Descent::Free
+}
+
+/// Whether the process `pid`, which connected at `accepted` ([`tree::now`]) or before, descends from a supervisor.
+pub fn descent_of_peer(pid: Option<i32>, accepted: Option<u64>) -> Descent {
+    if !cfg!(target_os = "linux") {
+        return Descent::Free;
+    }
+    match (pid.map(Process::look), accepted) {
+        // One that started later is another process under the same number.
+        (Some(Sight::Living(process)), Some(accepted)) if process.started <= accepted => descent(&process),
+        _ => Descent::Unknown,
+    }
+}
+
+/// Whether this process does not descend from a supervisor, for sure.
+pub fn am_free() -> bool {
+    if !cfg!(target_os = "linux") {
+        return true;
+    }
+    let own = i32::try_from(std::process::id()).ok().map(Process::look);
+    matches!(own, Some(Sight::Living(own)) if descent(&own) == Descent::Free)
+}
+
+/// Where processes are looked at.
+trait Table {
+    fn look(&self, pid: i32) -> Sight;
+    /// Whether it is a supervisor, or what stands for one where processes have numbers of their own.
+    fn keeps_commands(&self, pid: i32) -> bool;
+}
+
+struct Proc;
+
+impl Table for Proc {
+    fn look(&self, pid: i32) -> Sight {
+        Process::look(pid)
+    }
+
+    fn keeps_commands(&self, pid: i32) -> bool {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let first = words.split(|byte| *byte == 0).nth(1);
+        first.is_some_and(|word| word == SUPERVISE.as_bytes() || word == ENTER.as_bytes())
+    }
+}
+
+fn descent_in(table: &impl Table, process: &Process) -> Descent {
+    let walks = (0..ROUNDS).filter_map(|_| walk(table, process));
+    walks.into_iter().next().unwrap_or(Descent::Unknown)
+}
+
+/// One walk up; `None` where it came upon something that cannot be.
+fn walk(table: &impl Table, process: &Process) -> Option<Descent> {
+    let mut child = living(table, process.pid).filter(|seen| seen.is(process))?;
+    for _ in 0..LONGEST {
+        if child.parent == 0 {
+            // The first process, or one whose parent is outside of this container. Was it the same one all the time?
+            return living(table, process.pid).filter(|seen| seen.is(process)).map(|_| Descent::Free);
+        }
+        let parent = table.look(child.parent);
+        let keeps_commands = table.keeps_commands(child.parent);
+        // A child whose parent ends is given to another one, so this parent lived while it was looked at.
+        living(table, child.pid).filter(|again| *again == child)?;
+        match parent {
+            _ if keeps_commands => return Some(Descent::Supervised),
+            // What may not be seen is another user's, and our supervisors are not.
+            Sight::Hidden => return Some(Descent::Free),
+            Sight::Gone => return None,
+            // Its number is another's by now.
+            Sight::Living(parent) if parent.started > child.started => return None,
+            Sight::Living(parent) => child = parent,
+        }
+    }
+    None
+}
+
+fn living(table: &impl Table, pid: i32) -> Option<Process> {
+    match table.look(pid) {
+        Sight::Living(process) => Some(process),
+        Sight::Hidden | Sight::Gone => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    const SUPERVISOR: i32 = 50;
+
+    /// Processes as a function of the number of looks that were taken.
+    struct Scripted<F>(F, Cell<u32>);
+
+    impl<F: Fn(u32, i32) -> Sight> Table for Scripted<F> {
+        fn look(&self, pid: i32) -> Sight {
+            self.1.set(self.1.get() + 1);
+            (self.0)(self.1.get(), pid)
+        }
+
+        fn keeps_commands(&self, pid: i32) -> bool {
+            pid == SUPERVISOR
+        }
+    }
+
+    fn process(pid: i32, parent: i32) -> Process {
+        // Later numbers are later processes, as a rule.
+        Process { pid, parent, started: u64::try_from(pid).unwrap() }
+    }
+
+    fn descent_of(pid: i32, parent: i32, look: impl Fn(u32, i32) -> Sight) -> Descent {
+        descent_in(&Scripted(look, Cell::new(0)), &process(pid, parent))
+    }
+
+    /// The chain 60 → 55 → 50, the supervisor, → 1.
+    fn chain(pid: i32) -> Sight {
+        match pid {
+            1 => Sight::Living(process(1, 0)),
+            SUPERVISOR => Sight::Living(process(SUPERVISOR, 1)),
+            55 => Sight::Living(process(55, SUPERVISOR)),
+            60 => Sight::Living(process(60, 55)),
+            70 => Sight::Living(process(70, 1)),
+            _ => Sight::Gone,
+        }
+    }
+
+    #[test]
+    fn a_supervisor_above_is_found_at_any_height() {
+        assert_eq!(descent_of(60, 55, |_, pid| chain(pid)), Descent::Supervised);
+        assert_eq!(descent_of(55, SUPERVISOR, |_, pid| chain(pid)), Descent::Supervised);
+        assert_eq!(descent_of(SUPERVISOR, 1, |_, pid| chain(pid)), Descent::Free);
+        assert_eq!(descent_of(70, 1, |_, pid| chain(pid)), Descent::Free);
+    }
+
+    #[test]
+    fn a_parent_that_ends_meanwhile_sets_nobody_free() {
+        // It ends at any moment; its child is the supervisor's from then on.
+        for end in 1..12 {
+            let look = |now: u32, pid| match pid {
+                55 if now >= end => Sight::Gone,
+                60 if now >= end => Sight::Living(process(60, SUPERVISOR)),
+                _ => chain(pid),
+            };
+            assert_eq!(descent_of(60, 55, look), Descent::Supervised, "{end}");
+        }
+        // Parents that are always gone when they are looked at.
+        let look = |_, pid| if pid == 55 { Sight::Gone } else { chain(pid) };
+        assert_eq!(descent_of(60, 55, look), Descent::Unknown);
+    }
+
+    #[test]
+    fn a_number_that_is_used_again_sets_nobody_free() {
+        // The parent's, by a process that started later; and the process's own.
+        let younger = Process { pid: 55, parent: 1, started: 61 };
+        let look = |_, pid| if pid == 55 { Sight::Living(younger) } else { chain(pid) };
+        assert_eq!(descent_of(60, 55, look), Descent::Unknown);
+        let other = Process { pid: 60, parent: 1, started: 99 };
+        for since in 1..6 {
+            let look = |now, pid| if pid == 60 && now >= since { Sight::Living(other) } else { chain(pid) };
+            assert_ne!(descent_of(60, 55, look), Descent::Free, "{since}");
+        }
+        // A chain without an end.
+        let look = |_, pid| Sight::Living(Process { pid, parent: pid + 1, started: 1 });
+        assert_eq!(
+            descent_in(&Scripted(look, Cell::new(0)), &Process { started: 1, ..process(60, 61) }),
+            Descent::Unknown
+        );
+    }
+
+    #[test]
+    fn the_processes_of_another_user_are_not_ours() {
+        let look = |_, pid| if pid == 1 { Sight::Hidden } else { chain(pid) };
+        assert_eq!(descent_of(70, 1, look), Descent::Free);
+        assert_eq!(descent_of(60, 55, look), Descent::Supervised);
+    }
+
+    #[test]
+    fn this_test_is_not_supervised() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let Sight::Living(own) = Process::look(own) else { panic!("this process lives") };
+        assert_eq!(Some(own.parent), i32::try_from(std::os::unix::process::parent_id()).ok());
+        assert_eq!(descent(&own), Descent::Free);
+        assert!(am_free());
+        assert_eq!(Process::look(i32::MAX), Sight::Gone);
+    }
+}
