@@ -340,10 +340,10 @@ async fn its_memory_is_that_of_the_tree() {
     let code = "import time; block = bytearray(64 << 20); open('grown', 'w').close(); time.sleep(1000)";
     let process = start(scene.python(code)).await;
     scene.wait_for(&["grown"]);
-    let bytes = process.tree_rss().unwrap();
+    let bytes = process.tree_rss().await.unwrap();
     assert!((64 << 20..256 << 20).contains(&bytes), "{bytes}");
     process.terminate(Duration::ZERO).await;
-    assert_eq!(process.tree_rss(), None);
+    assert_eq!(process.tree_rss().await, None);
 }
 
 fn parent_of(pid: u32) -> i32 {

@@ -259,9 +259,15 @@ fn changed(changes: &Changes) -> Vec<ChangedFile> {
 fn failure(ended: Ended, wanted: Duration, limit: Duration) -> Option<Failure> {
     (ended.how == How::TimedOut).then(|| {
         let most = if limit < wanted { ", the most that `bash.max-timeout-ms` allows" } else { "" };
+        let left = match ended.left {
+            0 => String::new(),
+            left => {
+                format!("; {left} of its processes could not be ended in time, and still are being ended")
+            }
+        };
         Failure {
             code: "timeout".to_owned(),
-            error: format!("the command was ended after {} ms{most}", limit.as_millis()),
+            error: format!("the command was ended after {} ms{most}{left}", limit.as_millis()),
             hint: "give a larger timeout_ms, or run it with `background`".to_owned(),
         }
     })

@@ -99,6 +99,9 @@ pub struct DoctorOutput {
     pub notes: Vec<String>,
     /// What keeps the commands that tools run to the workspace, in one sentence.
     pub commands: String,
+    /// What commands are not kept from here, since the kernel or the settings do not: a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands_may: Vec<String>,
 }
 
 impl DoctorOutput {
@@ -110,7 +113,16 @@ impl DoctorOutput {
         commands: String,
     ) -> Self {
         let well = findings.is_empty() && servers.iter().all(DoctorServer::is_well);
-        Self { ok: true, well, workspace, servers, findings, notes: Vec::new(), commands }
+        Self {
+            ok: true,
+            well,
+            workspace,
+            servers,
+            findings,
+            notes: Vec::new(),
+            commands,
+            commands_may: Vec::new(),
+        }
     }
 }
 
@@ -130,7 +142,9 @@ pub async fn run(context: &Context) -> DoctorOutput {
         .map(|sentence| DoctorFinding { message: sentence.clone(), fix: Some("lsp-tools trust".to_owned()) });
     let workspace = context.workspace.root().display().to_string();
     let output = DoctorOutput::new(workspace, servers, left_out.collect(), commands(context));
-    DoctorOutput { notes: servers::notes(context), ..output }
+    let settings = &context.config.settings.bash;
+    let commands_may = room::gaps(settings, context.manager.spawner()).await;
+    DoctorOutput { notes: servers::notes(context), commands_may, ..output }
 }
 
 fn commands(context: &Context) -> String {

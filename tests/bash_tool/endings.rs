@@ -6,6 +6,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::scene::{PROMPT, Scene, call};
 
+/// Six processes that fork and end on and on, each in a session of its own: whoever looks for them finds where they were.
+const COMETS: &str = r"
+import os, time
+end = time.time() + 20
+for _ in range(6):
+    if os.fork() == 0:
+        os.setsid()
+        while time.time() < end:
+            if os.fork(): os._exit(0)
+        os._exit(0)
+print('flying', flush=True)
+time.sleep(20)
+";
+
 /// A command that sleeps and is known by the marker.
 fn sleeper(scene: &Scene) -> String {
     format!("sh -c 'sleep 99; : {}'", scene.marker.as_str())
@@ -34,6 +48,40 @@ async fn row_12_a_time_out_ends_the_whole_tree() {
         assert_eq!(answer["stdout"], "told\n", "{prefix}");
         assert!(took < PROMPT, "{prefix}: {took:?}");
         assert_eq!(scene.marker.living(), 0, "{prefix}");
+    }
+}
+
+/// With processes of its own, and without.
+#[tokio::test]
+async fn what_forks_and_ends_without_end_is_ended_in_time() {
+    for settings in ["", "[bash]\nsandbox = \"off\"\n"] {
+        for ground in ["front", "back"] {
+            let scene = Scene::with(settings);
+            scene.project.write("comets.py", COMETS);
+            let command = format!("exec python3 comets.py {}", scene.marker.as_str());
+            let begun = std::time::Instant::now();
+            if ground == "front" {
+                let (answer, took) = scene.bash_for_a_second(&command).await;
+                assert_eq!(
+                    (&answer["code"], &answer["stdout"]),
+                    (&json!("timeout"), &json!("flying\n")),
+                    "{answer}"
+                );
+                let error = answer["error"].as_str().unwrap();
+                assert!(!error.contains("could not be ended"), "{settings}: {error}");
+                assert!(took < PROMPT, "{settings}: {took:?}");
+            } else {
+                let id = scene.start(&command).await;
+                scene.output_until(&id, |all, _| all.contains("flying")).await;
+                let killed = scene.call("bash_kill", json!({"id": id})).await.value;
+                assert_eq!(killed["state"], "killed", "{killed}");
+                assert!(begun.elapsed() < 2 * PROMPT, "{settings}: {:?}", begun.elapsed());
+            }
+            // One look may miss them.
+            for _ in 0..20 {
+                assert_eq!(scene.marker.living(), 0, "{settings} {ground}");
+            }
+        }
     }
 }
 

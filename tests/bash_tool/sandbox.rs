@@ -83,22 +83,120 @@ async fn row_21_no_privilege_is_gained() {
     assert_eq!(scene.stdout("grep NoNewPrivs /proc/self/status").await, "NoNewPrivs:\t1\n");
 }
 
+/// A process outside, found from inside by its own word and not by its number, which another one may have there.
 #[tokio::test]
 async fn row_21_processes_outside_are_neither_signalled_nor_looked_into() {
     let scene = Scene::new();
-    let own = std::process::id();
-    for attack in [
-        format!("kill -0 {own}"),
-        "kill -0 $PPID".to_owned(),
-        format!("cat /proc/{own}/environ"),
-        "cat /proc/$PPID/environ".to_owned(),
-    ] {
-        let answer = scene.bash(&attack).await;
-        assert_ne!(answer["exit_code"], 0, "{attack}: {answer}");
-        assert_eq!(answer["stdout"], "", "{attack}");
-    }
+    let mut other = std::process::Command::new("sleep");
+    let mut other =
+        other.arg("98.5").env("LSP_TOOLS_TEST_SECRET", scene.marker.as_str()).spawn().expect("sleep");
+    let id = other.id();
+    let answer = scene.bash(&format!("test \"$(cat /proc/{id}/comm)\" = sleep && kill {id}")).await;
+    assert_ne!(answer["exit_code"], 0, "{answer}");
+    let seen = scene
+        .stdout(&format!("cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c {}", scene.marker.as_str()))
+        .await;
+    assert_eq!(seen, "0\n");
+    assert_eq!(other.try_wait().expect("a child"), None, "it lives");
+    other.kill().expect("a kill");
+    other.wait().expect("its end");
     // Its own children are.
     assert_eq!(scene.bash("sleep 93 & kill $!").await["exit_code"], 0);
+}
+
+/// Whose limits and priorities it may change is whom it can name.
+#[tokio::test]
+async fn its_processes_are_a_world_of_their_own_where_the_kernel_allows_it() {
+    let scene = Scene::new();
+    let spawner = lsp_tools::lsp::process::Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
+    let own = sandbox::gives_own_processes(&spawner).await;
+    let by_another = std::process::Command::new("unshare")
+        .args(["--mount", "--pid", "--fork", "--mount-proc", "true"])
+        .output();
+    assert_eq!(own, by_another.is_ok_and(|unshare| unshare.status.success()), "as another program finds it");
+    let other = std::process::id();
+    let answer =
+        scene.bash(&format!("echo $PPID; cat /proc/1/comm; test -e /proc/{other}/exe; echo $?")).await;
+    let told = answer["stdout"].as_str().unwrap();
+    if !own {
+        assert!(!told.starts_with("1\n"), "{told}");
+        return;
+    }
+    let first: Vec<&str> = told.lines().take(2).collect();
+    assert_eq!(first, ["1", "lsp-tools"], "{answer}");
+    let numbers = scene.stdout("ls -d /proc/[0-9]* | wc -l").await;
+    assert!(numbers.trim().parse::<u32>().unwrap() < 10, "{numbers}");
+    // As far as the numbers of this test go there is nobody.
+    if other > 100 {
+        for attack in [format!("prlimit --pid {other} --nofile"), format!("renice -n 0 -p {other}")] {
+            let answer = scene.bash(&attack).await;
+            assert!(answer["exit_code"].as_i64().is_some_and(|code| code == 1), "{attack}: {answer}");
+        }
+    }
+    // The first process is no way out, nor is it hurt by its own.
+    let answer = scene.bash("kill -9 1; kill -STOP 1; sleep 0.1; echo on; exit 7").await;
+    assert_eq!((&answer["stdout"], &answer["exit_code"]), (&json!("on\n"), &json!(7)), "{answer}");
+    assert_eq!(scene.bash("kill -9 $$").await["exit_code"], 137);
+}
+
+struct Powers {
+    effective: u64,
+    all: Vec<u64>,
+}
+
+/// The sets of capabilities of a process, as `/proc` tells them.
+fn powers(status: &str) -> Powers {
+    let set = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a set");
+        u64::from_str_radix(line.trim(), 16).expect("a number")
+    };
+    // The bounding set of who has none is never used.
+    let bounding = if set("CapPrm:") == 0 { 0 } else { set("CapBnd:") };
+    let all = vec![set("CapEff:"), set("CapPrm:"), set("CapInh:"), set("CapAmb:"), bounding];
+    Powers { effective: all[0], all }
+}
+
+fn powers_of(process: &str) -> Powers {
+    powers(&fs::read_to_string(format!("/proc/{process}/status")).expect("/proc"))
+}
+
+/// Nobody needs the others, and they are asked for by number here, so that no clock and no priority is really changed.
+#[tokio::test]
+async fn of_the_powers_of_root_those_are_left_that_builds_need() {
+    let scene = Scene::new();
+    let held = powers(&scene.stdout("cat /proc/self/status").await);
+    // chown, dac_override, fowner, fsetid, kill, setgid, setuid, net_bind_service
+    let kept: u64 = [0, 1, 3, 4, 5, 6, 7, 10].iter().map(|bit| 1 << bit).sum();
+    for set in &held.all {
+        assert_eq!(set & !kept, 0, "{:x?}", held.all);
+    }
+    assert_eq!(held.effective, powers_of("self").effective & kept);
+    assert_ne!(scene.bash("chroot . /bin/true").await["exit_code"], 0);
+    // In a sandbox within one.
+    let again = format!(
+        "{} __sandbox --landlock /dev/null -- cat /proc/self/status",
+        env!("CARGO_BIN_EXE_lsp-tools")
+    );
+    assert_eq!(powers(&scene.stdout(&again).await).effective, held.effective);
+}
+
+#[tokio::test]
+async fn abstract_sockets_outside_are_out_of_reach() {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixListener};
+
+    let scene = Scene::new();
+    let address = SocketAddr::from_abstract_name(scene.marker.as_str()).expect("an address");
+    let _listener = UnixListener::bind_addr(&address).expect("a listener");
+    let connect = format!(
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0{}\"); print(\"in\")'",
+        scene.marker.as_str()
+    );
+    let answer = scene.bash(&connect).await;
+    assert_eq!(answer["stdout"], "", "{answer}");
+    assert!(answer["stderr"].as_str().unwrap().contains("PermissionError"), "{answer}");
+    let open = Scene::with("[bash]\nsandbox = \"off\"\n");
+    assert_eq!(open.stdout(&connect).await, "in\n");
 }
 
 #[tokio::test]

@@ -21,6 +21,9 @@ pub fn render(output: &DoctorOutput, look: &Look) -> String {
         out.push('\n');
     }
     out.push_str(&format!("{}\n", look.paint(DIM, &escape::words(&output.commands))));
+    for gap in &output.commands_may {
+        out.push_str(&format!("{}\n", look.paint(DIM, &format!("- {}", escape::words(gap)))));
+    }
     out.push_str(&conclusion(output, look));
     out
 }

@@ -16,6 +16,7 @@ pub mod ancestry;
 pub(crate) mod environment;
 mod exchange;
 mod lines;
+mod namespace;
 mod oneshot;
 pub mod sandbox;
 mod spawner;
@@ -25,7 +26,7 @@ pub mod tree;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -43,8 +44,10 @@ pub const SUPERVISE: &str = "__supervise";
 
 /// How many lines of standard error are kept.
 const KEPT_LINES: usize = 30;
-/// How long a supervisor may take to end everything below it before it is killed itself.
+/// How long a supervisor may take to end everything below it before it is helped.
 const SUPERVISOR_GRACE: Duration = Duration::from_secs(2);
+/// And how long it is helped before its caller is answered.
+const HELP: Duration = Duration::from_secs(1);
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,28 +199,32 @@ impl ServerProcess {
         }
     }
 
-    /// Ends it: waits `grace` for it to leave by itself, then has everything in its tree ended.
-    pub async fn terminate(&self, grace: Duration) {
+    /// Ends it: waits `grace` for it to leave by itself, then has everything in its tree ended. Returns within a few seconds,
+    /// with the number of processes that live then; their supervisor goes on ending them.
+    pub async fn terminate(&self, grace: Duration) -> usize {
         if tokio::time::timeout(grace, self.wait()).await.is_ok() {
-            return;
+            return 0;
         }
-        self.signal(Signal::TERM);
-        if tokio::time::timeout(SUPERVISOR_GRACE, self.wait()).await.is_err() {
-            self.signal(Signal::KILL);
-            let _reaped = tokio::time::timeout(SUPERVISOR_GRACE, self.wait()).await;
+        self.end();
+        if tokio::time::timeout(SUPERVISOR_GRACE, self.wait()).await.is_ok() {
+            return 0;
         }
+        let Some(id) = self.alive() else { return 0 };
+        let left = tokio::task::spawn_blocking(move || help(id)).await.unwrap_or(0);
+        if left > 0 {
+            tracing::warn!("{left} processes below {} resist SIGKILL", id.as_raw_nonzero());
+            return left;
+        }
+        let _reaped = tokio::time::timeout(SUPERVISOR_GRACE, self.wait()).await;
+        0
     }
 
-    /// To the supervisor alone when it can still do its work, to its whole tree and group otherwise.
-    fn signal(&self, signal: Signal) {
+    /// Has the supervisor end everything; where there is none, what is in the group ends.
+    fn end(&self) {
         let Some(id) = self.alive() else { return };
-        if signal == Signal::KILL {
-            // Below a killed supervisor nobody finds what left the group.
-            tree::signal_below(id, signal);
-        }
-        let sent = match self.supervised && signal == Signal::TERM {
-            true => kill_process(id, signal),
-            false => kill_process_group(id, signal),
+        let sent = match self.supervised {
+            true => kill_process(id, Signal::TERM),
+            false => kill_process_group(id, Signal::KILL),
         };
         if let Err(error) = sent {
             tracing::debug!("signal not sent: {error}");
@@ -227,7 +234,28 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        self.signal(if self.supervised { Signal::TERM } else { Signal::KILL });
+        self.end();
+    }
+}
+
+/// Ends what is below a supervisor that does not come to its end, as one that its command has stopped. The supervisor itself is
+/// killed only when nothing is left: below a killed one nobody finds what left its group. Tells how many are left.
+fn help(id: Pid) -> usize {
+    let begun = Instant::now();
+    loop {
+        let _gone = kill_process(id, Signal::CONT);
+        let left = tree::living_below(id.as_raw_nonzero().get());
+        if left.is_empty() {
+            let _gone = kill_process_group(id, Signal::KILL);
+            return 0;
+        }
+        if begun.elapsed() > HELP {
+            return left.len();
+        }
+        for process in left.iter().filter_map(|process| Pid::from_raw(process.pid)) {
+            // It may have ended in between.
+            let _gone = kill_process(process, Signal::KILL);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The room that a command runs in: it may read what its user may, and write only where it was told.
 //!
-//! `lsp-tools __sandbox [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` moves into a session of its own (so that there is no
-//! terminal to ask a person at), shuts itself in, and becomes the program. The kernel keeps what was shut, for the program
+//! `lsp-tools __sandbox [--first] [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` moves into a session of its own (so that there
+//! is no terminal to ask a person at), shuts itself in, and becomes the program. The kernel keeps what was shut, for the program
 //! and for all that it starts, for ever:
 //!
 //! - files and folders are made, changed, moved and deleted only beneath the folders given. What counts is where a file
@@ -9,9 +9,11 @@
 //! - no device is made;
 //! - no process outside can be traced or looked into (`/proc/PID/environ`), nor, from Linux 6.12 on, signalled: neither
 //!   the supervisor above it nor whoever started it. Where it can kill its supervisor, it dies with it, but what it had
-//!   moved to another session lives on;
-//! - no privilege is gained (`no_new_privs`): `sudo` and the like do not work; and of root's powers those are gone by which
-//!   these rules could be gone around;
+//!   moved to another session lives on. From the same version on it reaches no abstract Unix socket outside;
+//! - no privilege is gained (`no_new_privs`): `sudo` and the like do not work; and of root's powers those alone are left that
+//!   builds need;
+//! - where the kernel allows it, its processes are a world of their own, in which no other one has a name ([`namespace`]); the
+//!   supervisor sees to that before this process starts, and tells it by `--first` that it is the first one;
 //! - with `--no-tcp`, no TCP connection is made or taken. Other protocols are not kept from it.
 //!
 //! It does not keep from reading, nor from Unix sockets (a container engine's socket is a way out), nor from changing the
@@ -19,17 +21,22 @@
 //! that may be written cannot be taken out of it: what a command writes into the project's own `.lsp-tools` is made harmless
 //! by [trust](crate::config::Trust), which holds for the content that its owner has seen.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::{Exit, Spawn, Spawner, namespace, supervisor};
+
 /// The hidden first argument that makes our binary shut itself in and become another program.
 pub const ENTER: &str = "__sandbox";
 
+const FIRST: &str = "--first";
 const LANDLOCK: &str = "--landlock";
 const NO_TCP: &str = "--no-tcp";
 const END: &str = "--";
@@ -38,6 +45,9 @@ const END: &str = "--";
 const NOT_SHUT_IN: i32 = 126;
 /// The status that says that it was not found, as shells have it.
 const NOT_STARTED: i32 = 127;
+
+/// How long a command may take that does nothing.
+const TRIAL: Duration = Duration::from_secs(10);
 
 /// What keeps a command to its folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -56,7 +66,7 @@ pub struct Status {
     pub files: Result<(), Unavailable>,
     /// Whether TCP can be kept from them as well.
     pub tcp: bool,
-    /// Whether they can be kept from signalling processes outside.
+    /// Whether they can be kept from signalling processes outside, and from abstract Unix sockets.
     pub signals: bool,
 }
 
@@ -95,14 +105,40 @@ pub fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -> Vec<O
     arguments
 }
 
-/// Shuts this process in and becomes the program that `args` name; returns, with an exit status, only where that fails.
+/// Gives a process that is about to be started with these [`arguments`] a process namespace, where it is confined and the kernel
+/// allows that. Must be called by its parent, which has no other child.
+pub fn give_own_processes(arguments: &mut Vec<OsString>) -> bool {
+    let is_confined = arguments.iter().take(2).eq([ENTER, LANDLOCK]);
+    let given = is_confined && namespace::make().is_ok();
+    if given {
+        arguments.insert(1, FIRST.into());
+    }
+    given
+}
+
+/// Whether confined commands have a process namespace here, as one of them finds it.
+pub async fn gives_own_processes(spawner: &Spawner) -> bool {
+    let Some(binary) = spawner.supervisor() else { return false };
+    let confinement = Confinement { writable: vec!["/dev/null".into()], no_tcp: false };
+    let is_child_of_the_first = ["/bin/sh", "-c", "test $PPID -eq 1"].map(OsStr::new);
+    let args = arguments(Some(&confinement), &is_child_of_the_first);
+    let (name, cwd) = ("bash".to_owned(), PathBuf::from("/"));
+    let spawn = Spawn { name, program: binary.to_owned(), args, env: BTreeMap::new(), cwd };
+    let Ok(process) = spawner.spawn_command(spawn).await else { return false };
+    tokio::time::timeout(TRIAL, process.wait()).await == Ok(Exit::Code(0))
+}
+
+/// Shuts this process in and becomes the program that `args` name; returns, with an exit status, where that fails, and for the first
+/// process of a namespace when it has ended.
 pub fn enter(args: impl Iterator<Item = OsString>) -> i32 {
     let mut confinement = None;
+    let mut is_first = false;
     let mut args = args;
     for arg in args.by_ref() {
         let kept = || Confinement { writable: Vec::new(), no_tcp: false };
         match arg.to_str() {
             Some(END) => break,
+            Some(FIRST) if confinement.is_none() => is_first = true,
             Some(LANDLOCK) => confinement = Some(kept()),
             Some(NO_TCP) => confinement.get_or_insert_with(kept).no_tcp = true,
             _ => confinement.get_or_insert_with(kept).writable.push(arg.into()),
@@ -113,11 +149,18 @@ pub fn enter(args: impl Iterator<Item = OsString>) -> i32 {
         return NOT_STARTED;
     };
     leave_session();
+    if is_first && let Err(error) = namespace::show() {
+        eprintln!("lsp-tools: the command was not run, because its processes cannot be shown to it: {error}");
+        return NOT_SHUT_IN;
+    }
     if let Some(confinement) = confinement
         && let Err(error) = kernel::shut_in(&confinement)
     {
         eprintln!("lsp-tools: the command was not run, because it cannot be kept to its folders: {error}");
         return NOT_SHUT_IN;
+    }
+    if is_first {
+        return supervisor::run_as_first(program, args.collect());
     }
     let error = Command::new(&program).args(args).exec();
     eprintln!("{} cannot be started: {error}", program.display());
@@ -163,7 +206,7 @@ mod kernel {
         let files = handling_files().and_then(Ruleset::create).map(drop).map_err(|_| Unavailable::Kernel);
         let required = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let tcp = required().handle_access(AccessNet::from_all(TCP)).and_then(Ruleset::create).is_ok();
-        let signals = required().scope(Scope::Signal).and_then(Ruleset::create).is_ok();
+        let signals = required().scope(Scope::from_all(SIGNALS)).and_then(Ruleset::create).is_ok();
         Status { files, tcp, signals }
     }
 
@@ -194,44 +237,50 @@ mod kernel {
             rules = rules.handle_access(AccessNet::from_all(TCP))?;
         }
         // Older kernels do not know it, and what is asked of them is about files.
-        rules = rules
-            .set_compatibility(CompatLevel::BestEffort)
-            .scope(Scope::from_all(SIGNALS) & Scope::Signal)?;
+        rules = rules.set_compatibility(CompatLevel::BestEffort).scope(Scope::from_all(SIGNALS))?;
         let rules = rules.create()?.add_rules(path_beneath_rules(&confinement.writable, allowed()))?;
         rules.restrict_self()?;
         give_up_powers().map_err(Failure::Powers)
     }
 
-    /// Powers over the whole machine: the kernel lets their holder look into any process, reach disks and memory without
-    /// their files, and switch off what is in force.
-    const POWERS: CapabilitySet = CapabilitySet::SYS_ADMIN
-        .union(CapabilitySet::SYS_PTRACE)
-        .union(CapabilitySet::PERFMON)
-        .union(CapabilitySet::BPF)
-        .union(CapabilitySet::SYS_MODULE)
-        .union(CapabilitySet::SYS_RAWIO)
-        .union(CapabilitySet::SYS_BOOT)
-        .union(CapabilitySet::CHECKPOINT_RESTORE)
-        .union(CapabilitySet::MKNOD);
+    /// What is left of root's powers: those over files, users and processes that installing, building and testing take, and that
+    /// reach no further than the rules above. A list of what is taken away would miss what the next kernel invents. Not among
+    /// them, say, are those to mount, to trace, to set the clock, to raise priorities and limits, to configure and to listen in on
+    /// networks, to open files by their inode, and to mark files as immutable or as programs with powers.
+    const KEPT: CapabilitySet = CapabilitySet::CHOWN // archives are unpacked with their owners
+        .union(CapabilitySet::DAC_OVERRIDE) // a workspace in a container belongs to the user outside
+        .union(CapabilitySet::FOWNER) // and so do the files whose mode or time a build sets
+        .union(CapabilitySet::FSETID) // `install -m 2755`, folders shared by a group
+        .union(CapabilitySet::KILL) // what was started as another user is ended again
+        .union(CapabilitySet::SETUID) // a database under test refuses to run as root
+        .union(CapabilitySet::SETGID) // `apt-get` and `su` change both
+        .union(CapabilitySet::NET_BIND_SERVICE); // a server under development on port 80
 
     /// For this process and, since they leave the bounding set, for root's programs as well.
     fn give_up_powers() -> rustix::io::Result<()> {
         let held = thread::capabilities(None)?;
-        if !(held.permitted | held.inheritable).intersects(POWERS) {
-            return Ok(());
-        }
-        for power in POWERS.iter_names().map(|(_, power)| power) {
-            match thread::remove_capability_from_bounding_set(power) {
-                // An older kernel does not know this one.
-                Ok(()) | Err(Errno::INVAL) => {}
+        let holds_some = !(held.permitted | held.inheritable).is_empty();
+        for power in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
+            if !holds_some || KEPT.contains(power) {
+                continue;
+            }
+            match thread::capability_is_in_bounding_set(power) {
+                // As in a sandbox within one.
+                Ok(false) => {}
+                Ok(true) => match thread::remove_capability_from_bounding_set(power) {
+                    // In a container that may not do so it stays in the set, but with `no_new_privs` nobody gets it from there.
+                    Ok(()) | Err(Errno::PERM) => {}
+                    Err(error) => return Err(error),
+                },
+                // The kernel knows no more of them.
+                Err(Errno::INVAL) => break,
                 Err(error) => return Err(error),
             }
         }
-        let left = |set: CapabilitySet| set.difference(POWERS);
         let sets = CapabilitySets {
-            effective: left(held.effective),
-            permitted: left(held.permitted),
-            inheritable: left(held.inheritable),
+            effective: held.effective & KEPT,
+            permitted: held.permitted & KEPT,
+            inheritable: held.inheritable & KEPT,
         };
         thread::set_capabilities(None, sets)
     }

@@ -3,18 +3,24 @@
 //! It passes its own pipes on to the server and keeps none. It ends, and everything below it with it, when the server
 //! ends, when it gets SIGTERM, and when its parent dies. As a child subreaper it inherits whatever the server leaves
 //! behind, also what moved to a session of its own. Linux alone can do this; elsewhere there are no supervisors.
+//!
+//! What is below a supervisor is ended round by round: all that is found is killed, until nothing is left. A command of `bash`
+//! has processes with numbers of their own where the kernel allows it ([`namespace`](super::namespace)). Between it and its
+//! supervisor stands the first of these ([`run_as_first`]), with which all others end.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group};
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
-use super::tree;
+use super::{sandbox, tree};
 
 /// How long what is below has to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(300);
+/// How much longer the first process of a namespace has, which gives that time to the others.
+const RELAYED: Duration = Duration::from_millis(100);
 /// The status that says that the server could not be started, as shells have it.
 const NOT_STARTED: i32 = 127;
 
@@ -22,9 +28,60 @@ const NOT_STARTED: i32 = 127;
 pub fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     let parent = args.next().and_then(|parent| parent.to_str()?.parse::<i32>().ok()).and_then(Pid::from_raw);
     let Some(program) = args.next() else { return NOT_STARTED };
+    let mut args: Vec<OsString> = args.collect();
+    watch_parent();
+    // The parent may have died before the kernel was asked to tell.
+    if parent.is_none() || rustix::process::getppid() != parent {
+        return NOT_STARTED;
+    }
+    // While this process has one thread and no child.
+    let below = if sandbox::give_own_processes(&mut args) { Below::First } else { Below::Tree };
+    keep(program, args, below)
+}
+
+/// Runs `program` as the first process of a namespace and returns its exit status, as [`run`] does. When this process ends,
+/// the kernel ends all that are left.
+pub fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
+    keep(program, args, Below::All)
+}
+
+/// What is below, and how it is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// All descendants, who are found one by one.
+    Tree,
+    /// The first process of a namespace, with which all others end.
+    First,
+    /// All others in the namespace of which this process is the first.
+    All,
+}
+
+impl Below {
+    fn signal(self, server: Pid, signal: Signal) {
+        let own = rustix::process::getpid();
+        let sent = match self {
+            Self::Tree => {
+                tree::signal_below(own, signal);
+                Ok(())
+            }
+            Self::First => kill_process(server, signal),
+            // In this one place the kernel reads "group 1" as "everybody", which anywhere else is every process of this user.
+            Self::All if own.is_init() => kill_process_group(Pid::INIT, signal),
+            Self::All => Ok(()),
+        };
+        // Whoever has ended meanwhile needs none.
+        let _gone = sent;
+    }
+
+    fn grace(self) -> Duration {
+        if self == Self::First { GRACE + RELAYED } else { GRACE }
+    }
+}
+
+fn keep(program: OsString, args: Vec<OsString>, below: Below) -> i32 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     match runtime {
-        Ok(runtime) => runtime.block_on(supervise(parent, program, args.collect())),
+        Ok(runtime) => runtime.block_on(supervise(program, args, below)),
         Err(error) => {
             eprintln!("lsp-tools: the supervisor cannot run: {error}");
             NOT_STARTED
@@ -32,16 +89,11 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     }
 }
 
-async fn supervise(parent: Option<Pid>, program: OsString, args: Vec<OsString>) -> i32 {
+async fn supervise(program: OsString, args: Vec<OsString>, below: Below) -> i32 {
     let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child()))
     else {
         return NOT_STARTED;
     };
-    watch_parent();
-    // The parent may have died before the kernel was asked to tell.
-    if parent.is_none() || rustix::process::getppid() != parent {
-        return NOT_STARTED;
-    }
     let spawned = Command::new(&program).args(args).stdin(Stdio::inherit()).spawn();
     let id = match spawned.map(|child| i32::try_from(child.id()).ok().and_then(Pid::from_raw)) {
         Ok(Some(id)) => id,
@@ -54,7 +106,7 @@ async fn supervise(parent: Option<Pid>, program: OsString, args: Vec<OsString>) 
     if let Err(error) = let_go_of_pipes() {
         eprintln!("lsp-tools: the supervisor keeps the server's pipes open: {error}");
     }
-    let mut server = Server { id, status: None };
+    let mut server = Server { id, below, status: None };
     while server.status.is_none() {
         tokio::select! {
             // Also what the server left behind is reaped, so that it does not pile up over the days.
@@ -72,6 +124,7 @@ async fn supervise(parent: Option<Pid>, program: OsString, args: Vec<OsString>) 
 /// The process that is supervised.
 struct Server {
     id: Pid,
+    below: Below,
     status: Option<i32>,
 }
 
@@ -122,7 +175,8 @@ async fn ask_to_end(server: &mut Server, child_ended: &mut SignalStream) {
     if !server.reap_ended() {
         return;
     }
-    signal_all(Signal::TERM);
+    server.below.signal(server.id, Signal::TERM);
+    let grace = server.below.grace();
     let all_ended = async {
         // Each end of a child is told; those of deeper ones become ours when their parents end.
         while server.reap_ended() {
@@ -130,21 +184,18 @@ async fn ask_to_end(server: &mut Server, child_ended: &mut SignalStream) {
         }
     };
     // What is left when the time is up is killed next.
-    let _some_left = tokio::time::timeout(GRACE, all_ended).await;
+    let _some_left = tokio::time::timeout(grace, all_ended).await;
 }
 
 /// SIGKILL to all below until nothing is left. Each killed process hands its children to us, so waiting for children
-/// until there are none waits for the whole tree.
+/// until there are none waits for the whole tree. What forks and ends on and on is met between two steps of it sooner or
+/// later; whoever started us does not wait for that for ever, and we stay until it is done.
 fn end_everything(server: &mut Server) {
     while server.reap_ended() {
-        signal_all(Signal::KILL);
+        server.below.signal(server.id, Signal::KILL);
         // Only one, because what it leaves behind becomes visible when it is gone.
         if let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::empty()) {
             server.note(id, status);
         }
     }
-}
-
-fn signal_all(signal: Signal) {
-    tree::signal_below(rustix::process::getpid(), signal);
 }

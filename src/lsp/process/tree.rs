@@ -70,7 +70,7 @@ pub fn oldest_child_of(pid: i32) -> Option<i32> {
     children.min_by_key(|child| (child.started, child.pid)).map(|child| child.pid)
 }
 
-/// All living descendants of `pid`, as far as they are found in bounded time.
+/// All descendants of `pid`, zombies among them, as far as they are found in bounded time.
 pub fn descendants_of(pid: i32) -> Vec<i32> {
     let begun = Instant::now();
     let mut below = Below::new(pid);
@@ -84,6 +84,11 @@ pub fn descendants_of(pid: i32) -> Vec<i32> {
         next.extend(children);
     }
     found
+}
+
+/// All descendants of `pid` that live and are found.
+pub fn living_below(pid: i32) -> Vec<Process> {
+    descendants_of(pid).into_iter().filter_map(living).collect()
 }
 
 /// Sends `signal` to all descendants of `root` that are found.
@@ -193,24 +198,25 @@ mod tests {
     #[test]
     fn without_the_kernels_lists_the_same_are_found() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let mut child = Command::new("sh").args(["-c", "sleep 61 & echo; wait"]);
-        let mut child = child.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sleep 61 & echo; wait"]);
+        let mut child = shell.stdout(std::process::Stdio::piped()).spawn().unwrap();
         // Its first line says that its own child has started.
         std::io::BufRead::read_line(
             &mut std::io::BufReader::new(child.stdout.take().unwrap()),
             &mut String::new(),
         )
         .unwrap();
-        let shell = i32::try_from(child.id()).unwrap();
+        let root = i32::try_from(child.id()).unwrap();
         let mut seen = HashMap::<i32, Vec<i32>>::new();
         for process in all().into_iter().filter_map(living) {
             seen.entry(process.parent).or_default().push(process.pid);
         }
         let mut seen = Below::Seen(seen);
-        assert!(seen.of(own).contains(&shell));
-        let below = seen.of(shell);
-        assert_eq!((below.len(), below), (1, children_listed(shell).unwrap()));
-        signal_below(Pid::from_raw(shell).unwrap(), Signal::KILL);
+        assert!(seen.of(own).contains(&root));
+        let below = seen.of(root);
+        assert_eq!((below.len(), below), (1, children_listed(root).unwrap()));
+        signal_below(Pid::from_raw(root).unwrap(), Signal::KILL);
         child.wait().unwrap();
     }
 }

@@ -54,6 +54,42 @@ pub fn enforced(settings: &BashSettings, spawner: &Spawner) -> Result<Enforced, 
     decide(settings, able, status.tcp)
 }
 
+/// What commands may do here that they are kept from on other machines, a sentence each.
+pub async fn gaps(settings: &BashSettings, spawner: &Spawner) -> Vec<String> {
+    if !matches!(enforced(settings, spawner), Ok(Enforced::Landlock)) {
+        let what = "commands can stop, look into and speak for every process of yours, lsp-tools itself included: \
+                    no rule about what an agent may do is kept by force";
+        return vec![what.to_owned()];
+    }
+    let status = sandbox::status();
+    let own_processes = sandbox::gives_own_processes(spawner).await;
+    gaps_of(&status, own_processes)
+}
+
+fn gaps_of(status: &sandbox::Status, own_processes: bool) -> Vec<String> {
+    let mut gaps = Vec::new();
+    if !status.tcp {
+        gaps.push(
+            "TCP cannot be kept from commands (`bash.network`): that takes Linux 6.7 (Landlock 4)".to_owned(),
+        );
+    }
+    if !status.signals {
+        gaps.push(
+            "commands can signal your processes outside, their own supervisor included, and connect to abstract Unix sockets: \
+             Linux 6.12 (Landlock 6) keeps them from it"
+                .to_owned(),
+        );
+    }
+    if !own_processes {
+        gaps.push(
+            "commands see your processes outside and can change their priorities and limits, and one that forks without end is ended \
+             in rounds, not at one stroke: processes of their own take root's power to mount (CAP_SYS_ADMIN)"
+                .to_owned(),
+        );
+    }
+    gaps
+}
+
 /// What the settings make of what this machine is `able` to keep from commands, and of whether that goes for `tcp`.
 fn decide(settings: &BashSettings, able: Result<(), Unavailable>, tcp: bool) -> Result<Enforced, ToolError> {
     let no_tcp = settings.network == Network::NoTcp;
@@ -205,6 +241,16 @@ mod tests {
                 (other, _) => panic!("{what}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn what_the_kernel_lacks_is_said_one_by_one() {
+        let status = |tcp, signals| sandbox::Status { files: Ok(()), tcp, signals };
+        assert!(gaps_of(&status(true, true), true).is_empty());
+        assert!(gaps_of(&status(false, true), true)[0].contains("TCP"));
+        assert!(gaps_of(&status(true, false), true)[0].contains("signal"));
+        assert!(gaps_of(&status(true, true), false)[0].contains("CAP_SYS_ADMIN"));
+        assert_eq!(gaps_of(&status(false, false), false).len(), 3);
     }
 
     #[test]

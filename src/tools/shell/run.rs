@@ -42,6 +42,8 @@ pub struct Ended {
     pub exit_code: i32,
     /// How long it ran.
     pub after: Duration,
+    /// So many of its processes lived on then; they are still being ended.
+    pub left: usize,
 }
 
 /// How a command's output is handed out.
@@ -107,8 +109,8 @@ impl Run {
         let work = {
             let (shared, stop) = (shared.clone(), stop.clone());
             async move {
-                let (how, exit_code) = attend(process, &shared, deadline, &stop).await;
-                sender.send_replace(Some(Ended { how, exit_code, after: started.elapsed() }));
+                let (how, exit_code, left) = attend(process, &shared, deadline, &stop).await;
+                sender.send_replace(Some(Ended { how, exit_code, after: started.elapsed(), left }));
                 shared.news.notify_waiters();
             }
         };
@@ -178,7 +180,7 @@ async fn attend(
     shared: &Shared,
     deadline: Option<Instant>,
     stop: &CancellationToken,
-) -> (How, i32) {
+) -> (How, i32, usize) {
     let (stdout, stderr) = (process.take_stdout(), process.take_stderr());
     let reading = async {
         tokio::join!(
@@ -202,7 +204,11 @@ async fn attend(
     end
 }
 
-async fn end(process: &ServerProcess, deadline: Option<Instant>, stop: &CancellationToken) -> (How, i32) {
+async fn end(
+    process: &ServerProcess,
+    deadline: Option<Instant>,
+    stop: &CancellationToken,
+) -> (How, i32, usize) {
     let due = async {
         match deadline {
             Some(deadline) => tokio::time::sleep_until(deadline).await,
@@ -210,17 +216,17 @@ async fn end(process: &ServerProcess, deadline: Option<Instant>, stop: &Cancella
         }
     };
     let how = tokio::select! {
-        exit = process.wait() => return (How::Exited, code(exit)),
+        exit = process.wait() => return (How::Exited, code(exit), 0),
         () = due => How::TimedOut,
         () = stop.cancelled() => How::Killed,
     };
-    process.terminate(Duration::ZERO).await;
+    let left = process.terminate(Duration::ZERO).await;
     if how == How::TimedOut {
-        return (how, TIMED_OUT);
+        return (how, TIMED_OUT, left);
     }
     // One that even SIGKILL has not ended yet is not waited for.
     let exit = timeout(Duration::ZERO, process.wait()).await;
-    (how, exit.map_or(KILLED, code))
+    (how, exit.map_or(KILLED, code), left)
 }
 
 /// As shells have it.

@@ -1,0 +1,61 @@
+//! Processes with numbers of their own, for one command: the kernel ends them all in one act when the first of them ends,
+//! however fast they fork; and what they can name, to signal it, to slow it down or to take its files away, is one of them.
+//!
+//! It takes root's power to mount, since `/proc` has to show the same processes. An ordinary user could have that power in a
+//! user namespace, but there the files of all other users, root's too, belong to nobody: ssh then refuses the machine's own
+//! configuration, and git what others own. A control group could be ended in one act as well, but to join one takes up to some
+//! 10 ms, because the kernel waits for all processors. So without that power a command is ended round by round
+//! ([`supervisor`](super::supervisor)).
+
+#[cfg(target_os = "linux")]
+pub use linux::{make, show};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use rustix::io::Result;
+    use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount};
+    use rustix::thread::UnshareFlags;
+
+    /// Makes the next child of this process, which has one thread, the first of a process namespace of its own.
+    pub fn make() -> Result<()> {
+        unshare(UnshareFlags::NEWNS)?;
+        // What is mounted outside later is seen inside, and not the other way round.
+        mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)?;
+        // Where `/proc` cannot be mounted (in many containers), nothing has happened yet that could not be left so.
+        mount_proc()?;
+        let made = unshare(UnshareFlags::NEWPID);
+        if made.is_err() {
+            unmount("/proc", UnmountFlags::DETACH)?;
+        }
+        made
+    }
+
+    /// Shows the processes of the namespace of which this process is the first.
+    pub fn show() -> Result<()> {
+        mount_proc()
+    }
+
+    fn mount_proc() -> Result<()> {
+        mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)
+    }
+
+    #[expect(
+        deprecated,
+        reason = "deprecated for the sake of `UnshareFlags::FILES`, which is not used here; its successor is unsafe"
+    )]
+    fn unshare(flags: UnshareFlags) -> Result<()> {
+        rustix::thread::unshare(flags)
+    }
+}
+
+/// Elsewhere there are none.
+#[cfg(not(target_os = "linux"))]
+pub fn make() -> rustix::io::Result<()> {
+    Err(rustix::io::Errno::NOSYS)
+}
+
+/// Elsewhere there are none.
+#[cfg(not(target_os = "linux"))]
+pub fn show() -> rustix::io::Result<()> {
+    Err(rustix::io::Errno::NOSYS)
+}
