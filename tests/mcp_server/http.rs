@@ -22,8 +22,12 @@ struct Server {
 impl Server {
     /// Starts on a free port; with a token of its own unless `arguments` name a file.
     fn start(project: &Project, arguments: &[&str]) -> (Self, Vec<String>) {
+        Self::start_at("127.0.0.1:0", project, arguments)
+    }
+
+    fn start_at(address: &str, project: &Project, arguments: &[&str]) -> (Self, Vec<String>) {
         let mut command = project.command(None);
-        command.args(["mcp", "--no-daemon", "--http", "127.0.0.1:0"]).args(arguments);
+        command.args(["mcp", "--no-daemon", "--http", address]).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the server");
         let mut told = BufReader::new(child.stderr.take().expect("stderr")).lines();
@@ -218,6 +222,132 @@ fn row_15_other_machines_reach_it_only_when_that_was_said() {
     assert!(said.contains("chmod 600"), "{said}");
     let (status, said) = run(&["--allow-remote"]);
     assert_eq!(status, Some(2), "without --http it means nothing: {said}");
+}
+
+/// Asks for the list of tools with the token of a file, in one of these ways, and prints the status of each answer.
+const FROM_A_COMMAND: &str = r#"
+import http.client, os, socket, sys, threading
+
+way, host, port, file = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+body = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}'
+head = {'Host': f'127.0.0.1:{port}', 'Authorization': 'Bearer ' + open(file).read().strip(), 'Content-Type': 'application/json',
+        'Accept': 'application/json, text/event-stream', 'Connection': 'close', 'Content-Length': str(len(body))}
+request = ('POST /mcp HTTP/1.1\r\n' + ''.join(f'{name}: {value}\r\n' for name, value in head.items()) + '\r\n').encode() + body
+
+def own_address():
+    # Nothing is sent: the system only picks the address that it would send from.
+    probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        probe.connect(('192.0.2.1', 9))
+        return probe.getsockname()[0]
+    except OSError:
+        return '127.0.0.2'
+
+def status(client):
+    client.settimeout(20)
+    said = b''
+    while some := client.recv(4096):
+        said += some
+    if said.startswith(b'HTTP/1.1 403') and (b'has started' in said or b'cannot be seen' in said): return 'refused'
+    return said.split(b' ')[1].decode() if b' ' in said else 'cut'
+
+def connected(port=port):
+    return socket.create_connection((own_address() if host == 'own' else host, port), 20)
+
+def plain():
+    client = connected()
+    client.sendall(request)
+    return status(client)
+
+# The socket is in a process only while it sends it to the other one.
+def moving():
+    left, right = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    answer, told = os.pipe()
+    hops = 2000
+    for mine, others, first in ((left, right, True), (right, left, False)):
+        if os.fork() == 0:
+            others.close()
+            if first:
+                client = connected()
+                client.sendall(request)
+                socket.send_fds(mine, [b'0'], [client.fileno()])
+                client.close()
+            while True:
+                count, files, _, _ = socket.recv_fds(mine, 16, 1)
+                if not files: os._exit(0)
+                if int(count) >= hops:
+                    os.write(told, status(socket.socket(fileno=files[0])).encode())
+                    os._exit(0)
+                socket.send_fds(mine, [str(int(count) + 1).encode()], files)
+                os.close(files[0])
+    for end in (left, right): end.close()
+    os.close(told)
+    said = os.read(answer, 10).decode()
+    os.close(answer)
+    return said
+
+# A process of its own passes everything on, and its parent has ended.
+def relayed():
+    listener = socket.create_server(('127.0.0.1', 0))
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork(): os._exit(0)
+        inside, _ = listener.accept()
+        outside = connected()
+        def pass_on(source, target):
+            while (some := source.recv(65536)): target.sendall(some)
+        threading.Thread(target=pass_on, args=(inside, outside), daemon=True).start()
+        pass_on(outside, inside)
+        os._exit(0)
+    os.wait()
+    client = socket.create_connection(('127.0.0.1', listener.getsockname()[1]), 20)
+    client.sendall(request)
+    return status(client)
+
+print(*[globals()[way]() for _ in range(int(sys.argv[5]))])
+"#;
+
+/// What a command gets that has read the token, by each of its ways; and who is no command gets in.
+#[test]
+fn what_a_tool_has_started_is_not_let_in_with_the_token() {
+    let project = Project::new([("attack.py", FROM_A_COMMAND)]);
+    let file = project.beside("config").join("token");
+    std::fs::write(&file, TOKEN).expect("a file");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("its mode");
+    let file = file.to_str().expect("a path");
+    let (server, _) = Server::start_at(
+        "0.0.0.0:0",
+        &project,
+        &["--token-file", file, "--allow-remote", "--allow-unseen", "--allow-host", "127.0.0.1"],
+    );
+    let strict = Server::start(&project, &["--token-file", file]).0;
+    for (way, host, tries, port) in [
+        ("plain", "127.0.0.1", 3, server.port),
+        ("plain", "own", 3, server.port),
+        ("relayed", "127.0.0.1", 3, server.port),
+        ("relayed", "own", 1, server.port),
+        ("plain", "127.0.0.1", 1, strict.port),
+        ("moving", "127.0.0.1", 10, strict.port),
+    ] {
+        let attack = format!("python3 attack.py {way} {host} {port} {file} {tries}");
+        // The same from a process that no tool has started; a socket that is never at rest is nobody's for sure.
+        if way != "moving" {
+            let outside =
+                Command::new("sh").args(["-c", &attack]).current_dir(project.root()).output().expect("a run");
+            let outside = String::from_utf8_lossy(&outside.stdout).into_owned();
+            assert_eq!(outside.split_whitespace().collect::<Vec<_>>(), vec!["200"; tries], "{attack}");
+        }
+        let mut command = project.command(None);
+        let arguments = json!({"command": attack}).to_string();
+        command.args(["tools", "call", "bash", &arguments, "--format", "json"]);
+        let output = command.output().expect("a run");
+        let answer: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+        let said = answer["stdout"].as_str().unwrap_or_default();
+        assert_eq!(said.split_whitespace().collect::<Vec<_>>(), vec!["refused"; tries], "{attack}: {answer}");
+    }
+    let (status, said) = server.post(&[], &initialize());
+    assert_eq!(status, 200, "{said}");
 }
 
 #[test]

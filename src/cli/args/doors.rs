@@ -34,6 +34,9 @@ pub struct McpServe {
     /// Serve requests that were sent to NAME, as by a proxy; may be given several times
     #[arg(long, value_name = "NAME", requires = "http")]
     pub allow_host: Vec<String>,
+    /// Let in clients of this machine whose process cannot be seen, as behind `ssh -L`; commands of `bash` can hide among them
+    #[arg(long, requires = "http")]
+    pub allow_unseen: bool,
     /// Let everybody in, for the conformance suite
     #[cfg(feature = "conformance")]
     #[arg(long, requires = "http")]

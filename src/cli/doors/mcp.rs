@@ -134,7 +134,12 @@ async fn listen(
         ]);
         Some(token)
     };
-    let options = HttpOptions { server: options, token, hosts: serve.allow_host.clone() };
+    let options = HttpOptions {
+        server: options,
+        token,
+        hosts: serve.allow_host.clone(),
+        allow_unseen: serve.allow_unseen,
+    };
     let served = http::serve(listener, options, ended).await.map_err(internal);
     drop(kept);
     served

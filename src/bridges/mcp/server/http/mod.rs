@@ -1,12 +1,13 @@
 //! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
 //!
-//! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]), and
-//! the token that every request must bring ([`token`]). The transport itself, with its sessions for the era that has them, is
+//! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]), the
+//! token that every request must bring ([`token`]), and who is behind a connection ([`peer`]). The transport itself, with its sessions for the era that has them, is
 //! rmcp's.
 //!
 //! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
 
 mod guard;
+pub(super) mod peer;
 pub mod token;
 
 use std::convert::Infallible;
@@ -26,11 +27,12 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use self::guard::Guard;
+use self::peer::Peer;
 use self::token::Token;
 use super::handler::{Handler, Shared};
 use super::{ServerOptions, key};
@@ -52,6 +54,11 @@ const LEAVE: Duration = Duration::from_millis(500);
 /// After a failed `accept` (too many open files) it is tried again this much later.
 const AGAIN: Duration = Duration::from_millis(100);
 
+const SUPERVISED: &str = "what a tool or server of lsp-tools has started cannot use its MCP server";
+const UNSEEN: &str = "the process behind this connection cannot be seen, so it may be a command of lsp-tools itself; let the client \
+    run as your own user, on this machine and not behind `ssh -L`, or start the server with --allow-unseen";
+const NOT_ASKED: &str = "calls are approved by clients of this machine alone whose process is seen";
+
 /// How MCP is served over HTTP.
 #[derive(Debug)]
 pub struct HttpOptions {
@@ -61,6 +68,8 @@ pub struct HttpOptions {
     pub token: Option<Token>,
     /// Names, beside the address itself, under which a proxy may reach us: `Host` and `Origin` must be one of them.
     pub hosts: Vec<String>,
+    /// Whether processes of this machine that cannot be made out are let in. A command of ours can be one.
+    pub allow_unseen: bool,
 }
 
 /// Why nothing is served.
@@ -112,6 +121,16 @@ struct Door {
     guard: Guard,
     service: Service,
     sessions: Arc<LocalSessionManager>,
+    allow_unseen: bool,
+}
+
+/// One connection.
+struct Connection {
+    door: Arc<Door>,
+    /// Both ends: the client's and ours.
+    ends: (SocketAddr, SocketAddr),
+    /// Who is behind it, once somebody with the token wants to know.
+    peer: OnceCell<Peer>,
 }
 
 /// Serves until `ended` is cancelled; calls that are running then are cancelled.
@@ -136,10 +155,10 @@ pub async fn serve(
             () = ended.cancelled() => break,
         };
         match accepted {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 let door = Arc::clone(&door);
                 connections.spawn(async move {
-                    connection(stream, door).await;
+                    connection(stream, peer, door).await;
                     drop(place);
                 });
             }
@@ -158,7 +177,7 @@ pub async fn serve(
 }
 
 fn door(listener: &Listener, options: HttpOptions, ended: &CancellationToken) -> Result<Door, HttpError> {
-    let HttpOptions { server, token, hosts } = options;
+    let HttpOptions { server, token, hosts, allow_unseen } = options;
     // States of calls that wait for an answer outlive a restart where the token does.
     let key = match &token {
         Some(token) => token.key("request state"),
@@ -179,17 +198,25 @@ fn door(listener: &Listener, options: HttpOptions, ended: &CancellationToken) ->
         .with_max_request_body_bytes(BODY)
         .with_cancellation_token(ended.child_token());
     let service = StreamableHttpService::new(factory, Arc::clone(&sessions), config);
-    Ok(Door { guard, service, sessions })
+    Ok(Door { guard, service, sessions, allow_unseen })
 }
 
-async fn connection(stream: TcpStream, door: Arc<Door>) {
+async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<Door>) {
     // Answers are small, and whoever waits for one should not wait for a second segment.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("TCP_NODELAY cannot be set: {error}");
     }
+    let own = match stream.local_addr() {
+        Ok(own) => own,
+        Err(error) => {
+            tracing::debug!("a connection was closed before it was served: {error}");
+            return;
+        }
+    };
+    let connection = Arc::new(Connection { door, ends: (peer, own), peer: OnceCell::new() });
     let answer = service_fn(move |request| {
-        let door = Arc::clone(&door);
-        async move { Ok::<_, Infallible>(door.answer(request).await) }
+        let connection = Arc::clone(&connection);
+        async move { Ok::<_, Infallible>(connection.answer(request).await) }
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -201,19 +228,43 @@ async fn connection(stream: TcpStream, door: Arc<Door>) {
     }
 }
 
-impl Door {
+impl Connection {
     async fn answer(&self, request: Request<Incoming>) -> Answer {
-        if let Err(refused) = self.guard.check(request.uri(), request.headers()) {
+        if let Err(refused) = self.door.guard.check(request.uri(), request.headers()) {
             tracing::debug!(?refused, "an HTTP request was refused");
             return refusal(refused);
         }
+        let peer = self.peer().await;
+        match peer {
+            Peer::Supervised => return plain(StatusCode::FORBIDDEN, SUPERVISED),
+            Peer::Unseen if !self.door.allow_unseen => return plain(StatusCode::FORBIDDEN, UNSEEN),
+            Peer::Unseen | Peer::Client | Peer::OtherUser | Peer::Remote => {}
+        }
+        self.door.answer(request, peer).await
+    }
+
+    /// Who is behind it; found out once, off the workers.
+    async fn peer(&self) -> Peer {
+        let (peer, own) = self.ends;
+        let find = || async move {
+            let found =
+                tokio::task::spawn_blocking(move || Peer::find(peer, own)).await.unwrap_or(Peer::Unseen);
+            tracing::debug!(?found, %peer, "an HTTP client");
+            found
+        };
+        *self.peer.get_or_init(find).await
+    }
+}
+
+impl Door {
+    async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Answer {
         if request.method() == Method::POST && self.is_full(request.headers()).await {
             return plain(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "too many sessions are open; end one, or try again later",
             );
         }
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         if declared(&head.headers).is_some_and(|length| length > BODY) {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");
         }
@@ -226,6 +277,10 @@ impl Door {
             Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST, "the body cannot be read"),
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
         };
+        if !peer.may_approve() && peer::answers_a_question(&body) {
+            return plain(StatusCode::FORBIDDEN, NOT_ASKED);
+        }
+        head.extensions.insert(peer);
         self.service.handle(Request::from_parts(head, Full::new(body))).await
     }
 

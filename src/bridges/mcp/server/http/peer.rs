@@ -1,0 +1,261 @@
+//! Who is behind a connection: the token alone does not tell, because a command of `bash` can read it where its user can.
+//!
+//! The kernel lists the sockets of this machine (`/proc/net/tcp`) and which processes have them open (`/proc/PID/fd`). What counts
+//! is what is seen: a connection is a client's where a process has its other end that none of our supervisors keeps, and that
+//! nobody shares whom one keeps. A socket can be handed from process to process while it is looked for; then nobody is
+//! found who has it, and that lets nobody in.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::Path;
+
+use http::request::Parts;
+use rmcp::model::Extensions;
+
+use crate::lsp::process::ancestry::{self, Descent};
+use crate::lsp::process::tree::{self, Process, Sight};
+
+/// A socket that has just been made may be missed in the kernel's list while others come and go.
+const LOOKS: usize = 3;
+
+/// Who is behind a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Peer {
+    /// A process of this user that we have not started.
+    Client,
+    /// A process of another user of this machine: none of ours, but it may pass on what others say.
+    OtherUser,
+    /// Another machine.
+    Remote,
+    /// A process of this machine that cannot be made out.
+    Unseen,
+    /// What one of our supervisors keeps: a command, a server, a hook.
+    Supervised,
+}
+
+impl Peer {
+    /// Whether its yes is its user's. Whoever else has the token may have it from where a command can read it.
+    pub(super) fn may_approve(self) -> bool {
+        self == Self::Client
+    }
+
+    /// Who connected from `peer` to `own`. Reads as many files as there are open ones on this machine.
+    pub(super) fn find(peer: SocketAddr, own: SocketAddr) -> Self {
+        if !cfg!(target_os = "linux") {
+            // There are no supervisors, and no sandbox that this would lead out of.
+            return if is_here(peer, own) { Self::Client } else { Self::Remote };
+        }
+        let socket = (0..LOOKS).find_map(|_| Socket::find(peer, own));
+        match socket {
+            None if is_here(peer, own) => Self::Unseen,
+            None => Self::Remote,
+            Some(socket) if socket.is_another_users() => Self::OtherUser,
+            Some(socket) => judged(&owners(socket.inode)),
+        }
+    }
+}
+
+/// Whether the client of a request with these extensions may approve calls. On a pipe there is only one that could.
+pub(in crate::bridges::mcp::server) fn may_approve(extensions: &Extensions) -> bool {
+    match extensions.get::<Parts>() {
+        Some(parts) => parts.extensions.get::<Peer>().is_some_and(|peer| peer.may_approve()),
+        None => true,
+    }
+}
+
+/// Whether `body` answers a question of ours, whatever else it is.
+pub(super) fn answers_a_question(body: &[u8]) -> bool {
+    /// Every member of an object, also where several have one name.
+    struct Answer(bool);
+
+    impl<'de> serde::Deserialize<'de> for Answer {
+        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Members;
+            impl<'de> serde::de::Visitor<'de> for Members {
+                type Value = Answer;
+
+                fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    formatter.write_str("a message")
+                }
+
+                fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Answer, A::Error> {
+                    let mut found = false;
+                    while let Some((name, value)) = map.next_entry::<String, serde_json::Value>()? {
+                        found |= name == "result" && value.get("action").is_some();
+                    }
+                    Ok(Answer(found))
+                }
+            }
+            deserializer.deserialize_map(Members)
+        }
+    }
+
+    serde_json::from_slice::<Answer>(body).is_ok_and(|answer| answer.0)
+}
+
+fn is_here(peer: SocketAddr, own: SocketAddr) -> bool {
+    let mut address = peer;
+    address.set_port(0);
+    // Only addresses of this machine can be bound.
+    peer.ip().to_canonical().is_loopback()
+        || plain(peer).ip() == plain(own).ip()
+        || UdpSocket::bind(address).is_ok()
+}
+
+/// Of all who have a socket open none may be supervised, and there must be one.
+fn judged(owners: &[Process]) -> Peer {
+    let descents: Vec<Descent> = owners.iter().map(ancestry::descent).collect();
+    if descents.contains(&Descent::Supervised) {
+        Peer::Supervised
+    } else if descents.is_empty() || descents.contains(&Descent::Unknown) {
+        Peer::Unseen
+    } else {
+        Peer::Client
+    }
+}
+
+/// The processes that have the socket open, as far as they are seen.
+fn owners(inode: u64) -> Vec<Process> {
+    let name = format!("socket:[{inode}]");
+    let has = |process: &Process| {
+        let files = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten();
+        files.filter_map(|file| fs::read_link(file.path()).ok()).any(|target| target == Path::new(&name))
+    };
+    let seen = tree::all().into_iter().filter_map(|pid| match Process::look(pid) {
+        Sight::Living(process) => Some(process),
+        Sight::Hidden | Sight::Gone => None,
+    });
+    seen.filter(has).collect()
+}
+
+/// The other end of a connection, as the kernel lists it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Socket {
+    user: u32,
+    inode: u64,
+}
+
+impl Socket {
+    fn find(peer: SocketAddr, own: SocketAddr) -> Option<Self> {
+        let wanted = (plain(peer), plain(own));
+        ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().find_map(|list| {
+            let lines = BufReader::new(File::open(list).ok()?).lines().map_while(Result::ok);
+            lines.filter_map(|line| listed(&line)).find(|(ends, _)| *ends == wanted).map(|(_, socket)| socket)
+        })
+    }
+
+    /// A command keeps its user, unless that is root.
+    fn is_another_users(&self) -> bool {
+        let own = rustix::process::geteuid();
+        !own.is_root() && self.user != own.as_raw()
+    }
+}
+
+/// An IPv4 address is one, also where it is written as IPv6; scopes do not count.
+fn plain(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// Both ends and the socket of a line of `/proc/net/tcp` or `tcp6` (proc_net(5)): the fields 2 and 3, 8, and 10.
+fn listed(line: &str) -> Option<((SocketAddr, SocketAddr), Socket)> {
+    let mut fields = line.split_whitespace().skip(1);
+    let ends = (end(fields.next()?)?, end(fields.next()?)?);
+    let user = fields.nth(4)?.parse().ok()?;
+    let inode = fields.nth(1)?.parse().ok().filter(|inode| *inode != 0)?;
+    Some((ends, Socket { user, inode }))
+}
+
+/// `0100007F:1F90`: words of four bytes, each in the order of this machine, and a port.
+fn end(text: &str) -> Option<SocketAddr> {
+    let (address, port) = text.split_once(':')?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    let word = |at: usize| u32::from_str_radix(address.get(at..at + 8)?, 16).ok().map(u32::to_ne_bytes);
+    let ip: IpAddr = match address.len() {
+        8 => Ipv4Addr::from(word(0)?).into(),
+        32 => {
+            let words = [word(0)?, word(8)?, word(16)?, word(24)?];
+            Ipv6Addr::from(<[u8; 16]>::try_from(words.concat()).ok()?).into()
+        }
+        _ => return None,
+    };
+    Some(plain(SocketAddr::new(ip, port)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// The ends of a connection from `address` to itself, and what is said of who connected.
+    fn connected(address: &str) -> Peer {
+        let listener = TcpListener::bind((address, 0)).unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, peer) = listener.accept().unwrap();
+        assert_eq!(peer, client.local_addr().unwrap());
+        Peer::find(peer, server.local_addr().unwrap())
+    }
+
+    #[test]
+    fn this_process_is_a_client_by_any_address() {
+        assert_eq!(connected("127.0.0.1"), Peer::Client);
+        if TcpListener::bind(("::1", 0)).is_ok() {
+            assert_eq!(connected("::1"), Peer::Client);
+            // A client of IPv4 at a socket of IPv6.
+            let listener = TcpListener::bind(("::", 0)).unwrap();
+            let client = TcpStream::connect(("127.0.0.1", listener.local_addr().unwrap().port())).unwrap();
+            let (server, peer) = listener.accept().unwrap();
+            assert_eq!(Peer::find(peer, server.local_addr().unwrap()), Peer::Client);
+            drop(client);
+        }
+    }
+
+    #[test]
+    fn who_has_hung_up_is_not_seen_and_other_machines_are_remote() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let own = listener.local_addr().unwrap();
+        drop(TcpStream::connect(own).unwrap());
+        let (_server, peer) = listener.accept().unwrap();
+        assert_eq!(Peer::find(peer, own), Peer::Unseen);
+        assert_eq!(Peer::find("192.0.2.1:4000".parse().unwrap(), own), Peer::Remote);
+        assert_eq!(Peer::find("[2001:db8::1]:4000".parse().unwrap(), own), Peer::Remote);
+    }
+
+    #[test]
+    fn the_kernels_list_is_read_by_its_fields() {
+        let line = "   1: 0100007F:8AE2 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 98765 1 0000";
+        let ends = ("127.0.0.1:35554".parse().unwrap(), "127.0.0.1:8080".parse().unwrap());
+        // Words are in the order of the machine that writes them.
+        if cfg!(target_endian = "little") {
+            assert_eq!(listed(line), Some((ends, Socket { user: 1000, inode: 98_765 })));
+            let mapped = "0000000000000000FFFF00000100007F:1F90";
+            assert_eq!(end(mapped), Some(ends.1));
+            assert_eq!(end("000080FE000000000000000001000000:0050").unwrap().to_string(), "[fe80::1]:80");
+        }
+        assert_eq!(listed(&line.replace("98765", "0")), None, "nobody has it open");
+        for unreadable in ["", "  sl  local_address rem_address", "1: 0100007F 0100007F:1F90"] {
+            assert_eq!(listed(unreadable), None);
+        }
+    }
+
+    #[test]
+    fn an_answer_is_known_however_it_is_written() {
+        for answer in [
+            r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"decision":"once"}}}"#,
+            r#"{"result":{"action":"decline"}}"#,
+            r#"{"id":1,"result":{"action":"accept"},"result":{}}"#,
+            r#"{"id":1,"\u0072esult":{"\u0061ction":"accept"},"method":"ping"}"#,
+        ] {
+            assert!(answers_a_question(answer.as_bytes()), "{answer}");
+        }
+        for other in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"action":"accept"}}"#,
+            r#"{"id":1,"result":{"roots":[]}}"#,
+            "[]",
+            "no JSON",
+        ] {
+            assert!(!answers_a_question(other.as_bytes()), "{other}");
+        }
+    }
+}
