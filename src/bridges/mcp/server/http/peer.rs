@@ -118,15 +118,16 @@ fn judged(owners: &[Process]) -> Peer {
 /// The processes that have the socket open, as far as they are seen.
 fn owners(inode: u64) -> Vec<Process> {
     let name = format!("socket:[{inode}]");
-    let has = |process: &Process| {
-        let files = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten();
+    let has = |pid: i32| {
+        let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         files.filter_map(|file| fs::read_link(file.path()).ok()).any(|target| target == Path::new(&name))
     };
-    let seen = tree::all().into_iter().filter_map(|pid| match Process::look(pid) {
+    let found = tree::all().into_iter().filter(|pid| has(*pid)).filter_map(|pid| match Process::look(pid) {
         Sight::Living(process) => Some(process),
         Sight::Hidden | Sight::Gone => None,
     });
-    seen.filter(has).collect()
+    // Once more, now that it is known which process it is that has this number.
+    found.filter(|process| has(process.pid)).collect()
 }
 
 /// The other end of a connection, as the kernel lists it.
