@@ -95,6 +95,17 @@ async fn row_12_a_command_that_kills_its_supervisor_is_still_ended() {
     scene.nothing_is_left().await;
 }
 
+/// Where it can name and signal it, as without a sandbox.
+#[tokio::test]
+async fn a_command_that_stops_its_supervisor_is_still_ended() {
+    let scene = Scene::with("[bash]\nsandbox = \"off\"\n");
+    let command = format!("kill -STOP $PPID; setsid {} & {}", sleeper(&scene), sleeper(&scene));
+    let (answer, took) = scene.bash_for_a_second(&command).await;
+    assert_eq!(answer["code"], "timeout", "{answer}");
+    assert!(took < 2 * PROMPT, "{took:?} {answer}");
+    scene.nothing_is_left().await;
+}
+
 #[tokio::test]
 async fn row_41_a_cancelled_call_ends_its_command() {
     let scene = Scene::new();

@@ -75,8 +75,8 @@ fn gaps_of(status: &sandbox::Status, own_processes: bool) -> Vec<String> {
     }
     if !status.signals {
         gaps.push(
-            "commands can signal your processes outside, their own supervisor included, and connect to abstract Unix sockets: \
-             Linux 6.12 (Landlock 6) keeps them from it"
+            "commands can connect to abstract Unix sockets and signal your processes outside, their own supervisor included, \
+             without which they pass for processes of yours: Linux 6.12 (Landlock 6) keeps them from it"
                 .to_owned(),
         );
     }

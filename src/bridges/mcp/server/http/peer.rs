@@ -241,6 +241,25 @@ mod tests {
     }
 
     #[test]
+    fn only_a_client_that_is_seen_approves_over_http() {
+        let approves = |peer: Option<Peer>| {
+            let (mut parts, ()) = http::Request::new(()).into_parts();
+            if let Some(peer) = peer {
+                parts.extensions.insert(peer);
+            }
+            let mut extensions = Extensions::new();
+            extensions.insert(parts);
+            may_approve(&extensions)
+        };
+        assert!(approves(Some(Peer::Client)));
+        for peer in [Peer::OtherUser, Peer::Remote, Peer::Unseen, Peer::Supervised] {
+            assert!(!approves(Some(peer)), "{peer:?}");
+        }
+        assert!(!approves(None), "nobody has looked");
+        assert!(may_approve(&Extensions::new()), "a pipe");
+    }
+
+    #[test]
     fn an_answer_is_known_however_it_is_written() {
         for answer in [
             r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"decision":"once"}}}"#,
