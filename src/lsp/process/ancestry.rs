@@ -82,8 +82,7 @@ impl Table for Proc {
 }
 
 fn descent_in(table: &impl Table, process: &Process) -> Descent {
-    let walks = (0..ROUNDS).filter_map(|_| walk(table, process));
-    walks.into_iter().next().unwrap_or(Descent::Unknown)
+    (0..ROUNDS).find_map(|_| walk(table, process)).unwrap_or(Descent::Unknown)
 }
 
 /// One walk up; `None` where it came upon something that cannot be.

@@ -1,8 +1,8 @@
 //! The room that a command runs in: it may read what its user may, and write only where it was told.
 //!
-//! `lsp-tools __sandbox [--first] [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` moves into a session of its own (so that there
-//! is no terminal to ask a person at), shuts itself in, and becomes the program. The kernel keeps what was shut, for the program
-//! and for all that it starts, for ever:
+//! `lsp-tools __sandbox [--first] [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` moves into a session of its own (so that
+//! there is no terminal to ask a person at), shuts itself in, and becomes the program. The kernel keeps what was shut, for the
+//! program and for all that it starts, for ever:
 //!
 //! - files and folders are made, changed, moved and deleted only beneath the folders given. What counts is where a file
 //!   is, not the link by which it is reached;
@@ -28,6 +28,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -128,8 +129,8 @@ pub async fn gives_own_processes(spawner: &Spawner) -> bool {
     tokio::time::timeout(TRIAL, process.wait()).await == Ok(Exit::Code(0))
 }
 
-/// Shuts this process in and becomes the program that `args` name; returns, with an exit status, where that fails, and for the first
-/// process of a namespace when it has ended.
+/// Shuts this process in and becomes the program that `args` name; returns, with an exit status, where that fails, and for the
+/// first process of a namespace when it has ended.
 pub fn enter(args: impl Iterator<Item = OsString>) -> i32 {
     let mut confinement = None;
     let mut is_first = false;
@@ -149,9 +150,15 @@ pub fn enter(args: impl Iterator<Item = OsString>) -> i32 {
         return NOT_STARTED;
     };
     leave_session();
-    if is_first && let Err(error) = namespace::show() {
-        eprintln!("lsp-tools: the command was not run, because its processes cannot be shown to it: {error}");
-        return NOT_SHUT_IN;
+    if is_first {
+        // Anywhere else `/proc` is everybody's.
+        let shown = if rustix::process::getpid().is_init() { namespace::show() } else { Err(Errno::PERM) };
+        if let Err(error) = shown {
+            eprintln!(
+                "lsp-tools: the command was not run, because its processes cannot be shown to it: {error}"
+            );
+            return NOT_SHUT_IN;
+        }
     }
     if let Some(confinement) = confinement
         && let Err(error) = kernel::shut_in(&confinement)

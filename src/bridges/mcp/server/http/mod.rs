@@ -1,8 +1,8 @@
 //! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
 //!
 //! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]), the
-//! token that every request must bring ([`token`]), and who is behind a connection ([`peer`]). The transport itself, with its sessions for the era that has them, is
-//! rmcp's.
+//! token that every request must bring ([`token`]), and who is behind a connection ([`peer`]). The transport itself, with its
+//! sessions for the era that has them, is rmcp's.
 //!
 //! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
 
@@ -55,8 +55,8 @@ const LEAVE: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_millis(100);
 
 const SUPERVISED: &str = "what a tool or server of lsp-tools has started cannot use its MCP server";
-const UNSEEN: &str = "the process behind this connection cannot be seen, so it may be a command of lsp-tools itself; let the client \
-    run as your own user, on this machine and not behind `ssh -L`, or start the server with --allow-unseen";
+const UNSEEN: &str = "the process behind this connection cannot be seen, so it may be a command of lsp-tools itself; let the \
+    client run as your own user, on this machine and not behind `ssh -L`, or start the server with --allow-unseen";
 const NOT_ASKED: &str = "calls are approved by clients of this machine alone whose process is seen";
 
 /// How MCP is served over HTTP.
