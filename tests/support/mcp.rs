@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,11 @@ pub struct Mcp {
 impl Mcp {
     /// Starts `lsp-tools mcp` in `project`; nothing is sent yet.
     pub fn start(project: &Project, servers: Option<&Path>, arguments: &[&str]) -> Self {
-        let mut command = project.command(servers);
+        Self::of(project.command(servers), arguments)
+    }
+
+    /// As [`start`](Self::start), of a command of our binary that lacks only its arguments.
+    pub fn of(mut command: Command, arguments: &[&str]) -> Self {
         command.args(["mcp", "--no-daemon"]).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the server");
@@ -57,7 +61,13 @@ impl Mcp {
     /// A client with a handshake, with these capabilities.
     pub fn legacy(project: &Project, servers: Option<&Path>, capabilities: Value) -> Self {
         let mut client = Self::start(project, servers, &[]);
-        let id = client.request(
+        client.greet(capabilities);
+        client
+    }
+
+    /// The handshake of a client with these capabilities.
+    pub fn greet(&mut self, capabilities: Value) {
+        let id = self.request(
             "initialize",
             json!({
                 "protocolVersion": LEGACY,
@@ -65,10 +75,9 @@ impl Mcp {
                 "clientInfo": {"name": "test", "version": "1"},
             }),
         );
-        let answer = client.answer(id);
+        let answer = self.answer(id);
         assert_eq!(answer["result"]["protocolVersion"], LEGACY, "{answer}");
-        client.notify("notifications/initialized", json!({}));
-        client
+        self.notify("notifications/initialized", json!({}));
     }
 
     /// A client without one.
