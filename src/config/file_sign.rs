@@ -14,9 +14,12 @@ impl FileSign {
         let name = format!("`{}`", self.file);
         let text = match user_text(&folder.join(&self.file)) {
             Ok(None) => return None,
-            Ok(Some(text)) if !self.keys.is_empty() => text,
+            Ok(Some(text)) if !self.keys.is_empty() || self.matches.is_some() => text,
             Ok(Some(_)) | Err(_) => return Some(name),
         };
+        if let Some(pattern) = &self.matches {
+            return pattern.is_in(&text).then_some(name);
+        }
         let Ok(table) = toml::from_str::<Table>(&text) else {
             // The oldest form of some files is a lone word, which names no key.
             return (!is_lone_word(text.trim())).then_some(name);
@@ -49,7 +52,18 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("f.toml"), text).unwrap();
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        FileSign { file: "f.toml".to_owned(), keys }.shown_in(temp.path())
+        FileSign { file: "f.toml".to_owned(), keys, matches: None }.shown_in(temp.path())
+    }
+
+    #[test]
+    fn a_text_counts_where_it_matches() {
+        let temp = tempfile::tempdir().unwrap();
+        let sign: FileSign = toml::from_str("file = 'a.ini'\nmatches = '(?m)^run *='").unwrap();
+        assert_eq!(sign.shown_in(temp.path()), None);
+        for (text, is_shown) in [("[a]\nrun = x\n", true), ("[a]\n# run = x\n", false), ("", false)] {
+            std::fs::write(temp.path().join("a.ini"), text).unwrap();
+            assert_eq!(sign.shown_in(temp.path()).is_some(), is_shown, "{text}");
+        }
     }
 
     #[test]
@@ -71,9 +85,9 @@ mod tests {
         assert_eq!(shown(&["a"], "[a"), Some("`f.toml`".to_owned()));
         let temp = tempfile::tempdir().unwrap();
         std::fs::create_dir(temp.path().join("f.toml")).unwrap();
-        let sign = FileSign { file: "f.toml".to_owned(), keys: vec!["a".to_owned()] };
+        let sign = FileSign { file: "f.toml".to_owned(), keys: vec!["a".to_owned()], matches: None };
         assert_eq!(sign.shown_in(temp.path()), Some("`f.toml`".to_owned()));
-        let absent = FileSign { file: "absent/g.toml".to_owned(), keys: Vec::new() };
+        let absent = FileSign { file: "absent/g.toml".to_owned(), keys: Vec::new(), matches: None };
         assert_eq!(absent.shown_in(temp.path()), None);
     }
 }

@@ -478,6 +478,12 @@ pub struct Needs {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Untrusted {
+    /// Arguments after those of the command.
+    pub args: Vec<String>,
+    /// It is started outside of the project, in the system's root folder, and not in its root.
+    pub apart: bool,
+    /// Node.js, in it and in what it starts, loads no code that lies in the workspace.
+    pub node_guard: bool,
     /// Environment variables, laid over those of the server.
     pub env: BTreeMap<String, String>,
     /// Environment variables whose value is the first word that a program, with arguments, says in the root. Where there is no
@@ -507,15 +513,17 @@ pub struct Proxy {
     pub behind: String,
 }
 
-/// A file of a project that says something.
+/// A file of a project that says something. Without `keys` and `matches` its being there is enough.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FileSign {
     /// Relative to a folder in which the server looks for it.
     pub file: String,
-    /// Dotted keys of TOML, `*` for any key, one of which it must have; none where its being there is enough.
+    /// Dotted keys of TOML, `*` for any key, one of which it must have.
     #[serde(default)]
     pub keys: Vec<String>,
+    /// What its text must have, where it is no TOML.
+    pub matches: Option<Pattern>,
 }
 
 /// What an untrusted start costs, and in which projects.
@@ -720,6 +728,14 @@ impl TryFrom<String> for Pattern {
         regex::Regex::new(&text).map(Self)
     }
 }
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+impl Eq for Pattern {}
 
 impl Pattern {
     /// Whether `text` has it.

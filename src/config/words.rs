@@ -135,6 +135,9 @@ pub(super) const NEEDS: &[Field] =
     &[plain("program", Text), plain("version", Texts), plain("at-least", Text), plain("pip", Texts)];
 
 pub(super) const UNTRUSTED: &[Field] = &[
+    plain("args", Texts),
+    plain("apart", Flag),
+    plain("node-guard", Flag),
     plain("env", TextTable),
     plain("env-from", TextsTable),
     plain("settings", Free),
@@ -146,7 +149,7 @@ pub(super) const UNTRUSTED: &[Field] = &[
 pub(super) const PROXY: &[Field] =
     &[plain("program", Text), plain("variable", Text), plain("folder", Text), plain("behind", Text)];
 
-pub(super) const FILE_SIGN: &[Field] = &[plain("file", Text), plain("keys", Texts)];
+pub(super) const FILE_SIGN: &[Field] = &[plain("file", Text), plain("keys", Texts), plain("matches", Text)];
 
 pub(super) const SHORTFALL: &[Field] = &[
     plain("reason", Text),

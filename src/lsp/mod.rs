@@ -4,7 +4,7 @@
 //! file that names async-lsp), [`process`] (spawning, supervising, ending), [`session`] (one initialized server), [`ask`]
 //! (questions to it), `documents` (what it has open), [`people`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied
 //! on), [`operations`] and [`hierarchy`] (what it can be asked), [`relay`] (an editor's own questions, passed through), and the [`manager`] over all of them. [`locate`] finds
-//! servers, [`choice`] says which of a language's run, [`python`] finds environments, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
+//! servers, [`choice`] says which of a language's run, [`python`] finds environments, `node_guard` keeps Node.js from loading a project's code, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
 //! `text`, `workspace`, `config`. Nothing above names a type of an LSP crate: answers are in the words of [`model`].
 //!
 //! How data passes: a tool asks the manager for a session and the session for an answer. The session compares the file
@@ -27,7 +27,9 @@ pub mod locate;
 pub mod manager;
 pub mod model;
 pub mod news;
+mod node_guard;
 pub mod operations;
+mod own_file;
 pub mod people;
 pub mod process;
 pub mod progress;

@@ -449,6 +449,12 @@ fn python(project: &Project, canary: &Canary) {
     project.write("pyproject.toml", pyproject(canary));
     project.write("pyrightconfig.json", r#"{"venvPath": ".", "venv": "evilvenv", "pythonVersion": "3.11", "executionEnvironments": [{"root": ".", "extraPaths": ["."]}]}"#);
     project.write("Pipfile", "[packages]\nevil = {path = \".\", editable = true}\n");
+    project.write("ty.toml", "[environment]\npython = \"./evilvenv\"\nroot = [\".\"]\n");
+    project.write("pyrefly.toml", "python-interpreter-path = \"./.venv/bin/python\"\n");
+    project.write(
+        "zuban.toml",
+        "[mypy]\nplugins = [\"./evil_plugin.py\"]\npython_executable = \"./.venv/bin/python\"\n",
+    );
     project.write(".python-version", "./.venv/bin/python\n");
     project.write(".pdm-python", project.path(".venv/bin/python").display().to_string());
 }
@@ -637,6 +643,7 @@ fn builds(project: &Project, canary: &Canary) {
         "evil.F90",
         format!("#define X {fortran}\n#if X\nmodule evil\n#endif\n#if {fortran}\nend module evil\n#endif\n"),
     );
+    project.write(".fortlsrc", r#"{"pp_suffixes": [".F90", ".f90"], "disable_autoupdate": false}"#);
     project.write("fpm.toml", "name = \"sample\"\n[build]\nauto-executables = true\n");
 }
 
@@ -743,6 +750,19 @@ fn others(project: &Project, canary: &Canary) {
     project.write(".mise.toml", "[tools]\nnode = \"path:./bin\"\n[env]\n_.source = \"./evil.sh\"\n");
     project.write(".tool-versions", "nodejs path:./bin\npython path:./bin\n");
     project.write(".nvmrc", "20\n");
+    go(project);
+}
+
+/// What the tools of Go are told: compilers' flags of cgo, generators, a toolchain, a vendored and a replaced module.
+fn go(project: &Project) {
+    let root = project.root().display().to_string();
+    project.write("go.mod", "module example.com/sample\n\ngo 1.21\n\ntoolchain go1.99.0-evil\n\ntool example.com/evil\n\nrequire example.com/evil v0.0.0\n\nreplace example.com/evil => ./evil-module\n");
+    project.write("evil-module/go.mod", "module example.com/evil\n\ngo 1.21\n");
+    project.write("evil-module/evil.go", "package evil\n\n//go:generate sh ../evil.sh\n");
+    project.write("cgo.go", format!("package main\n\n// #cgo pkg-config: --define-prefix evil\n// #cgo CFLAGS: -I{root} -B{root}/bin -fplugin={root}/evil.so\n// #cgo LDFLAGS: -L{root} -levil\n// int one(void) {{ return 1; }}\nimport \"C\"\n\n//go:generate sh evil.sh\nfunc one() int {{ return int(C.one()) }}\n"));
+    project.write("evil/cgo.go", "package evil\n\n// #cgo CFLAGS: -I.\n// int one(void) { return 1; }\nimport \"C\"\n\nfunc One() int { return int(C.one()) }\n");
+    project.write("evil.pc", "Name: evil\nDescription: x\nVersion: 1\nCflags: -fplugin=./evil.so\n");
+    project.write(".golangci.yml", "linters-settings:\n  custom:\n    evil:\n      path: evil.so\n");
 }
 
 /// Adds to the file that is asked about what leads to the traps: imports, and directives that name code.

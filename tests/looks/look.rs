@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::hostile::{self, Canary};
+use crate::hostile;
 use crate::samples::Samples;
 use crate::support::Project;
 use crate::support::mcp::Mcp;
@@ -20,6 +20,8 @@ pub struct Way<'a> {
     pub trusted: bool,
     /// The programs that are started are watched, where there is `strace`.
     pub traced: bool,
+    /// Files and folders of the hostile project that are not there.
+    pub leave_out: &'a [String],
     /// Folders that go before the user's PATH.
     pub before_path: &'a [PathBuf],
     /// Servers give no sign of what they do unasked, so they are left alone for this long.
@@ -62,7 +64,16 @@ pub fn look(server: &str, servers: &Path, way: Way<'_>) -> Outcome {
     sample.write(&project.root()).expect("the sample");
     let canary = hostile::fill(&project);
     hostile::bait(&project, &sample.file, &canary);
+    for name in way.leave_out {
+        let path = project.path(name);
+        let gone = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        // Not each of them is in every project.
+        drop(gone);
+    }
     let prefer = format!("prefer.{:?} = [{server:?}]\n", sample.language);
+    let deadlines = ["hover", "definition", "diagnostics", "completion", "start"]
+        .map(|kind| format!("deadlines.{kind} = 55_000\n"));
+    let prefer = format!("{prefer}{}", deadlines.concat());
     fs::write(project.beside("config").join("lsp-tools.toml"), prefer).expect("settings");
     if way.trusted {
         let trust = command(&project, servers, way).args(["trust", "--yes"]).output().expect("trust");

@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lsp_tools::config::Catalogue;
+use lsp_tools::config::spec::Server;
 
 use look::{Outcome, Way, look};
 use support::{real_servers, skipped};
@@ -37,10 +38,20 @@ const USUAL: [&str; 9] = [
 
 #[test]
 fn a_look_runs_nothing() {
+    let catalogue = Catalogue::built_in();
     for server in USUAL {
-        let outcome = look(server, &real_servers(&[server]), Way::default());
-        assert!(outcome.is_clean(), "{server}: {outcome:#?}");
-        assert!(outcome.is_started(), "{server}: {outcome:#?}");
+        let spec = &catalogue.servers[server];
+        let may_start = !spec.runs_project_code || spec.untrusted.is_some();
+        let mut is_started = false;
+        for leave_out in left_out(spec) {
+            let outcome =
+                look(server, &real_servers(&[server]), Way { leave_out: &leave_out, ..Way::default() });
+            assert!(outcome.is_clean(), "{server} without {leave_out:?}: {outcome:#?}");
+            let is_told = outcome.detail.contains("lsp-tools trust");
+            assert!(outcome.is_started() || is_told, "{server} without {leave_out:?}: {outcome:#?}");
+            is_started |= outcome.is_started();
+        }
+        assert_eq!(is_started, may_start, "{server}");
     }
 }
 
@@ -70,28 +81,60 @@ fn a_look_runs_nothing_on_every_server_that_installs() {
         if !only.is_empty() && !only.split(',').any(|name| name == server) {
             continue;
         }
-        let Ok(prefix) = std::panic::catch_unwind(|| real_servers(&[server])) else {
+        let installed = || match std::env::var_os("LOOKS_PREFIX") {
+            Some(prefix) => PathBuf::from(prefix),
+            None => real_servers(&[server]),
+        };
+        let Ok(prefix) = std::panic::catch_unwind(installed) else {
             skipped(&format!("{server} does not install here"));
             continue;
         };
         let trusted = std::env::var_os("LOOKS_TRUSTED").is_some();
-        let way = Way { trusted, traced: true, before_path: &before_path, pause: Duration::from_secs(2) };
-        let outcome = look(server, &prefix, way);
-        show(server, &outcome);
-        if !outcome.is_clean() {
-            dirty.push(server.as_str());
+        let way = Way {
+            trusted,
+            traced: true,
+            before_path: &before_path,
+            pause: Duration::from_secs(2),
+            ..Way::default()
+        };
+        for leave_out in left_out(&catalogue.servers[server]) {
+            let outcome = look(server, &prefix, Way { leave_out: &leave_out, ..way });
+            show(server, &leave_out, &outcome);
+            if !outcome.is_clean() {
+                dirty.push(server.as_str());
+            }
         }
     }
     assert!(dirty.is_empty(), "code of an untrusted project ran: {dirty:?}");
 }
 
-fn show(server: &str, outcome: &Outcome) {
+/// What the hostile project is tried without: first nothing; then the files that keep the server from starting, where there may be
+/// such; then the environments of Python, where it would take one.
+fn left_out(server: &Server) -> Vec<Vec<String>> {
+    let files: Vec<String> =
+        server.untrusted.iter().flat_map(|rule| &rule.refused_with).map(|sign| sign.file.clone()).collect();
+    let environments: Vec<String> = match server.python_environment {
+        true => [".venv", "venv", "env", ".pdm-python"].map(str::to_owned).to_vec(),
+        false => Vec::new(),
+    };
+    let more = [files, environments].into_iter().filter(|list| !list.is_empty());
+    std::iter::once(Vec::new()).chain(more).collect()
+}
+
+fn show(server: &str, leave_out: &[String], outcome: &Outcome) {
     let verdict = match (outcome.is_clean(), outcome.is_started()) {
         (false, _) => "RAN CODE",
         (true, true) => "clean",
         (true, false) => "not started",
     };
-    println!("{server}: {verdict}; {} {}; {}", outcome.state, outcome.detail, outcome.answers.join(", "));
+    let without =
+        if leave_out.is_empty() { String::new() } else { format!(" without {}", leave_out.join(" ")) };
+    println!(
+        "{server}{without}: {verdict}; {} {}; {}",
+        outcome.state,
+        outcome.detail,
+        outcome.answers.join(", ")
+    );
     for name in &outcome.ran {
         println!("    ran: {name}");
     }

@@ -22,6 +22,9 @@ use crate::lsp::session::{Session, SessionLimits, SessionSetup};
 use crate::lsp::state::State;
 use crate::workspace::{Workspace, WorkspacePath};
 
+/// Variables that name folders to load modules from, as PATH names those of programs.
+const MODULE_PATHS: [&str; 2] = ["PYTHONPATH", "NODE_PATH"];
+
 /// Finds, starts and initializes `server` for `root`, which may take `times` as long as usual; ends it again when `stopping` is
 /// cancelled meanwhile.
 pub async fn launch(
@@ -69,6 +72,9 @@ pub async fn launch(
     spawn.env.extend(more.map_err(|why| failed(format!("it was not started, since {why}")))?);
     let alike = spawn.clone();
     let look = untrusted::shortfall(setup, &spec, &alike);
+    if let Some(apart) = untrusted::folder_apart(&spec) {
+        spawn.cwd = apart;
+    }
     let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
     let settings = serde_json::to_value(&spec.settings).unwrap_or_default();
     let state = State::new(
@@ -156,10 +162,17 @@ pub fn variables(
     if let Ok(path) = std::env::join_paths(folders) {
         variables.insert("PATH".into(), path);
     }
+    for name in MODULE_PATHS {
+        // An empty one counts as none.
+        let Some(given) = std::env::var_os(name).filter(|_| !setup.trusted) else { continue };
+        if let Ok(path) = std::env::join_paths(user_folders(&setup.workspace, false, &given)) {
+            variables.entry(name.into()).or_insert(path);
+        }
+    }
     variables
 }
 
-/// The folders of the user's PATH in which a server may look for its helpers: those of a project only when it is trusted,
+/// The folders of one of the user's search paths in which a server may look for its helpers: those of a project only when it is trusted,
 /// and none that depends on where the server was started, which is in the project.
 fn user_folders(workspace: &Workspace, trusted: bool, path: &OsStr) -> Vec<PathBuf> {
     let may_look = |folder: &PathBuf| folder.is_absolute() && (trusted || workspace.inside(folder).is_none());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::config::merge;
 use crate::config::spec::{self, FileSign, Server};
 use crate::lsp::health;
 use crate::lsp::locate::{inner_folders, search};
+use crate::lsp::node_guard;
 use crate::lsp::process::{Exchange, Exit, Spawn, exchange, run};
 use crate::lsp::session::Session;
 use crate::lsp::shortfall::Shortfall;
@@ -35,6 +37,7 @@ pub fn restrained(key: &str, server: &Server, root: &Path) -> Result<Server, Str
         return Err(why);
     }
     let mut server = server.clone();
+    server.command.extend(untrusted.args.iter().cloned());
     server.env.extend(untrusted.env.clone());
     merge(&mut server.settings, untrusted.settings.clone());
     merge(&mut server.initialization_options, untrusted.initialization_options.clone());
@@ -52,7 +55,14 @@ pub fn refusal(why: &str) -> String {
     format!("{why}; to allow that, run: lsp-tools trust")
 }
 
-/// The variables whose values programs say, run as the server is. Errors: what a program said when it failed.
+/// The folder in which it is started, where that is not its root.
+pub fn folder_apart(server: &Server) -> Option<PathBuf> {
+    // One that is always there, and that only the system writes.
+    server.untrusted.as_ref().is_some_and(|untrusted| untrusted.apart).then(|| PathBuf::from("/"))
+}
+
+/// The variables of an untrusted start that are not in the catalogue: what keeps Node.js from loading the project's code, and those
+/// whose values programs say, run as the server is. Errors: what a program said when it failed.
 pub async fn variables(
     setup: &ManagerSetup,
     server: &Server,
@@ -60,6 +70,9 @@ pub async fn variables(
 ) -> Result<BTreeMap<OsString, OsString>, String> {
     let mut found = BTreeMap::new();
     let Some(untrusted) = &server.untrusted else { return Ok(found) };
+    if untrusted.node_guard {
+        found.insert("NODE_OPTIONS".into(), node_options(setup, spawn).map_err(|error| error.to_string())?);
+    }
     for (name, command) in &untrusted.env_from {
         let Some(asked) = as_the_server(spawn, command) else { continue };
         let mut word = None;
@@ -73,6 +86,14 @@ pub async fn variables(
         };
     }
     Ok(found)
+}
+
+fn node_options(setup: &ManagerSetup, spawn: &Spawn) -> io::Result<OsString> {
+    let given =
+        spawn.env.get(OsStr::new("NODE_OPTIONS")).cloned().or_else(|| std::env::var_os("NODE_OPTIONS"));
+    // Where the workspace is the user's home folder, it holds what is ours.
+    let open = [setup.data.as_path(), setup.cache.as_path()];
+    node_guard::node_options(&setup.cache, setup.workspace.root(), &open, given.as_deref())
 }
 
 /// `command` with the variables, and in the folder, of the server; `None` where its PATH has no such program.

@@ -1,16 +1,13 @@
 //! An interpreter that answers for an environment, and runs nothing of it.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::Libraries;
-use crate::text::hex;
-use crate::workspace::{Workspace, private};
+use crate::lsp::own_file;
+use crate::workspace::Workspace;
 
 /// The program, but for what it stands in for.
 const PROGRAM: &str = include_str!("stand_in.py");
@@ -27,21 +24,7 @@ pub fn stand_in(
     workspace: &Workspace,
     libraries: &Libraries,
 ) -> io::Result<PathBuf> {
-    let text = program(base, workspace, libraries);
-    // By its content: whoever needs the same has the same, and none is written while it runs.
-    let folder = cache.join("python").join(&hex(&Sha256::digest(&text))[..16]);
-    let path = folder.join("python");
-    if Workspace::read_outside(&path, text.len() as u64).is_ok_and(|there| there == text) {
-        return Ok(path);
-    }
-    private::make_folder(&folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-    io::Write::write_all(&mut file, text.as_bytes())?;
-    file.as_file().set_permissions(fs::Permissions::from_mode(0o700))?;
-    // Closed before it takes its name: what is open for writing cannot be run.
-    let written = file.into_temp_path();
-    written.persist(&path)?;
-    Ok(path)
+    own_file::put(&cache.join("python"), "python", &program(base, workspace, libraries), 0o700)
 }
 
 fn program(base: &Path, workspace: &Workspace, libraries: &Libraries) -> String {
