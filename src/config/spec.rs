@@ -484,6 +484,8 @@ pub struct Untrusted {
     pub apart: bool,
     /// Node.js, in it and in what it starts, loads no code that lies in the workspace.
     pub node_guard: bool,
+    /// Requests of LSP that it is not sent, since its answers would come from code of the project.
+    pub unasked: Vec<String>,
     /// Environment variables, laid over those of the server.
     pub env: BTreeMap<String, String>,
     /// Environment variables whose value is the first word that a program, with arguments, says in the root. Where there is no

@@ -138,6 +138,7 @@ pub(super) const UNTRUSTED: &[Field] = &[
     plain("args", Texts),
     plain("apart", Flag),
     plain("node-guard", Flag),
+    plain("unasked", Texts),
     plain("env", TextTable),
     plain("env-from", TextsTable),
     plain("settings", Free),

@@ -312,8 +312,11 @@ impl Session {
     /// Whether the server offers `method` for `path`, announced or registered.
     pub fn offers(&self, method: &str, path: &WorkspacePath, language_id: &str) -> bool {
         let absolute = self.workspace.absolute(path);
-        self.capabilities.announces(method)
-            || self.state.registrations(|known| known.covers(method, language_id, &absolute))
+        // The rule is there only where the server was started without trust.
+        let rule = self.state.spec.untrusted.as_ref();
+        let is_unasked = rule.is_some_and(|rule| rule.unasked.iter().any(|unasked| unasked == method));
+        let is_covered = || self.state.registrations(|known| known.covers(method, language_id, &absolute));
+        !is_unasked && (self.capabilities.announces(method) || is_covered())
     }
 
     /// The same, for a server that may still be registering what it offers: that happens right after its start.
