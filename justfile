@@ -50,6 +50,10 @@ first-question SERVER="" ROUNDS="10":
 across-files SERVER="":
     ACROSS_FILES={{SERVER}} cargo test --test across_files -- --ignored --nocapture
 
+# whether questions about an untrusted project run code of it, on every server that installs: just looks pylsp
+looks SERVER="":
+    LOOKS={{SERVER}} cargo test --test looks -- --ignored --nocapture
+
 # 300 edits from outside on each of five servers, every answer compared with a fresh server's: minutes
 soak *ARGS:
     cargo test --release --test soak -- --ignored --nocapture --test-threads=1 {{ARGS}}

@@ -1,5 +1,6 @@
 //! Files of a project that decide how a server may be started there.
 
+use std::fs;
 use std::path::Path;
 
 use toml::{Table, Value};
@@ -12,6 +13,11 @@ impl FileSign {
     /// say anything, so it counts.
     pub fn shown_in(&self, folder: &Path) -> Option<String> {
         let name = format!("`{}`", self.file);
+        if let Some(ending) = self.file.strip_prefix('*') {
+            let mut names =
+                fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+            return names.any(|name| name.as_encoded_bytes().ends_with(ending.as_bytes())).then_some(name);
+        }
         let text = match user_text(&folder.join(&self.file)) {
             Ok(None) => return None,
             Ok(Some(text)) if !self.keys.is_empty() || self.matches.is_some() => text,
@@ -53,6 +59,16 @@ mod tests {
         std::fs::write(temp.path().join("f.toml"), text).unwrap();
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
         FileSign { file: "f.toml".to_owned(), keys, matches: None }.shown_in(temp.path())
+    }
+
+    #[test]
+    fn an_ending_counts_for_any_name() {
+        let temp = tempfile::tempdir().unwrap();
+        let sign: FileSign = toml::from_str("file = '*.F90'").unwrap();
+        std::fs::write(temp.path().join("a.f90"), "").unwrap();
+        assert_eq!(sign.shown_in(temp.path()), None);
+        std::fs::write(temp.path().join("b.F90"), "").unwrap();
+        assert_eq!(sign.shown_in(temp.path()), Some("`*.F90`".to_owned()));
     }
 
     #[test]

@@ -519,7 +519,8 @@ pub struct Proxy {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FileSign {
-    /// Relative to a folder in which the server looks for it.
+    /// Relative to a folder in which the server looks for it; one that begins with `*` stands for any name with that ending, whatever
+    /// such files say.
     pub file: String,
     /// Dotted keys of TOML, `*` for any key, one of which it must have.
     #[serde(default)]
@@ -536,9 +537,11 @@ pub struct ShortfallRule {
     pub reason: String,
     /// What its diagnostics lack in every project, as such a sentence; absent where they lack nothing more.
     pub diagnostics: Option<String>,
-    /// A program, with arguments, that is run in the root as the server is; a failure counts as a sign.
+    /// A program, with arguments, that is run in the root as the server is; a failure counts as a sign. None where it is absent.
+    #[serde(default)]
     pub command: Vec<String>,
     /// It matters where the program's output has one of these texts.
+    #[serde(default)]
     pub signs: Vec<String>,
     /// It matters where one of these files is there.
     #[serde(default)]

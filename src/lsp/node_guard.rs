@@ -48,3 +48,88 @@ fn list(folders: &[&Path]) -> Value {
     all.dedup();
     all.iter().map(|folder| Value::from(folder.to_string_lossy())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Each of them is one way to run code of the project.
+    const WAYS: &str = r#"
+const [closed] = process.argv.slice(2);
+const vm = require("node:vm"), processes = require("node:child_process"), Module = require("node:module");
+const { Worker } = require("node:worker_threads");
+const file = `${closed}/evil.cjs`, program = `${closed}/evil.sh`, ended = (thing) => new Promise((done) => thing.on("error", done).on("exit", done));
+const compiled = new Module(file);
+const ways = [
+    () => require(file),
+    () => require(`${closed}/../link/evil.cjs`),
+    () => import(file),
+    () => import(`file://${closed}/evil.mjs`),
+    () => require("evil-package"),
+    () => compiled._compile(require("node:fs").readFileSync(file, "utf8"), `${closed}/evil.ts`),
+    () => new vm.Script(require("node:fs").readFileSync(file, "utf8"), { filename: file }).runInThisContext()(require),
+    () => ended(new Worker(file)),
+    () => ended(processes.fork(file, { stdio: "ignore" })),
+    () => ended(processes.spawn(process.execPath, [file], { stdio: "ignore" })),
+    () => ended(processes.spawn(program)),
+    () => ended(processes.spawn("./evil.sh", { cwd: closed })),
+    () => processes.spawnSync(program),
+    () => processes.execFileSync(program),
+    () => process.dlopen({ exports: {} }, `${closed}/evil.node`),
+];
+(async () => {
+    for (const way of ways) try { await way(); } catch {}
+    const data = require(`${closed}/data.json`);
+    console.log(data.is, require(`${closed}/ours/own.cjs`), (await import("node:os")).EOL === "\n", vm.runInThisContext("1 + 1"));
+})();
+"#;
+
+    fn ways(guarded: bool) -> (String, String) {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |name: &str| temp.path().join(name);
+        let (closed, canary) = (at("p q"), at("canary"));
+        fs::create_dir_all(closed.join("node_modules/evil-package")).unwrap();
+        fs::create_dir_all(closed.join("ours")).unwrap();
+        std::os::unix::fs::symlink(&closed, at("link")).unwrap();
+        let evil = format!("require('node:fs').appendFileSync({canary:?}, 'x')\n");
+        for name in ["evil.cjs", "node_modules/evil-package/index.js"] {
+            fs::write(closed.join(name), &evil).unwrap();
+        }
+        let module =
+            format!("import {{ appendFileSync }} from 'node:fs'; appendFileSync({canary:?}, 'x');\n");
+        fs::write(closed.join("evil.mjs"), module).unwrap();
+        fs::write(closed.join("evil.sh"), format!("#!/bin/sh\necho x >> '{}'\n", canary.display())).unwrap();
+        let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(closed.join("evil.sh"), may_run).unwrap();
+        fs::write(closed.join("data.json"), r#"{"is": "read"}"#).unwrap();
+        fs::write(closed.join("ours/own.cjs"), "module.exports = 'own'").unwrap();
+        fs::write(at("ways.cjs"), WAYS).unwrap();
+        let mut node = Command::new("node");
+        node.arg(at("ways.cjs"))
+            .arg(&closed)
+            .current_dir(&closed)
+            .env("NODE_PATH", closed.join("node_modules"));
+        node.env_remove("NODE_OPTIONS");
+        if guarded {
+            let ours = closed.join("ours");
+            let given = OsStr::new("--no-deprecation");
+            node.env("NODE_OPTIONS", node_options(&at("a \"cache"), &closed, &[&ours], Some(given)).unwrap());
+        }
+        let output = node.stdin(Stdio::null()).stderr(Stdio::inherit()).output().expect("node");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (said, fs::read_to_string(canary).unwrap_or_default().replace('\n', ""))
+    }
+
+    #[test]
+    fn no_code_below_the_closed_folder_is_loaded_and_all_other_is() {
+        let (said, ran) = ways(false);
+        assert_eq!(said, "read own true 2\n");
+        // The addon is none, and the script in a context is a function's body.
+        assert!(ran.len() >= 10, "the ways do lead to code: {ran}");
+        let (said, ran) = ways(true);
+        assert_eq!((said.as_str(), ran.as_str()), ("read own true 2\n", ""));
+    }
+}

@@ -2,6 +2,8 @@
 //!
 //! `hostile.rs` makes a project in which whatever runs says so, `look.rs` asks a server there through our binary, and `trace.rs`
 //! reads what `strace` saw of processes. `just looks` tries every server that installs by itself, `just looks SERVER` one.
+//! `LOOKS_PATH` names folders that go before PATH (with another Python, say), `LOOKS_PREFIX` a folder in which the servers are installed
+//! already, and with `LOOKS_TRUSTED=1` the project is trusted first, which shows what the traps catch.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -21,6 +23,7 @@ use lsp_tools::config::Catalogue;
 use lsp_tools::config::spec::Server;
 
 use look::{Outcome, Way, look};
+use samples::Samples;
 use support::{real_servers, skipped};
 
 /// The servers of `cargo test`: the everyday ones, and those that would run code if they were started as they are.
@@ -70,20 +73,20 @@ fn the_same_look_runs_code_where_the_project_is_trusted() {
 fn a_look_runs_nothing_on_every_server_that_installs() {
     let only = std::env::var("LOOKS").unwrap_or_default();
     let catalogue = Catalogue::built_in();
-    let installs = |key: &str| {
-        let server = &catalogue.servers[key];
-        server.door.is_none() && server.install.has_recipe()
+    let samples = Samples::read().expect("samples");
+    let installs = |key: &str| catalogue.servers[key].install.has_recipe();
+    let is_meant = |key: &str| match only.as_str() {
+        "" => installs(key) && samples.of(key).is_some(),
+        only => only.split(',').any(|name| name == key),
     };
     let before_path: Vec<PathBuf> =
         std::env::var_os("LOOKS_PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
     let mut dirty = Vec::new();
-    for server in catalogue.servers.keys().filter(|key| installs(key)) {
-        if !only.is_empty() && !only.split(',').any(|name| name == server) {
-            continue;
-        }
+    for server in catalogue.servers.keys().filter(|key| is_meant(key)) {
         let installed = || match std::env::var_os("LOOKS_PREFIX") {
             Some(prefix) => PathBuf::from(prefix),
-            None => real_servers(&[server]),
+            None if installs(server) => real_servers(&[server]),
+            None => PathBuf::from("/dev/null"),
         };
         let Ok(prefix) = std::panic::catch_unwind(installed) else {
             skipped(&format!("{server} does not install here"));
@@ -114,10 +117,15 @@ fn left_out(server: &Server) -> Vec<Vec<String>> {
     let files: Vec<String> =
         server.untrusted.iter().flat_map(|rule| &rule.refused_with).map(|sign| sign.file.clone()).collect();
     let environments: Vec<String> = match server.python_environment {
-        true => [".venv", "venv", "env", ".pdm-python"].map(str::to_owned).to_vec(),
+        true => [".venv", "venv", "__pypackages__", ".pdm-python"].map(str::to_owned).to_vec(),
         false => Vec::new(),
     };
-    let more = [files, environments].into_iter().filter(|list| !list.is_empty());
+    // Go takes the folder for modules of its own, and loads nothing where they are none.
+    let vendored: Vec<String> = match server.languages.iter().any(|language| language == "go") {
+        true => vec!["vendor".to_owned()],
+        false => Vec::new(),
+    };
+    let more = [files, environments, vendored].into_iter().filter(|list| !list.is_empty());
     std::iter::once(Vec::new()).chain(more).collect()
 }
 

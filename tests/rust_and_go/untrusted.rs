@@ -6,7 +6,7 @@ use lsp_tools::runtime::Runtime;
 use lsp_tools::tools::trust::TrustRequest;
 use serde_json::{Value, json};
 
-use crate::support::agent::{call, open};
+use crate::support::agent::{call, failure, open};
 use crate::support::{Project, scripted_server};
 
 const TEXT: &str = "def one\none two\n";
@@ -19,6 +19,9 @@ env = { LSP_TOOLS_TEST_MODE = \"open\", LSP_TOOLS_TEST_BOTH = \"${root}\" }
 settings = { scripted = { build = true, kept = 1 } }
 initialization-options = { build = { scripts = true, kept = 1 } }
 [server.scripted.untrusted]
+args = [\"--held\"]
+apart = true
+unasked = [\"textDocument/formatting\"]
 env = { LSP_TOOLS_TEST_MODE = \"held\" }
 env-from = { LSP_TOOLS_TEST_TOOL = [\"sh\", \"-c\", \"echo chosen in $PWD; test ! -e undecided\"], LSP_TOOLS_TEST_NONE = [\"no-such-program\"] }
 settings = { scripted = { build = false } }
@@ -32,11 +35,16 @@ files = [{ file = \"tool.toml\", keys = [\"flags\"] }]
 depends-on = [\"listing\"]";
 
 fn project(listing: &str) -> Project {
-    let scenario = json!({"configuration": {"sections": ["scripted"]}});
+    let scenario = json!({
+        "configuration": {"sections": ["scripted"]},
+        "answers": {"textDocument/formatting": {"result": []}},
+    });
     let project = Project::scripted(&scenario, TABLE, [("a.scr", TEXT), ("mark", ""), ("listing", listing)]);
     // The variables that it was given stand beside its log.
     let starter = project.beside("logs").join("start");
-    fs::write(&starter, "#!/bin/sh\nenv > \"${2%/*}/env\"\nexec \"$@\"\n").unwrap();
+    let script =
+        "#!/bin/sh\nenv > \"${2%/*}/env\"\necho \"LAST=$3\" >> \"${2%/*}/env\"\nexec \"$1\" \"$2\"\n";
+    fs::write(&starter, script).unwrap();
     let table = project.beside("config").join("servers.toml");
     let text = fs::read_to_string(&table).unwrap();
     let program = json!(scripted_server()).to_string();
@@ -78,6 +86,11 @@ async fn the_rule_is_laid_over_the_server_until_it_is_trusted() {
     assert_eq!(mode(&project), "held");
     assert_eq!(variables(&project, "LSP_TOOLS_TEST_TOOL"), ["chosen"]);
     assert!(variables(&project, "LSP_TOOLS_TEST_NONE").is_empty());
+    assert_eq!(
+        (variables(&project, "PWD"), variables(&project, "LAST")),
+        (vec!["/".into()], vec!["--held".into()])
+    );
+    assert_eq!(failure(&runtime, "lsp_format", json!({"path": "a.scr"})).await.0, "unsupported");
     let log = project.log();
     let options = &log.params("initialize")[0]["initializationOptions"];
     assert_eq!(*options, json!({"build": {"scripts": false, "kept": 1}}));
@@ -91,6 +104,9 @@ async fn the_rule_is_laid_over_the_server_until_it_is_trusted() {
     let runtime = open(&project, None);
     assert_eq!(hover(&runtime).await["verdict"], "complete");
     assert_eq!(mode(&project), "open");
+    let root = project.root().display().to_string();
+    assert_eq!((variables(&project, "PWD"), variables(&project, "LAST")), (vec![root], vec![String::new()]));
+    call(&runtime, "lsp_format", json!({"path": "a.scr"})).await;
     assert!(variables(&project, "LSP_TOOLS_TEST_TOOL").is_empty());
     let options = &log.params("initialize")[0]["initializationOptions"];
     assert_eq!(*options, json!({"build": {"scripts": true, "kept": 1}}));
