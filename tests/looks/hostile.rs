@@ -2,6 +2,7 @@
 //! caches, generated scripts. Each leaves its own name in the canary when it is run or imported.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -384,15 +385,15 @@ pub fn fill(project: &Project) -> Canary {
     settings_of_scripts(project);
     native(project, &canary);
     builds(project, &canary);
+    user_tools(project, &canary);
     repository(project, &canary);
     others(project, &canary);
     canary
 }
 
 fn program(project: &Project, path: &str, text: &str) {
-    use std::os::unix::fs::PermissionsExt;
     project.write(path, text);
-    fs::set_permissions(project.path(path), fs::Permissions::from_mode(0o755)).expect("a program");
+    fs::set_permissions(project.path(path), PermissionsExt::from_mode(0o755)).expect("a program");
 }
 
 fn python(project: &Project, canary: &Canary) {
@@ -594,6 +595,21 @@ fn native(project: &Project, canary: &Canary) {
             .status();
         assert!(built.is_ok_and(|status| status.success()), "a C compiler builds {name}");
     }
+}
+
+/// The folder beside the project that goes before PATH: its `cmake` says when it is told to configure a project, which runs its
+/// build files.
+pub fn tools(project: &Project) -> PathBuf {
+    project.beside("tools")
+}
+
+fn user_tools(project: &Project, canary: &Canary) {
+    let path = tools(project).join("cmake");
+    let configures = canary.shell("cmake was run").replacen("#!/bin/sh\n", "", 1);
+    fs::create_dir(tools(project)).expect("a folder");
+    fs::write(&path, format!("#!/bin/sh\ncase \"$1\" in -*) exit 0 ;; esac\n{configures}"))
+        .expect("a program");
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a program");
 }
 
 /// What builds of C, C++, Fortran and others read, and what they leave.

@@ -145,7 +145,8 @@ fn command(project: &Project, servers: &Path, way: Way<'_>) -> Command {
         command.env_remove(name);
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = way.before_path.iter().cloned().chain(std::env::split_paths(&path));
+    let before = way.before_path.iter().cloned().chain([hostile::tools(project)]);
+    let folders = before.chain(std::env::split_paths(&path));
     command.env("PATH", std::env::join_paths(folders).expect("a PATH"));
     command
 }

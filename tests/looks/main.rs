@@ -26,45 +26,60 @@ use look::{Outcome, Way, look};
 use samples::Samples;
 use support::{real_servers, skipped};
 
-/// The servers of `cargo test`: the everyday ones, and those that would run code if they were started as they are.
-const USUAL: [&str; 9] = [
-    "pylsp",
-    "pyright",
-    "typescript-language-server",
-    "clangd",
-    "bash-language-server",
-    "vue-typescript",
-    "pyrefly",
-    "fortls",
-    "cmake-language-server",
-];
-
-#[test]
-fn a_look_runs_nothing() {
-    let catalogue = Catalogue::built_in();
-    for server in USUAL {
-        let spec = &catalogue.servers[server];
-        let may_start = !spec.runs_project_code || spec.untrusted.is_some();
-        let mut is_started = false;
-        for leave_out in left_out(spec) {
-            let outcome =
-                look(server, &real_servers(&[server]), Way { leave_out: &leave_out, ..Way::default() });
-            assert!(outcome.is_clean(), "{server} without {leave_out:?}: {outcome:#?}");
-            let is_told = outcome.detail.contains("lsp-tools trust");
-            assert!(outcome.is_started() || is_told, "{server} without {leave_out:?}: {outcome:#?}");
-            is_started |= outcome.is_started();
-        }
-        assert_eq!(is_started, may_start, "{server}");
-    }
+/// A look at each of these is a test of its own, so that they are done side by side: the everyday servers, and those that would run
+/// code if they were started as they are.
+macro_rules! looks {
+    ($($name:ident: $server:literal,)*) => {
+        $(
+            #[test]
+            fn $name() {
+                runs_nothing($server);
+            }
+        )*
+    };
 }
 
-/// Without this the test above could be clean because its traps are none.
+looks! {
+    a_look_runs_nothing_pylsp: "pylsp",
+    a_look_runs_nothing_pyright: "pyright",
+    a_look_runs_nothing_typescript_language_server: "typescript-language-server",
+    a_look_runs_nothing_clangd: "clangd",
+    a_look_runs_nothing_bash_language_server: "bash-language-server",
+    a_look_runs_nothing_vue_typescript: "vue-typescript",
+    a_look_runs_nothing_pyrefly: "pyrefly",
+    a_look_runs_nothing_fortls: "fortls",
+    a_look_runs_nothing_cmake_language_server: "cmake-language-server",
+}
+
+fn runs_nothing(server: &str) {
+    let spec = &Catalogue::built_in().servers[server];
+    let may_start = !spec.runs_project_code || spec.untrusted.is_some();
+    let mut is_started = false;
+    for leave_out in left_out(spec) {
+        let outcome = look(server, &real_servers(&[server]), Way { leave_out: &leave_out, ..Way::default() });
+        assert!(outcome.is_clean(), "{server} without {leave_out:?}: {outcome:#?}");
+        let is_told = outcome.detail.contains("lsp-tools trust");
+        assert!(outcome.is_started() || is_told, "{server} without {leave_out:?}: {outcome:#?}");
+        is_started |= outcome.is_started();
+    }
+    assert_eq!(is_started, may_start, "{server}");
+}
+
+/// Without this the tests above could be clean because their traps are none.
 #[test]
 fn the_same_look_runs_code_where_the_project_is_trusted() {
-    for server in ["pylsp", "vue-typescript", "fortls"] {
-        let way = Way { trusted: true, ..Way::default() };
+    // Of pylsp itself, and not of the program of its name in the project's environments.
+    let environments = [".venv", "venv", "__pypackages__", "node_modules/.bin"].map(str::to_owned);
+    for (server, trap, leave_out) in [
+        ("pylsp", ".py", environments.to_vec()),
+        ("vue-typescript", "evil.cjs", Vec::new()),
+        ("fortls", "fortran", Vec::new()),
+        ("cmake-language-server", "cmake was run", Vec::new()),
+        ("pyrefly", "python", Vec::new()),
+    ] {
+        let way = Way { trusted: true, leave_out: &leave_out, ..Way::default() };
         let outcome = look(server, &real_servers(&[server]), way);
-        assert!(!outcome.ran.is_empty(), "{server}: {outcome:#?}");
+        assert!(outcome.ran.iter().any(|name| name.ends_with(trap)), "{server}: {outcome:#?}");
     }
 }
 
