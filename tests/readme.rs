@@ -53,6 +53,16 @@ fn the_languages_are_those_of_the_catalogue() {
 }
 
 #[test]
+fn what_each_server_may_do_without_trust_is_told() {
+    let page = text_of("docs/untrusted.md");
+    let words: BTreeSet<&str> =
+        page.split(|letter: char| !(letter.is_alphanumeric() || letter == '-')).collect();
+    let servers = Catalogue::built_in().servers.keys();
+    let missing: Vec<&String> = servers.filter(|key| !words.contains(key.as_str())).collect();
+    assert!(missing.is_empty(), "docs/untrusted.md names no {missing:?}");
+}
+
+#[test]
 fn the_readme_is_short() {
     let lines = text_of("README.md").lines().count();
     assert!(lines <= README_LINES, "README.md has {lines} lines; move what is not needed first into docs/");
