@@ -14,20 +14,24 @@ const { fileURLToPath } = require("node:url");
 const isBelow = (file, folder) => file === folder || file.startsWith(folder === "/" ? folder : `${folder}/`);
 const isIn = (file) => CLOSED.some((folder) => isBelow(file, folder)) && !OPEN.some((folder) => isBelow(file, folder));
 
-/* Whether a file is of the project, by its name or by what its name leads to. */
-function isClosed(file) {
-    // Other addresses ("node:fs") and made-up names lead to no file.
-    if (typeof file !== "string" || !/^(file:|\/)/.test(file)) return false;
-    let name = file;
-    try {
-        name = path.resolve(name.startsWith("file:") ? fileURLToPath(name) : name);
-        return isIn(name) || isIn(fs.realpathSync.native(name));
-    } catch {
-        return isIn(name);
-    }
+/* The path that a module's name or address means; others ("node:fs") and made-up names mean no file. */
+function pathOf(name) {
+    if (typeof name !== "string") return undefined;
+    if (name.startsWith("/")) return path.resolve(name);
+    return name.startsWith("file:") ? fileURLToPath(name) : undefined;
 }
 
-const isData = (file) => /\.json$/i.test(file);
+/* Whether what is named is a file of the project, by its path or by what that leads to, and none that is only read. */
+function isClosed(name) {
+    const file = pathOf(name);
+    if (file === undefined || file.endsWith(".json")) return false;
+    if (isIn(file)) return true;
+    try {
+        return isIn(fs.realpathSync.native(file));
+    } catch {
+        return false;
+    }
+}
 
 function refuse(file) {
     const error = new Error(`no code of this project is run, since it is not trusted: ${file}`);
@@ -47,7 +51,7 @@ function replace(object, name, instead) {
 for (const name of ["load", "_compile"]) {
     replace(Module.prototype, name, function (original, ...words) {
         const file = words[name === "load" ? 0 : 1];
-        if (isClosed(file) && !isData(file)) refuse(file);
+        if (isClosed(file)) refuse(file);
         return original.apply(this, words);
     });
 }
@@ -94,20 +98,17 @@ for (const name of ["spawnSync", "execFileSync"]) {
 if (Module.registerHooks) {
     Module.registerHooks({
         load(url, context, next) {
-            if (isClosed(url) && !isData(url)) refuse(url);
+            if (isClosed(url)) refuse(url);
             return next(url, context);
         },
     });
 } else if (Module.register) {
-    const shared = [isBelow, isIn].map((each) => `const ${each.name} = ${each};`).join("\n");
+    const shared = [isBelow, isIn, pathOf, isClosed, refuse].map((each) => `const ${each.name} = ${each};`).join("\n");
     const hooks = `import fs from "node:fs"; import path from "node:path"; import { fileURLToPath } from "node:url";
 const CLOSED = ${JSON.stringify(CLOSED)}, OPEN = ${JSON.stringify(OPEN)};
 ${shared}
-${isClosed}
-const isData = ${isData};
-${refuse}
 export async function load(url, context, next) {
-    if (isClosed(url) && !isData(url)) refuse(url);
+    if (isClosed(url)) refuse(url);
     return next(url, context);
 }`;
     Module.register(`data:text/javascript,${encodeURIComponent(hooks)}`);

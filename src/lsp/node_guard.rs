@@ -68,6 +68,7 @@ const ways = [
     () => require(`${closed}/../link/evil.cjs`),
     () => import(file),
     () => import(`file://${closed}/evil.mjs`),
+    () => import(`file://${closed}/evil.mjs?data=.json`),
     () => require("evil-package"),
     () => compiled._compile(require("node:fs").readFileSync(file, "utf8"), `${closed}/evil.ts`),
     () => new vm.Script(require("node:fs").readFileSync(file, "utf8"), { filename: file }).runInThisContext()(require),

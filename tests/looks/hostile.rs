@@ -8,377 +8,66 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::canary::Canary;
 use crate::support::Project;
 
-/// Where what runs leaves its name: a file outside of the workspace.
-pub struct Canary(PathBuf);
-
-impl Canary {
-    /// The names that are in it, each once.
-    pub fn names(&self) -> Vec<String> {
-        let text = fs::read_to_string(&self.0).unwrap_or_default();
-        let mut names: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
-        names.sort();
-        names.dedup();
-        names
-    }
-
-    fn python(&self, name: &str) -> String {
-        format!("open({:?}, 'a').write('{name}\\n')\n", self.0)
-    }
-
-    fn common_js(&self, name: &str) -> String {
-        format!("require('node:fs').appendFileSync({:?}, '{name}\\n');\nmodule.exports = {{}};\n", self.0)
-    }
-
-    fn module_js(&self, name: &str) -> String {
-        format!(
-            "import {{ appendFileSync }} from 'node:fs';\nappendFileSync({:?}, '{name}\\n');\nexport default {{}};\n",
-            self.0
-        )
-    }
-
-    fn shell(&self, name: &str) -> String {
-        format!("#!/bin/sh\necho '{name}' >> '{}'\n", self.0.display())
-    }
-
-    fn lua(&self, name: &str) -> String {
-        format!("local f = io.open({:?}, 'a') f:write('{name}\\n') f:close()\n", self.0)
-    }
-
-    fn c(&self, name: &str) -> String {
-        format!(
-            "#include <stdio.h>\n__attribute__((constructor)) static void run(void) {{\n    FILE *f = fopen({:?}, \"a\");\n    \
-             if (f) {{ fputs(\"{name}\\n\", f); fclose(f); }}\n}}\n",
-            self.0
-        )
-    }
-
-    fn cmake(&self, name: &str) -> String {
-        let path = self.0.display();
-        format!(
-            "file(APPEND \"{path}\" \"{name}\\n\")\nexecute_process(COMMAND sh -c \"echo {name}: >> '{path}'\")\n"
-        )
-    }
-}
-
 /// Modules that Python servers, and what they start, import by themselves.
-const PYTHON_MODULES: &[&str] = &[
-    "_bootlocale",
-    "abc",
-    "argparse",
-    "ast",
-    "asyncio",
-    "attr",
-    "autopep8",
-    "black",
-    "click",
-    "code",
-    "codecs",
-    "collections",
-    "configparser",
-    "contextlib",
-    "contextvars",
-    "copy",
-    "crackerjack",
-    "ctypes",
-    "dataclasses",
-    "datetime",
-    "difflib",
-    "docutils",
-    "email",
-    "encodings",
-    "enum",
-    "evil_plugin",
-    "flake8",
-    "fnmatch",
-    "functools",
-    "gi",
-    "glob",
-    "hashlib",
-    "importlib",
-    "inspect",
-    "io",
-    "isort",
-    "jedi",
-    "json",
-    "json5",
-    "keyword",
-    "linecache",
-    "locale",
-    "logging",
-    "lsprotocol",
-    "mccabe",
-    "mypy",
-    "numpy",
-    "operator",
-    "optparse",
-    "os",
-    "parso",
-    "pathlib",
-    "pickle",
-    "pip",
-    "pkg_resources",
-    "pkgutil",
-    "platform",
-    "pluggy",
-    "pycodestyle",
-    "pydoc",
-    "pydocstyle",
-    "pyflakes",
-    "pygls",
-    "pylint",
-    "pylsp",
-    "queue",
-    "random",
-    "re",
-    "ropeproject",
-    "rope",
-    "ruff",
-    "runpy",
-    "selectors",
-    "setuptools",
-    "shutil",
-    "signal",
-    "site",
-    "sitecustomize",
-    "socket",
-    "ssl",
-    "stat",
-    "string",
-    "struct",
-    "subprocess",
-    "sysconfig",
-    "tempfile",
-    "textwrap",
-    "threading",
-    "token",
-    "tokenize",
-    "toml",
-    "tomllib",
-    "traceback",
-    "types",
-    "typing",
-    "typing_extensions",
-    "ujson",
-    "urllib",
-    "usercustomize",
-    "uuid",
-    "warnings",
-    "weakref",
-    "yapf",
-    "zipfile",
-    "zipimport",
-];
+const PYTHON_MODULES: &str = "
+    _bootlocale abc argparse ast asyncio attr autopep8 black click code codecs collections configparser contextlib
+    contextvars copy crackerjack ctypes dataclasses datetime difflib docutils email encodings enum evil_plugin flake8 fnmatch
+    functools gi glob hashlib importlib inspect io isort jedi json json5 keyword linecache locale logging lsprotocol mccabe
+    mypy numpy operator optparse os parso pathlib pickle pip pkg_resources pkgutil platform pluggy pycodestyle pydoc
+    pydocstyle pyflakes pygls pylint pylsp queue random re ropeproject rope ruff runpy selectors setuptools shutil signal
+    site sitecustomize socket ssl stat string struct subprocess sysconfig tempfile textwrap threading token tokenize toml
+    tomllib traceback types typing typing_extensions ujson urllib usercustomize uuid warnings weakref yapf zipfile zipimport
+";
 
 /// Packages that Node.js servers look for in the project.
-const NODE_PACKAGES: &[&str] = &[
-    "@angular/language-service",
-    "@astrojs/compiler",
-    "@astrojs/ts-plugin",
-    "@babel/core",
-    "@biomejs/biome",
-    "@prisma/client",
-    "@tailwindcss/language-server",
-    "@types/evil",
-    "@vue/compiler-core",
-    "@vue/compiler-dom",
-    "@vue/language-core",
-    "@vue/language-plugin-pug",
-    "@vue/typescript-plugin",
-    "astro",
-    "autoprefixer",
-    "eslint",
-    "evil-plugin",
-    "evil-sharable",
-    "graphql",
-    "graphql-config",
-    "jiti",
-    "postcss",
-    "postcss-load-config",
-    "prettier",
-    "prettier-plugin-astro",
-    "prettier-plugin-evil",
-    "prettier-plugin-organize-imports",
-    "prettier-plugin-svelte",
-    "prisma",
-    "pug",
-    "remark-evil",
-    "sass",
-    "stylelint",
-    "svelte",
-    "svelte-preprocess",
-    "svelte2tsx",
-    "tailwindcss",
-    "ts-node",
-    "tslint",
-    "typescript",
-    "typescript-evil-plugin",
-    "vite",
-    "vscode-languageserver",
-    "vue",
-    "vue-eslint-parser",
-    "yaml",
-];
+const NODE_PACKAGES: &str = "
+    @angular/language-service @astrojs/compiler @astrojs/ts-plugin @babel/core @biomejs/biome @prisma/client
+    @tailwindcss/language-server @types/evil @vue/compiler-core @vue/compiler-dom @vue/language-core @vue/language-plugin-pug
+    @vue/typescript-plugin astro autoprefixer eslint evil-plugin evil-sharable graphql graphql-config jiti postcss
+    postcss-load-config prettier prettier-plugin-astro prettier-plugin-evil prettier-plugin-organize-imports
+    prettier-plugin-svelte prisma pug remark-evil sass stylelint svelte svelte-preprocess svelte2tsx tailwindcss ts-node
+    tslint typescript typescript-evil-plugin vite vscode-languageserver vue vue-eslint-parser yaml
+";
 
 /// Programs that servers, and what they start, look for.
-const PROGRAMS: &[&str] = &[
-    "astro",
-    "bash",
-    "biome",
-    "black",
-    "buf",
-    "buf-plugin-evil",
-    "cc",
-    "clang",
-    "clang-format",
-    "cmake",
-    "cmake-format",
-    "deno",
-    "eslint",
-    "fish",
-    "flake8",
-    "g++",
-    "gcc",
-    "git",
-    "go",
-    "man",
-    "mypy",
-    "node",
-    "npm",
-    "npx",
-    "oxlint",
-    "php",
-    "pip",
-    "poetry",
-    "prettier",
-    "prisma",
-    "protoc",
-    "pylint",
-    "pylsp",
-    "pyright",
-    "python",
-    "python3",
-    "ruff",
-    "sh",
-    "shellcheck",
-    "shfmt",
-    "stylua",
-    "systemd-analyze",
-    "tsc",
-    "tsgo",
-    "tsserver",
-    "verible-verilog-format",
-    "yapf",
-];
+const PROGRAMS: &str = "
+    astro bash biome black buf buf-plugin-evil cc clang clang-format cmake cmake-format deno eslint fish flake8 g++ gcc git
+    go man mypy node npm npx oxlint php pip poetry prettier prisma protoc pylint pylsp pyright python python3 ruff sh
+    shellcheck shfmt stylua systemd-analyze tsc tsgo tsserver verible-verilog-format yapf
+";
 
 /// Files of configurations in JavaScript.
-const SCRIPTS: &[&str] = &[
-    ".dependency-cruiser.js",
-    ".eslintrc.cjs",
-    ".eslintrc.js",
-    ".lintstagedrc.cjs",
-    ".pnp.cjs",
-    ".postcssrc.cjs",
-    ".prettierrc.cjs",
-    ".prettierrc.js",
-    ".solhint.js",
-    ".stylelintrc.cjs",
-    ".stylelintrc.js",
-    ".svelterc.js",
-    ".yarn/releases/yarn.cjs",
-    "astro.config.cjs",
-    "babel.config.cjs",
-    "babel.config.js",
-    "codegen.js",
-    "eslint.config.cjs",
-    "eslint.config.js",
-    "evil.cjs",
-    "evil.js",
-    "graphql.config.cjs",
-    "graphql.config.js",
-    "gulpfile.js",
-    "hardhat.config.js",
-    "jest.config.js",
-    "next.config.js",
-    "nuxt.config.js",
-    "oxlint.config.js",
-    "postcss.config.cjs",
-    "postcss.config.js",
-    "prettier.config.cjs",
-    "prettier.config.js",
-    "rollup.config.js",
-    "stylelint.config.cjs",
-    "stylelint.config.js",
-    "svelte.config.cjs",
-    "svelte.config.js",
-    "tailwind.config.cjs",
-    "tailwind.config.js",
-    "vite.config.js",
-    "vue.config.js",
-    "webpack.config.js",
-];
+const SCRIPTS: &str = "
+    .dependency-cruiser.js .eslintrc.cjs .eslintrc.js .lintstagedrc.cjs .pnp.cjs .postcssrc.cjs .prettierrc.cjs
+    .prettierrc.js .solhint.js .stylelintrc.cjs .stylelintrc.js .svelterc.js .yarn/releases/yarn.cjs astro.config.cjs
+    babel.config.cjs babel.config.js codegen.js eslint.config.cjs eslint.config.js evil.cjs evil.js graphql.config.cjs
+    graphql.config.js gulpfile.js hardhat.config.js jest.config.js next.config.js nuxt.config.js oxlint.config.js
+    postcss.config.cjs postcss.config.js prettier.config.cjs prettier.config.js rollup.config.js stylelint.config.cjs
+    stylelint.config.js svelte.config.cjs svelte.config.js tailwind.config.cjs tailwind.config.js vite.config.js
+    vue.config.js webpack.config.js
+";
 
 /// The same as modules, and in TypeScript.
-const MODULES: &[&str] = &[
-    ".pnp.loader.mjs",
-    ".prettierrc.mjs",
-    "astro.config.mjs",
-    "astro.config.ts",
-    "codegen.ts",
-    "eslint.config.mjs",
-    "eslint.config.ts",
-    "evil.mjs",
-    "evil.ts",
-    "graphql.config.mjs",
-    "graphql.config.ts",
-    "nuxt.config.ts",
-    "oxlint.config.ts",
-    "postcss.config.mjs",
-    "prettier.config.mjs",
-    "prettier.config.ts",
-    "prisma.config.mjs",
-    "prisma.config.ts",
-    ".config/prisma.ts",
-    "stylelint.config.mjs",
-    "svelte.config.mjs",
-    "svelte.config.ts",
-    "tailwind.config.mjs",
-    "tailwind.config.ts",
-    "vite.config.mjs",
-    "vite.config.ts",
-    "vitest.config.ts",
-];
+const MODULES: &str = "
+    .pnp.loader.mjs .prettierrc.mjs astro.config.mjs astro.config.ts codegen.ts eslint.config.mjs eslint.config.ts evil.mjs
+    evil.ts graphql.config.mjs graphql.config.ts nuxt.config.ts oxlint.config.ts postcss.config.mjs prettier.config.mjs
+    prettier.config.ts prisma.config.mjs prisma.config.ts .config/prisma.ts stylelint.config.mjs svelte.config.mjs
+    svelte.config.ts tailwind.config.mjs tailwind.config.ts vite.config.mjs vite.config.ts vitest.config.ts
+";
 
 /// What shells and interpreters read when they start, and other files of shells.
-const SHELLS: &[&str] = &[
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".envrc",
-    ".kshrc",
-    ".profile",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    ".config/fish/config.fish",
-    "completions/evil.fish",
-    "conf.d/evil.fish",
-    "config.fish",
-    "functions/evil.fish",
-    "functions/greet.fish",
-    "configure",
-    "gradlew",
-    "mvnw",
-    "install.sh",
-    "evil.sh",
-];
+const SHELLS: &str = "
+    .bash_login .bash_logout .bash_profile .bashrc .envrc .kshrc .profile .zlogin .zprofile .zshenv .zshrc
+    .config/fish/config.fish completions/evil.fish conf.d/evil.fish config.fish functions/evil.fish functions/greet.fish
+    configure gradlew mvnw install.sh evil.sh
+";
 
 /// Puts everything that can run into `project`, over the `sample` that is there.
 pub fn fill(project: &Project) -> Canary {
-    let canary = Canary(project.beside("canary"));
+    let canary = Canary::new(project.beside("canary"));
     python(project, &canary);
     node(project, &canary);
     programs(project, &canary);
@@ -397,7 +86,7 @@ fn program(project: &Project, path: &str, text: &str) {
 }
 
 fn python(project: &Project, canary: &Canary) {
-    for module in PYTHON_MODULES {
+    for module in PYTHON_MODULES.split_whitespace() {
         let path = format!("{module}.py");
         project.write(&path, canary.python(&path));
     }
@@ -471,7 +160,7 @@ fn pyproject(canary: &Canary) -> String {
 }
 
 fn node(project: &Project, canary: &Canary) {
-    for package in NODE_PACKAGES {
+    for package in NODE_PACKAGES.split_whitespace() {
         let folder = format!("node_modules/{package}");
         project.write(
             &format!("{folder}/package.json"),
@@ -489,7 +178,7 @@ fn node(project: &Project, canary: &Canary) {
             "index.cjs",
             "dist/index.js",
         ];
-        if *package == "svelte" {
+        if package == "svelte" {
             files.extend(["compiler.js", "compiler/index.js", "compiler.cjs"]);
         }
         for file in files {
@@ -497,10 +186,10 @@ fn node(project: &Project, canary: &Canary) {
             project.write(&path, canary.common_js(&path));
         }
     }
-    for path in SCRIPTS {
+    for path in SCRIPTS.split_whitespace() {
         project.write(path, canary.common_js(path));
     }
-    for path in MODULES {
+    for path in MODULES.split_whitespace() {
         project.write(path, canary.module_js(path));
     }
     project.write(
@@ -565,7 +254,7 @@ fn settings_of_scripts(project: &Project) {
 
 fn programs(project: &Project, canary: &Canary) {
     for folder in ["node_modules/.bin", "bin", ".", "vendor/bin", "tools"] {
-        for name in PROGRAMS {
+        for name in PROGRAMS.split_whitespace() {
             let path = format!("{folder}/{name}");
             // The root has folders and files of such names that servers read.
             if !project.path(&path).exists() {
@@ -573,7 +262,7 @@ fn programs(project: &Project, canary: &Canary) {
             }
         }
     }
-    for path in SHELLS {
+    for path in SHELLS.split_whitespace() {
         program(project, path, &canary.shell(path));
     }
 }
@@ -654,7 +343,7 @@ fn builds(project: &Project, canary: &Canary) {
     for name in ["GNUmakefile", "makefile"] {
         project.write(name, &make);
     }
-    let fortran = format!("__import__(\"os\").system(\"echo fortran >> {}\")", canary.0.display());
+    let fortran = format!("__import__(\"os\").system(\"echo fortran >> {}\")", canary.path().display());
     project.write(
         "evil.F90",
         format!("#define X {fortran}\n#if X\nmodule evil\n#endif\n#if {fortran}\nend module evil\n#endif\n"),
@@ -740,7 +429,7 @@ fn others(project: &Project, canary: &Canary) {
         ),
     );
     for path in [".vimrc", ".exrc", "autoload/evil.vim", "plugin/evil.vim", ".vim/vimrc"] {
-        project.write(path, format!("call writefile(['{path}'], '{}', 'a')\n", canary.0.display()));
+        project.write(path, format!("call writefile(['{path}'], '{}', 'a')\n", canary.path().display()));
     }
     for path in [
         "evil.php",
@@ -752,7 +441,7 @@ fn others(project: &Project, canary: &Canary) {
     ] {
         project.write(
             path,
-            format!("<?php file_put_contents('{}', \"{path}\\n\", FILE_APPEND);\n", canary.0.display()),
+            format!("<?php file_put_contents('{}', \"{path}\\n\", FILE_APPEND);\n", canary.path().display()),
         );
     }
     project.write("composer.json", r#"{"name": "a/sample", "autoload": {"files": ["evil.php"]}, "scripts": {"post-autoload-dump": "sh evil.sh"}}"#);

@@ -131,19 +131,15 @@ fn statuses(value: &Value) -> Vec<Value> {
 fn command(project: &Project, servers: &Path, way: Way<'_>) -> Command {
     let mut command = project.command(Some(servers));
     command.env("HOME", project.beside("home"));
-    for name in [
-        "VIRTUAL_ENV",
-        "CONDA_PREFIX",
-        "PYTHONPATH",
-        "NODE_PATH",
-        "NODE_OPTIONS",
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_HOME",
-        "XDG_CACHE_HOME",
-        "XDG_STATE_HOME",
-    ] {
+    for name in ["VIRTUAL_ENV", "CONDA_PREFIX", "NODE_OPTIONS"] {
         command.env_remove(name);
     }
+    for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
+        command.env_remove(name);
+    }
+    // As users have them who work on one project.
+    command.env("PYTHONPATH", format!(".:{}", project.root().display()));
+    command.env("NODE_PATH", project.path("node_modules"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let before = way.before_path.iter().cloned().chain([hostile::tools(project)]);
     let folders = before.chain(std::env::split_paths(&path));

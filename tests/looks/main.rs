@@ -1,6 +1,6 @@
 //! A look runs nothing: questions about a project that is not trusted execute and import nothing of it.
 //!
-//! `hostile.rs` makes a project in which whatever runs says so, `look.rs` asks a server there through our binary, and `trace.rs`
+//! `hostile.rs` makes a project in which whatever runs says so in a file outside (`canary.rs`), `look.rs` asks a server there through our binary, and `trace.rs`
 //! reads what `strace` saw of processes. `just looks` tries every server that installs by itself, `just looks SERVER` one.
 //! `LOOKS_PATH` names folders that go before PATH (with another Python, say), `LOOKS_PREFIX` a folder in which the servers are installed
 //! already, and with `LOOKS_TRUSTED=1` the project is trusted first, which shows what the traps catch.
@@ -12,6 +12,7 @@ mod support;
 #[allow(dead_code, reason = "the trial of servers uses all of it")]
 mod samples;
 
+mod canary;
 mod hostile;
 mod look;
 mod trace;
