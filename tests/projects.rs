@@ -234,6 +234,53 @@ async fn a_server_that_stops_at_so_many_errors_has_not_said_all() {
     runtime.shutdown().await;
 }
 
+/// The server's own `python3` stands beside its program, and has nothing that the project imports.
+#[test]
+fn the_python_on_the_users_path_is_the_one_whose_packages_count() {
+    let project = Project::new([
+        ("a.py", "import acmelib\n\nx: str = acmelib.answer()\n"),
+        ("pyproject.toml", "[project]\nname = \"a\"\n"),
+    ]);
+    let folder = project.beside("of-the-user");
+    run(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&folder));
+    let libraries = fs::read_dir(folder.join("lib")).unwrap().next().unwrap().unwrap().path();
+    let module = "def answer() -> int:\n    return 42\n";
+    fs::write(libraries.join("site-packages/acmelib.py"), module).unwrap();
+    let rest = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([folder.join("bin")].into_iter().chain(std::env::split_paths(&rest)));
+    for server in ["pyright", "basedpyright", "ty", "pyrefly"] {
+        let mut command = project.command(Some(&real_servers(&[server])));
+        command.env_remove("VIRTUAL_ENV").env("PATH", path.as_ref().unwrap());
+        let output =
+            command.args(["--no-daemon", "--format", "json", "definition", "a.py:3:answer"]).output();
+        let output = output.expect("lsp-tools");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            text.contains("of-the-user/lib/"),
+            "{server}: {text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+/// CMake keeps the time of a build in files that end in `.ts`.
+#[tokio::test]
+async fn what_cmake_keeps_for_itself_is_no_source() {
+    let project = Project::new([
+        ("a.ts", "export const a = 1;\n"),
+        ("tsconfig.json", "{}"),
+        ("build/CMakeCache.txt", ""),
+        (
+            "build/CMakeFiles/a.dir/compiler_depend.ts",
+            "# CMAKE generated file: DO NOT EDIT!\n# Timestamp file\n",
+        ),
+    ]);
+    let runtime = open(&project, &["typescript-language-server"]);
+    let found = runtime.check(Vec::new(), Some(Severity::Error), 100).await.expect("an answer");
+    assert_eq!(found.output.diagnostics.len(), 0, "{found:?}");
+    runtime.shutdown().await;
+}
+
 #[test]
 fn what_installs_the_packages_of_a_project_is_named_by_its_own_tool() {
     let package = r#"{"dependencies": {"zod": "^3"}}"#;

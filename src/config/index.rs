@@ -10,6 +10,8 @@ pub(super) struct Index {
     filenames: HashMap<String, String>,
     /// From names that end in `.*`, without that end.
     prefixes: HashMap<String, String>,
+    /// From names with `.*.` in them: what is before and behind it, and the language.
+    between: Vec<(String, String, String)>,
     extensions: HashMap<String, String>,
     shebangs: HashMap<String, String>,
 }
@@ -18,27 +20,41 @@ impl Index {
     pub(super) fn new(languages: &BTreeMap<String, Language>) -> Self {
         let (mut filenames, mut prefixes) = (HashMap::new(), HashMap::new());
         let (mut extensions, mut shebangs) = (HashMap::new(), HashMap::new());
+        let mut between = Vec::new();
         for (key, language) in languages {
             for name in &language.filenames {
-                match name.strip_suffix(".*") {
-                    Some(prefix) => prefixes.insert(prefix.to_owned(), key.clone()),
-                    None => filenames.insert(name.clone(), key.clone()),
-                };
+                if let Some(prefix) = name.strip_suffix(".*") {
+                    prefixes.insert(prefix.to_owned(), key.clone());
+                } else if let Some((start, end)) = name.split_once(".*.") {
+                    between.push((format!("{start}."), format!(".{end}"), key.clone()));
+                } else {
+                    filenames.insert(name.clone(), key.clone());
+                }
             }
             extensions
                 .extend(language.extensions.iter().map(|extension| (extension.to_lowercase(), key.clone())));
             shebangs.extend(language.shebangs.iter().map(|name| (name.clone(), key.clone())));
         }
-        Self { filenames, prefixes, extensions, shebangs }
+        Self { filenames, prefixes, between, extensions, shebangs }
     }
 
     pub(super) fn language_of(&self, file_name: &str, first_line: Option<&str>) -> Option<&str> {
         self.filenames
             .get(file_name)
+            .or_else(|| self.by_both_ends(file_name))
             .or_else(|| self.by_extension(file_name))
             .or_else(|| self.by_prefix(file_name))
             .or_else(|| self.by_shebang(first_line?))
             .map(String::as_str)
+    }
+
+    fn by_both_ends(&self, file_name: &str) -> Option<&String> {
+        let fits = |(start, end, _): &&(String, String, String)| {
+            file_name
+                .strip_prefix(start.as_str())
+                .is_some_and(|rest| rest.len() > end.len() && rest.ends_with(end.as_str()))
+        };
+        self.between.iter().find(fits).map(|(_, _, language)| language)
     }
 
     fn by_extension(&self, file_name: &str) -> Option<&String> {

@@ -19,7 +19,8 @@ pub struct Language {
     /// File name extensions without the dot, compared without case.
     #[serde(default)]
     pub extensions: Vec<String>,
-    /// Whole file names ("Makefile", ".bashrc"); one that ends in `.*` stands for any extension ("Dockerfile.*").
+    /// Whole file names ("Makefile", ".bashrc"); one that ends in `.*` stands for any extension
+    /// ("Dockerfile.*"), and `.*.` in one for any word between dots ("tsconfig.*.json").
     #[serde(default)]
     pub filenames: Vec<String>,
     /// Interpreters named by a first line that starts with `#!` ("python3").
@@ -112,6 +113,8 @@ pub struct Server {
     /// Those that it answers from the project of the file alone, where its root has several.
     #[serde(default)]
     pub answers_of_project: Vec<ServerQuestion>,
+    /// A type may implement an interface of another root without naming it; what joins roots into one.
+    pub implements_unnamed: Option<String>,
     /// What its diagnostics say nothing of.
     #[serde(default)]
     pub unchecked: Vec<Unchecked>,
@@ -587,6 +590,8 @@ pub struct DiagnosticsRule {
     pub silent_when_same: bool,
     /// It checks only the document that changed last, so documents are given to it one after the other.
     pub one_at_a_time: bool,
+    /// What it gives as hints are findings, as its command line shows them.
+    pub hints_are_findings: bool,
     /// Members added to the `didChange` that makes it check a text again which is the same, after another file changed
     /// (clangd's `forceRebuild`); it then pushes for that version in any case.
     pub recheck: toml::Table,

@@ -38,6 +38,8 @@ pub enum Sense {
     Call,
     /// Those by which something may implement it or derive from it: a definition of the same name, or the head of a type.
     Heir,
+    /// None: what it is derived from is not told by its name.
+    Base,
 }
 
 /// A file in which a name stands, neither in a comment nor in a string.
@@ -51,6 +53,10 @@ pub struct StandingIn {
     pub imports: bool,
     /// It defines something of that name itself.
     pub defines: bool,
+    /// It uses something of that name as a member of a value.
+    pub uses_member: bool,
+    /// It defines a method of that name.
+    pub defines_method: bool,
     /// Its language has no grammar here, so the place may be in a comment or string.
     pub unparsed: bool,
 }
@@ -66,6 +72,8 @@ pub struct Standing {
     pub unread: usize,
     /// The search ended before all files were looked at.
     pub cut: bool,
+    /// What was asked about is a method.
+    pub of_method: bool,
 }
 
 /// Where `asked` stands in files of its family of languages, without those in `known`. Nothing where it is known in one function
@@ -81,14 +89,19 @@ pub fn standing(
     deadline: Instant,
 ) -> Result<Standing, HintError> {
     let project = Project::new(workspace, catalogue, deadline);
-    let Some(language) = project.language(&asked.path) else { return Ok(Standing::default()) };
+    let language = project.language(&asked.path).filter(|_| asked.sense != Sense::Base);
+    let Some(language) = language else { return Ok(Standing::default()) };
     let source = project.source(&asked.path);
     let identifier = source.as_ref().and_then(|source| identifier_at(source, asked.position));
     let name = identifier.map_or_else(|| asked.name.clone(), |identifier| identifier.name);
     let asked = &Named { name, ..asked.clone() };
-    if source.is_some_and(|source| is_confined(&project, &source, asked)) {
+    if source.as_ref().is_some_and(|source| is_confined(&project, source, asked)) {
         return Ok(Standing::default());
     }
+    let of_method = source.is_some_and(|source| {
+        let at = source.buffer().byte_offset(asked.position);
+        defines_method(&source, &asked.name, at) || is_member(&source, at)
+    });
     let (hits, truncated, timed_out) = by_name::occurrences(&project, Some(language), &asked.name)?;
     let mut by_file: BTreeMap<WorkspacePath, Vec<Hit>> = BTreeMap::new();
     for hit in hits.into_iter().filter(|hit| hit.path != asked.path && !known.contains(&hit.path)) {
@@ -101,14 +114,13 @@ pub fn standing(
     let unread = paths.len().saturating_sub(MOST_PARSED);
     paths.truncate(MOST_PARSED);
     let sources = parse_all(&project, &paths);
-    let mut found =
-        Standing { unread, cut: truncated || timed_out || project.is_late(), ..Standing::default() };
+    let cut = truncated || timed_out || project.is_late();
+    let mut found = Standing { unread, cut, of_method, ..Standing::default() };
     for path in paths {
         let hits = &by_file[path];
         let Some(source) = sources.iter().find(|source| source.path == *path) else {
             let position = hits.first().map(|hit| hit.range.start).unwrap_or_default();
-            let path = path.clone();
-            found.files.push(StandingIn { path, position, imports: false, defines: false, unparsed: true });
+            found.files.push(StandingIn { unparsed: true, ..StandingIn::at(path.clone(), position) });
             continue;
         };
         match in_source(source, asked, hits) {
@@ -142,14 +154,41 @@ fn in_source(source: &Source, asked: &Named, hits: &[Hit]) -> Option<StandingIn>
         !is_quiet(source, hit) && fits(source, asked, at)
     };
     let first = hits.iter().find(counts)?;
+    let starts = || hits.iter().map(|hit| source.buffer().byte_offset(hit.range.start));
     let own = |index: usize| !matches!(source.definitions[index].role, Role::Import(_) | Role::Extension);
     Some(StandingIn {
-        path: source.path.clone(),
-        position: first.range.start,
         imports: imports(source, asked),
         defines: source.named(&asked.name).any(own),
-        unparsed: false,
+        uses_member: starts().any(|at| !source.is_quiet(at) && is_member(source, at)),
+        defines_method: starts().any(|at| defines_method(source, &asked.name, at)),
+        ..StandingIn::at(source.path.clone(), first.range.start)
     })
+}
+
+impl StandingIn {
+    /// A place of which nothing more is known.
+    #[must_use]
+    pub fn at(path: WorkspacePath, position: Position) -> Self {
+        let [imports, defines, uses_member, defines_method, unparsed] = [false; 5];
+        Self { path, position, imports, defines, uses_member, defines_method, unparsed }
+    }
+}
+
+fn defines_method(source: &Source, name: &str, at: usize) -> bool {
+    source.named(name).any(|index| {
+        let definition = &source.definitions[index];
+        definition.role == Role::Method && definition.selection.start == at
+    })
+}
+
+/// Whether the name at a byte is said of a value: behind a dot, and not behind the name of what is imported.
+fn is_member(source: &Source, at: usize) -> bool {
+    let Some(before) = source.text.get(..at).and_then(|before| before.trim_end().strip_suffix('.')) else {
+        return false;
+    };
+    let start = before.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let owner = &before[start.map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))..];
+    !source.imports.iter().any(|import| import.local == owner)
 }
 
 /// Whether the occurrence at a byte counts in the sense that was asked for.
@@ -158,6 +197,7 @@ fn fits(source: &Source, asked: &Named, at: usize) -> bool {
     let is_import = || source.imports.iter().any(|import| import.span.contains(&at));
     match asked.sense {
         Sense::Any => true,
+        Sense::Base => false,
         Sense::Call => defined().is_none() && !is_import(),
         Sense::Heir => match defined() {
             Some(index) => !matches!(source.definitions[index].role, Role::Import(_) | Role::Parameter),

@@ -12,6 +12,7 @@ use super::answer::Verdict;
 use super::context::{Context, Subject};
 use super::error::ToolError;
 use super::fallback::in_background;
+use super::other_roots::{self, OtherRoots};
 use super::question::{Ask, Outcome, Question};
 use super::target::Target;
 use crate::hints::{self, Named, Sense, Standing, StandingIn};
@@ -22,7 +23,7 @@ use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
 /// The time limit for the search of the text.
-const LOOK: Duration = Duration::from_millis(1_500);
+pub(super) const LOOK: Duration = Duration::from_millis(1_500);
 /// The same where the server took all the time there was.
 const SHORTEST_LOOK: Duration = Duration::from_millis(500);
 /// The age below which a server without a readiness sign may not have read the whole project.
@@ -42,6 +43,8 @@ pub trait Listing: Sized + Send {
     const OMITTED: &str = "did not list";
     /// Whether occurrences in comments and strings are worth a word.
     const SAYS_QUIET: bool = false;
+    /// Whether a method of another type, which may have to have this name, is missing where it is not in the answer.
+    const WANTS_DEFINITIONS: bool = false;
     /// The files that it names.
     fn files(&self) -> BTreeSet<WorkspacePath>;
     /// Whether it is an answer, and no refusal.
@@ -107,6 +110,7 @@ impl Listing for Vec<HierarchyNode> {
 impl Listing for Result<Proposal, EditError> {
     const OMITTED: &str = "does not change";
     const SAYS_QUIET: bool = true;
+    const WANTS_DEFINITIONS: bool = true;
 
     fn files(&self) -> BTreeSet<WorkspacePath> {
         let files = self.iter().flat_map(|proposal| &proposal.files);
@@ -196,18 +200,78 @@ impl Context {
             if session.knows_open_projects() {
                 self.open_projects(&asking, &session, &mut standing, &mut value, &ask).await;
             }
+            let others = if other_roots::concerns_types(sense) || standing.of_method {
+                self.other_roots(&session, &subject).await
+            } else {
+                OtherRoots::default()
+            };
             let grounds = self.grounds(&asking, &session, &standing.files);
             let unknown = self.ask_elsewhere(&asking, &session, grounds, &mut value, &mut notes, &ask).await;
+            let without_name = if other_roots::concerns_types(sense) {
+                self.ask_other_roots(&asking, &named, &others.roots, &mut value, &session, &ask).await
+            } else {
+                BTreeSet::new()
+            };
             forget(&mut standing, &value.files());
-            let unknown = self.places_of(&asking, &session, &unknown, &standing.files);
-            let is_doubtful = is_doubtful(&standing, &value, &session, sense) || !unknown.is_empty();
+            let mut unknown = self.places_of(&asking, &session, &unknown, &standing.files);
+            standing.cut |= others.cut;
+            let hides_uses = others.may_use(&standing, T::WANTS_DEFINITIONS);
+            let advice =
+                (!without_name.is_empty() || hides_uses).then(|| self.joining_advice(&session)).flatten();
+            unknown.extend(without_name);
+            let is_doubtful = is_doubtful(&standing, &value, &session, sense)
+                || !unknown.is_empty()
+                || hides_uses
+                || others.cut;
             if is_doubtful && verdict == Verdict::Complete {
                 verdict = Verdict::Partial;
                 status.detail.get_or_insert_with(|| "there may be more than it knows".to_owned());
             }
-            notes.extend(sentence::<T>(&named.name, &standing, session.server(), &unknown));
+            notes.extend(sentence::<T>(&named.name, &standing, session.server(), &unknown, advice));
         }
         Ok(Outcome::Answered { value, left_out, place, session, status, verdict, notes })
+    }
+
+    /// Asks in each of `roots`, where a type may implement without naming it what is asked about, at a use of it: there the server knows
+    /// both sides. Returns those in which it has no use that is sure to be one.
+    async fn ask_other_roots<T: Listing>(
+        &self,
+        asking: &Asking<'_>,
+        named: &Named,
+        roots: &BTreeSet<WorkspacePath>,
+        value: &mut T,
+        first: &Session,
+        ask: &impl Ask<T>,
+    ) -> BTreeSet<String> {
+        if roots.is_empty() {
+            return BTreeSet::new();
+        }
+        let named = Named { sense: Sense::Any, ..named.clone() };
+        let uses = self.standing(&named, BTreeSet::new()).await.files;
+        let mut unknown = BTreeSet::new();
+        for (number, root) in roots.iter().enumerate() {
+            let is_in_it = |file: &&StandingIn| self.manager.root(first.server(), &file.path) == *root;
+            let most = if number < MOST_GROUNDS { MOST_USES } else { 0 };
+            let mut is_known = false;
+            for file in uses.iter().filter(is_in_it).take(most) {
+                let there = Subject { path: file.path.clone(), language: asking.subject.language.clone() };
+                let Ok(session) = self.session(first.server(), &there, asking.deadline).await else { break };
+                let at = (&file.path, file.position);
+                match self.ask_with(asking, &session, &[], at, ask).await {
+                    Ok(more) if value.is_about_same(&more) => {
+                        value.join(more);
+                        is_known = true;
+                        break;
+                    }
+                    Ok(_) => tracing::debug!(path = %file.path.display(), "it may be something else there"),
+                    Err(error) => tracing::debug!(path = %file.path.display(), "not asked: {error}"),
+                }
+            }
+            if !is_known {
+                unknown.insert(root.display());
+            }
+        }
+        unknown
     }
 
     /// Where the name stands beside `known`, as far as a short look shows it.
@@ -283,7 +347,7 @@ impl Context {
         grounds
     }
 
-    /// Asks for what is known on other grounds, each at a place there; returns the grounds on which that cannot be said.
+    /// Asks for what is known on other grounds, each at a place there.
     async fn ask_elsewhere<T: Listing>(
         &self,
         asking: &Asking<'_>,
@@ -428,6 +492,7 @@ fn sentence<T: Listing>(
     standing: &Standing,
     server: &str,
     unknown: &BTreeSet<String>,
+    advice: Option<&str>,
 ) -> Option<String> {
     let found = standing.files.len() + standing.unread;
     let place = |file: &StandingIn| format!("{}:{}", file.path.display(), u64::from(file.position.line) + 1);
@@ -446,7 +511,8 @@ fn sentence<T: Listing>(
     if standing.cut {
         parts.push("was not searched for in all files, since the time was up".to_owned());
     }
-    (!parts.is_empty()).then(|| format!("`{name}` {}", parts.join("; it ")))
+    let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
+    (!parts.is_empty()).then(|| format!("`{name}` {}{advice}", parts.join("; it ")))
 }
 
 /// The first of `all` that are named, and how many more there are.

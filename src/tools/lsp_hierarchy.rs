@@ -136,7 +136,8 @@ pub async fn run(
     let sense = match hierarchy {
         Hierarchy::Callers => Some(Sense::Call),
         Hierarchy::Subtypes => Some(Sense::Heir),
-        Hierarchy::Callees | Hierarchy::Supertypes => None,
+        Hierarchy::Supertypes => Some(Sense::Base),
+        Hierarchy::Callees => None,
     };
     let outcome = context.question_of_all(target, question, sense, deadline, |session, path, position| {
         Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))

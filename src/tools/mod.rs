@@ -64,6 +64,7 @@ pub mod memory;
 pub mod mkdir;
 pub mod move_file;
 pub mod notebook;
+pub mod other_roots;
 pub mod overlays;
 pub mod patch;
 pub mod patience;

@@ -147,7 +147,8 @@ fn is_excluded(workspace: &Workspace, start: &Path) -> bool {
 pub(super) fn is_litter(dir: &Path) -> bool {
     let Some(name) = dir.file_name().and_then(OsStr::to_str) else { return false };
     match name {
-        "node_modules" | "__pycache__" | "bower_components" => true,
+        // CMake's own files; some end in `.ts` and are no TypeScript.
+        "node_modules" | "__pycache__" | "bower_components" | "CMakeFiles" => true,
         ".venv" | "venv" | "env" => dir.join("pyvenv.cfg").exists(),
         "target" => BUILT_BESIDE.iter().any(|file| dir.with_file_name(file).exists()),
         _ => is_store(dir),

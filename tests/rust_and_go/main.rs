@@ -5,6 +5,7 @@
 mod support;
 
 mod hostile;
+mod modules;
 mod real;
 mod untrusted;
 mod ways;

@@ -17,7 +17,7 @@ use crate::support::{Project, real_servers, wait_until};
 /// Machines that run many tests at once are slow; what is not right is not right at any speed.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn open(project: &Project, server: &str) -> Runtime {
+pub fn open(project: &Project, server: &str) -> Runtime {
     let options = RuntimeOptions {
         workspace: Some(project.root()),
         cwd: project.root(),
@@ -28,7 +28,7 @@ fn open(project: &Project, server: &str) -> Runtime {
     Runtime::open_with(options, project.folders(Some(&real_servers(&[server])))).expect("a runtime")
 }
 
-fn named(path: &str, name: &str) -> Target {
+pub fn named(path: &str, name: &str) -> Target {
     Target::NameInFile { path: path.into(), name: name.to_owned() }
 }
 

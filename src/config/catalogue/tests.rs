@@ -135,6 +135,8 @@ fn the_language_of_a_file() {
         ("docker-compose.yml", None, Some("compose")),
         ("x.yml", None, Some("yaml")),
         ("tsconfig.json", None, Some("jsonc")),
+        ("tsconfig.cjs.spec.json", None, Some("jsonc")),
+        ("tsconfig.ts", None, Some("typescript")),
         ("package.json", None, Some("json")),
         ("Cargo.lock", None, Some("toml")),
         ("go.mod", None, Some("go-mod")),

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::decode::Texts;
 use super::documents::Snapshot;
-use super::model::Diagnostic;
+use super::model::{Diagnostic, Severity};
 use super::readiness::Busy;
 use super::session::{AskError, Scope, Session};
 use crate::config::spec::{DiagnosticsSource, FallsShort};
@@ -121,6 +121,11 @@ impl Session {
                 self.decode_all(raw, deadline)
             }
         };
+        if self.state.spec.diagnostics.hints_are_findings {
+            for hint in fresh.items.iter_mut().filter(|item| item.severity == Severity::Hint) {
+                hint.severity = Severity::Information;
+            }
+        }
         let lack = || self.lack_of_diagnostics().or_else(|| self.admitted(&fresh.items));
         if let (Known::Complete, Some(lack)) = (&fresh.known, lack()) {
             fresh.known = Known::Partial(lack);

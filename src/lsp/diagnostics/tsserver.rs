@@ -5,12 +5,15 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Fresh, Known};
+use crate::lsp::connection::RequestError;
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::lsp::session::{AskError, Asked, Scope, Session};
 use crate::text::{Buffer, EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
 
 pub(super) const COMMAND: &str = "typescript.tsserverRequest";
+/// How often it is asked again where it refuses.
+const MOST_REFUSED: u32 = 2;
 const REQUESTS: [&str; 3] =
     ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"];
 
@@ -22,6 +25,7 @@ impl Session {
         deadline: Instant,
     ) -> Result<Fresh, AskError> {
         let file = self.workspace.absolute(path);
+        let mut refused = 0;
         'again: loop {
             let mut items = Vec::new();
             let mut text: Option<(i32, Buffer)> = None;
@@ -31,9 +35,17 @@ impl Session {
                     "command": COMMAND,
                     "arguments": [request, { "file": file, "includeLinePosition": false }]
                 });
-                let asked: Asked<Value> = self
+                let asked = self
                     .ask(path, "workspace/executeCommand", Scope::File, deadline, |_, _| params.clone())
-                    .await?;
+                    .await;
+                let asked: Asked<Value> = match asked {
+                    // While it changes which project a file belongs to, tsserver knows none for it.
+                    Err(AskError::Request(RequestError::Refused { .. })) if refused < MOST_REFUSED => {
+                        refused += 1;
+                        continue 'again;
+                    }
+                    asked => asked?,
+                };
                 if text.as_ref().is_some_and(|(version, _)| *version != asked.snapshot.version) {
                     continue 'again;
                 }

@@ -143,7 +143,8 @@ fn tell(setup: &ManagerSetup, event: ProgressEvent) {
     setup.progress.tell(&event);
 }
 
-/// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's.
+/// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's. A server that is given Python
+/// environments has its own folders last: the `python3` in them is what it is installed with, and not what the project is run with.
 pub fn variables(
     setup: &ManagerSetup,
     spec: &Server,
@@ -152,13 +153,13 @@ pub fn variables(
 ) -> BTreeMap<OsString, OsString> {
     let mut variables: BTreeMap<OsString, OsString> =
         spec.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
-    let mut folders: Vec<PathBuf> = located.path_folders.clone();
-    folders.extend(python.variables(spec, &mut variables));
-    folders.extend(user_folders(
-        &setup.workspace,
-        setup.trusted,
-        &std::env::var_os("PATH").unwrap_or_default(),
-    ));
+    let given = python.variables(spec, &mut variables).into_iter();
+    let users = user_folders(&setup.workspace, setup.trusted, &std::env::var_os("PATH").unwrap_or_default());
+    let own = located.path_folders.iter().cloned();
+    let folders: Vec<PathBuf> = match spec.python_environment {
+        true => given.chain(users).chain(own).collect(),
+        false => own.chain(given).chain(users).collect(),
+    };
     if let Ok(path) = std::env::join_paths(folders) {
         variables.insert("PATH".into(), path);
     }

@@ -1,0 +1,76 @@
+//! The other projects of a workspace, where a type may implement an interface of another without naming it: the text does not show
+//! what there is, so each of them counts until its server has shown that it knows both sides.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::context::{Context, Subject};
+use super::fallback::in_background;
+use crate::hints::{Sense, Standing, StandingIn};
+use crate::lsp::session::Session;
+use crate::workspace::{WalkLimits, WorkspacePath};
+
+/// The roots of one server beside that of the file that was asked about. One process may serve several, and knows each by itself.
+#[derive(Debug, Default)]
+pub struct OtherRoots {
+    /// All of them, as far as `cut` says nothing else.
+    pub roots: BTreeSet<WorkspacePath>,
+    /// There may be more.
+    pub cut: bool,
+}
+
+impl OtherRoots {
+    /// Whether the text has uses of a method that may be meant, in a root whose server need not know that they are.
+    pub fn may_use(&self, standing: &Standing, definitions_count: bool) -> bool {
+        let is_other =
+            |file: &StandingIn| self.roots.iter().any(|root| file.path.as_path().starts_with(root.as_path()));
+        let may_be_meant = |file: &StandingIn| file.uses_member || definitions_count && file.defines_method;
+        standing.of_method && standing.files.iter().any(|file| may_be_meant(file) && is_other(file))
+    }
+}
+
+impl Context {
+    /// What joins the roots of `session`'s server into one, where its types implement interfaces without naming them.
+    pub fn joining_advice(&self, session: &Session) -> Option<&str> {
+        self.catalogue().servers.get(session.server())?.implements_unnamed.as_deref()
+    }
+
+    /// The roots beside that of `subject` which have files of its language, where it matters which there are.
+    pub async fn other_roots(&self, session: &Session, subject: &Subject) -> OtherRoots {
+        let language = subject.language.clone().filter(|_| self.joining_advice(session).is_some());
+        let Some(language) = language else { return OtherRoots::default() };
+        let limits = WalkLimits {
+            max_files: self.config.settings.limits.walk_files,
+            deadline: Instant::now() + super::elsewhere::LOOK,
+        };
+        let walked = in_background(self, move |workspace, catalogue| {
+            let walk = workspace.files(&WorkspacePath::root(), &limits);
+            let of_language =
+                |path: &WorkspacePath| catalogue.language_of(&path.name_lossy(), None) == Some(&language);
+            let files = walk.files.into_iter().filter(of_language);
+            Ok((files.filter_map(|path| path.parent()).collect::<BTreeSet<_>>(), walk.truncated))
+        });
+        let (folders, cut) = walked.await.unwrap_or_else(|error| {
+            tracing::debug!("the other roots were not looked for: {}", error.error);
+            (BTreeSet::new(), true)
+        });
+        let own = self.manager.root(session.server(), &subject.path);
+        let files = folders.iter().filter_map(|folder| folder.join("any").ok());
+        let roots = files.map(|file| self.manager.root(session.server(), &file));
+        let roots = roots.filter(|root| *root != own && self.is_marked(session, root)).collect();
+        OtherRoots { roots, cut }
+    }
+
+    /// Whether a file makes `root` a project, and not only that there is nothing above it.
+    fn is_marked(&self, session: &Session, root: &WorkspacePath) -> bool {
+        let spec = self.catalogue().servers.get(session.server());
+        let markers = spec.into_iter().flat_map(|spec| &spec.root_markers);
+        let mut files = markers.filter_map(|marker| root.join(marker).ok());
+        files.any(|file| self.workspace.absolute(&file).is_file())
+    }
+}
+
+/// Whether the roots beside the asked one count for a question as a whole, whatever the text has.
+pub fn concerns_types(sense: Sense) -> bool {
+    matches!(sense, Sense::Heir | Sense::Base)
+}
