@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::grammar::Grammar;
 use super::source::{Definition, Role, Source};
 use super::symbols::is_listed;
-use crate::text::{Range, identifiers_on_line};
+use crate::text::{Position, Range, identifiers_on_line};
 use crate::workspace::WorkspacePath;
 
 /// One symbol: where its name is defined, and where its overloads are.
@@ -94,6 +94,37 @@ pub fn is_import(
     here.peek().is_some() && here.all(|index| matches!(source.definitions[index].role, Role::Import(_)))
 }
 
+/// The module that the name at a position is imported from, or the name that stands before its dots, where the file does not define
+/// it itself.
+pub fn imported_from(
+    language: &str,
+    path: &WorkspacePath,
+    text: &str,
+    position: Position,
+    deadline: Instant,
+) -> Option<String> {
+    let grammar = Grammar::of(language, path.extension())?;
+    let source = Source::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    let word = |letter: char| letter.is_alphanumeric() || "_$".contains(letter);
+    let at = source.buffer().byte_offset(position);
+    let mut end = at + source.text.get(at..)?.find(|letter| !word(letter)).unwrap_or(source.text.len() - at);
+    let name = loop {
+        let before = source.text.get(..end)?;
+        let name = &before[before.trim_end_matches(word).len()..];
+        match before[..before.len() - name.len()].strip_suffix('.') {
+            Some(owner) if owner.ends_with(word) => end = owner.len(),
+            Some(_) => return None,
+            None => break name,
+        }
+    };
+    let mut modules = source.named(name).map(|index| match source.definitions[index].role {
+        Role::Import(import) => source.imports.get(import).map(|import| import.module.clone()),
+        _ => None,
+    });
+    let first = modules.next()??;
+    modules.all(|module| module.is_some()).then_some(first)
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -112,6 +143,21 @@ mod tests {
         let deadline = Instant::now() + Duration::from_secs(60);
         let found = symbols_named("python", &path, TEXT, name, deadline).unwrap();
         found.iter().map(|ranges| ranges.iter().map(|range| range.start.line + 1).collect()).collect()
+    }
+
+    #[test]
+    fn a_name_is_imported_where_the_file_does_not_define_it() {
+        let workspace = crate::workspace::Workspace::open(&std::env::temp_dir()).unwrap();
+        let path = workspace.path(Path::new("a.py")).unwrap();
+        let text = "from pack import name\nimport lib\nname(lib.inner.part)\nown = name().part\nown.part\n\ndef lib2(): ...\nlib2()\n";
+        let of = |line, character| {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            imported_from("python", &path, text, Position::new(line, character), deadline)
+        };
+        assert_eq!(of(2, 1).as_deref(), Some("pack"));
+        assert_eq!(of(2, 5).as_deref(), Some("lib"));
+        assert_eq!(of(2, 16).as_deref(), Some("lib"), "behind two dots");
+        assert_eq!([of(3, 13), of(4, 5), of(7, 0)], [None, None, None]);
     }
 
     #[test]

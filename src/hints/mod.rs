@@ -44,7 +44,7 @@ pub use candidates::{Candidate, DEADLINE, HintError, Hints, Subject, definition}
 pub use grammar::has_grammar;
 pub use hover::hover;
 pub use importers::importers;
-pub use in_file::{Overloads, is_import, symbols_named};
+pub use in_file::{Overloads, imported_from, is_import, symbols_named};
 pub use literal::PythonModule;
 pub use parse::{LARGEST_PARSED, ParseError};
 pub use references::{References, references};

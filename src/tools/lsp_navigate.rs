@@ -6,10 +6,11 @@ use super::budget::{self, Room};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
+use super::place;
 use super::question::{Outcome, Question};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::hints::Sense;
+use crate::hints::{self, Sense};
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Scope;
@@ -186,6 +187,12 @@ pub async fn run(
         Outcome::Answered { value, left_out, place, status, verdict, notes, .. } => {
             let is_empty = value.is_empty();
             let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
+            let doubt = match navigation {
+                Navigation::Definition => {
+                    doubt.or_else(|| lost_import(context, &value, &place, &status.server))
+                }
+                _ => doubt,
+            };
             let output = output(context, value, left_out, limit, navigation);
             Ok(Answer::new(output, place.resolved, status, verdict, notes).doubted(doubt))
         }
@@ -209,6 +216,28 @@ async fn may_be_defined_elsewhere(outcome: &Outcome<Vec<Location>>, deadline: In
         .wait_ready(Scope::Project, deadline - deadline.saturating_duration_since(Instant::now()) / 5)
         .await;
     true
+}
+
+/// Why a definition that was not found may be there all the same: the name is imported, and the server did not get beyond the import.
+fn lost_import(context: &Context, found: &[Location], place: &place::Place, server: &str) -> Option<String> {
+    let file = FileRef::Inside(place.path.clone());
+    if found.iter().any(|location| location.file != file) {
+        return None;
+    }
+    let language = context.listed(place.path.clone()).ok()?.language?;
+    let text = context.text(&place.path).ok()?.to_string();
+    let until = std::time::Instant::now() + hints::DEADLINE;
+    let name = place.resolved.as_ref().map(|resolved| resolved.symbol.as_str()).unwrap_or_default();
+    let is_import = |location: &Location| {
+        hints::is_import(&language, &place.path, &text, location.range.start.line, name, until)
+    };
+    if !found.iter().all(is_import) {
+        return None;
+    }
+    let module = hints::imported_from(&language, &place.path, &text, place.position, until)?;
+    let set_up = context.set_up_notes(server, &place.path).into_iter().map(|note| format!("; {note}"));
+    let set_up: String = set_up.collect();
+    Some(format!("`{name}` comes from an import of `{module}`, which {server} does not find{set_up}"))
 }
 
 /// What of a name's occurrences the question is for, where it is for all there are.

@@ -5,6 +5,7 @@
 mod support;
 
 mod hostile;
+mod installs;
 mod modules;
 mod real;
 mod untrusted;

@@ -68,7 +68,7 @@ async fn errors(runtime: &Runtime, path: &str) -> Answer<Vec<String>> {
     }
 }
 
-async fn trust(runtime: &Runtime) {
+pub async fn trust(runtime: &Runtime) {
     let shown = runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
     runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("trust");
 }

@@ -1,7 +1,11 @@
 //! Projects as their tools leave them: environments that are read without running anything of them, packages that are installed
 //! while servers run, builds that say how files are compiled.
 
+#[path = "../support/mod.rs"]
 mod support;
+
+mod installs;
+mod layouts;
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,0 +1,109 @@
+//! What package managers install while servers run counts from the next answer on: the tools themselves, from their registries.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use lsp_tools::tools::answer::Verdict;
+use lsp_tools::tools::target::Target;
+use lsp_tools::tools::trust::TrustRequest;
+
+use crate::support::{Project, skipped};
+use crate::{codes, make_environment, open, run};
+
+/// uv, from PyPI into a folder that all tests share; `None`, said as skipped, where PyPI cannot be reached.
+fn uv() -> Option<PathBuf> {
+    let shared = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("uv-0.9.11");
+    let lock = fs::File::create(shared.with_extension("lock")).expect("a lock");
+    lock.lock().expect("a lock");
+    let program = shared.join("bin/uv");
+    if !program.is_file() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&shared));
+        let installed = Command::new(shared.join("bin/pip")).args(["install", "-q", "uv==0.9.11"]).output();
+        let installed = installed.expect("pip");
+        if !installed.status.success() {
+            skipped(&format!("PyPI does not bring uv: {}", String::from_utf8_lossy(&installed.stderr)));
+            return None;
+        }
+    }
+    Some(program)
+}
+
+#[tokio::test]
+async fn what_uv_syncs_counts_for_every_member_of_its_workspace() {
+    let Some(uv) = uv() else { return };
+    let project = Project::of_fixture("projects/uv");
+    for server in ["pyright", "ty"] {
+        let runtime = open(&project, &[server]);
+        let (found, _) = codes(&runtime, "main.py").await;
+        assert!(found.iter().any(|code| code.to_lowercase().contains("import")), "{server}: {found:?}");
+        let mut sync = Command::new(&uv);
+        sync.args(["sync", "--quiet", "--no-config", "--no-python-downloads"]).current_dir(project.root());
+        sync.env_remove("VIRTUAL_ENV").env("UV_CACHE_DIR", project.beside("uv-cache"));
+        run(&mut sync);
+        let (found, verdict) = codes(&runtime, "main.py").await;
+        let is_import = |code: &String| code.to_lowercase().contains("import");
+        assert!(found.len() == 1 && !found.iter().any(is_import), "{server}: {found:?}");
+        assert_eq!(verdict, Verdict::Complete, "{server}");
+        runtime.shutdown().await;
+        fs::remove_dir_all(project.path(".venv")).expect("the environment");
+    }
+}
+
+/// A version that two packages do not share goes into the package's own `node_modules`.
+#[tokio::test]
+async fn what_npm_installs_into_a_workspace_of_its_root_counts() {
+    let project = Project::of_fixture("projects/npm");
+    let use_of = "import slash from \"slash\";\nexport const path: string = slash(\"a\");\n";
+    project.write("packages/app/src/path.ts", use_of);
+    let runtime = open(&project, &["typescript-language-server"]);
+    let path = "packages/app/src/path.ts";
+    assert_eq!(codes(&runtime, path).await.0, ["2307"]);
+    let install = |words: &[&str]| {
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--silent"]).args(words).current_dir(project.root());
+        run(&mut npm);
+    };
+    install(&["slash@4.0.0", "-w", "packages/ui"]);
+    install(&["slash@5.1.0", "-w", "packages/app"]);
+    let nested = project.path("packages/app/node_modules/slash").exists()
+        || project.path("packages/ui/node_modules/slash").exists();
+    assert!(nested, "both versions fit in one folder");
+    let (found, verdict) = codes(&runtime, path).await;
+    // The packages are CommonJS, and slash is not.
+    assert!(!found.contains(&"2307".to_owned()), "{found:?}");
+    assert_eq!(verdict, Verdict::Complete);
+    runtime.shutdown().await;
+}
+
+/// With trust the environment's own interpreter is asked.
+#[tokio::test]
+async fn a_trusted_environment_is_used_by_running_it_and_followed() {
+    let project = Project::new([
+        ("a.py", "import acmelib\n\nx: str = acmelib.answer()\n"),
+        ("pyproject.toml", "[project]\nname = \"a\"\n"),
+    ]);
+    let site = make_environment(&project);
+    // Only an interpreter that runs follows this: it is code.
+    fs::create_dir(project.path("hidden")).expect("a folder");
+    let hidden = project.path("hidden").display().to_string();
+    fs::write(site.join("z.pth"), format!("import sys; sys.path.append({hidden:?})\n")).expect("a file");
+    let module = "def answer() -> int:\n    return 42\n";
+    project.write("hidden/acmelib.py", module);
+    let runtime = open(&project, &["pyright"]);
+    assert_eq!(codes(&runtime, "a.py").await.0, ["reportMissingImports"], "untrusted, it is only read");
+    let shown = runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
+    runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("trust");
+    runtime.shutdown().await;
+    let runtime = open(&project, &["pyright"]);
+    assert_eq!(codes(&runtime, "a.py").await, (vec!["reportAssignmentType".to_owned()], Verdict::Complete));
+    let target = Target::NameOnLine { path: "a.py".into(), line0: 2, name: "answer".to_owned() };
+    let found = runtime.definition(target).await.expect("an answer").output.location;
+    assert_eq!(found.map(|place| place.path), Some("hidden/acmelib.py".to_owned()));
+    // What is installed there afterwards counts as well.
+    fs::write(project.path("a.py"), "import later\n\nx: str = later.answer()\n").expect("a file");
+    assert_eq!(codes(&runtime, "a.py").await.0, ["reportMissingImports"]);
+    fs::write(site.join("later.py"), module).expect("a file");
+    assert_eq!(codes(&runtime, "a.py").await, (vec!["reportAssignmentType".to_owned()], Verdict::Complete));
+    runtime.shutdown().await;
+}
