@@ -247,7 +247,7 @@ impl Context {
             return BTreeSet::new();
         }
         let named = Named { sense: Sense::Any, ..named.clone() };
-        let uses = self.standing(&named, BTreeSet::new()).await.files;
+        let uses = self.standing(&named, BTreeSet::new(), asking.deadline).await.files;
         let mut unknown = BTreeSet::new();
         for (number, root) in roots.iter().enumerate() {
             let is_in_it = |file: &&StandingIn| self.manager.root(first.server(), &file.path) == *root;
