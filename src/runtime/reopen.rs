@@ -40,7 +40,7 @@ impl Stamps {
         let files = all_files(folders, root, listed);
         Self {
             files: files.iter().map(stamp).collect(),
-            contents: files.iter().map(content).collect(),
+            contents: files.iter().map(|file| content(file)).collect(),
             trust: stamp(&folders.trust_file()),
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn read(folders: &Folders, root: &Path, trust: &Trust) -> Result<(Con
 }
 
 /// `None` also where it is no file that settings are read from; why not, is told by whoever reads them.
-fn content(path: &PathBuf) -> Option<[u8; 32]> {
+fn content(path: &Path) -> Option<[u8; 32]> {
     Some(Sha256::digest(Workspace::read_bytes_outside(path, MOST_SETTINGS_BYTES).ok()?).into())
 }
 

@@ -17,7 +17,7 @@ use crate::support::{Project, count_processes, wait_until};
 
 /// What a command may take, on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
-/// More address space than an answer takes, and less than what reads a device without end.
+/// More memory than an answer takes, and less than what reads a device without end.
 const KILOBYTES: u64 = 4 << 20;
 
 const SETTINGS: [&str; 2] = [".lsp-tools/lsp-tools.toml", ".lsp-tools/servers.toml"];
@@ -94,7 +94,7 @@ fn project(kind: Kind, files: &[&str]) -> Project {
 
 /// What the program says, which must end in time and in bounded memory.
 fn run(project: &Project, words: &[&str]) -> Output {
-    let limited = format!("ulimit -v {KILOBYTES}; exec \"$0\" \"$@\"");
+    let limited = format!("ulimit -d {KILOBYTES}; exec \"$0\" \"$@\"");
     let plain = project.command(None);
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(limited).arg(plain.get_program()).args(words).current_dir(project.root());
