@@ -21,13 +21,16 @@ const LOOKED_FOR: Duration = Duration::from_secs(5);
 /// Says of a path of the workspace whether it may not be seen.
 pub type Hides = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
 
+/// Files by device and inode.
+type Inodes = HashSet<(u64, u64)>;
+
 /// What lies over the files that may not be seen.
 #[derive(Clone)]
 pub(super) struct Veil {
     hides: Arc<Hides>,
     /// Devices and inodes of the hidden files that have other names as well; looked for when the first file with several names
     /// is opened. `None` where not all could be looked at.
-    linked: Arc<OnceLock<Option<HashSet<(u64, u64)>>>>,
+    linked: Arc<OnceLock<Option<Inodes>>>,
 }
 
 impl fmt::Debug for Veil {
@@ -88,7 +91,7 @@ impl Workspace {
         }
     }
 
-    fn hidden_links(&self, veil: &Veil) -> Option<HashSet<(u64, u64)>> {
+    fn hidden_links(&self, veil: &Veil) -> Option<Inodes> {
         let end = Instant::now() + LOOKED_FOR;
         let mut linked = HashSet::new();
         let sight = Sight { hidden: true, ignored: true };
