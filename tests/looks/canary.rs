@@ -28,8 +28,12 @@ impl Canary {
         names
     }
 
+    /// On one line, and without what Python has not imported yet when it looks for its own codecs.
     pub fn python(&self, name: &str) -> String {
-        format!("open({:?}, 'a').write('{name}\\n')\n", self.0)
+        let path = &self.0;
+        format!(
+            "p = __import__('posix'); f = p.open({path:?}, p.O_WRONLY | p.O_CREAT | p.O_APPEND, 0o600); p.write(f, b'{name}\\n'); p.close(f)\n"
+        )
     }
 
     pub fn common_js(&self, name: &str) -> String {

@@ -137,9 +137,11 @@ fn command(project: &Project, servers: &Path, way: Way<'_>) -> Command {
     for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
         command.env_remove(name);
     }
-    // As users have them who work on one project.
-    command.env("PYTHONPATH", format!(".:{}", project.root().display()));
-    command.env("NODE_PATH", project.path("node_modules"));
+    // As users have them who work on one project. With trust they count, and Python does not survive what it finds there.
+    if !way.trusted {
+        command.env("PYTHONPATH", format!(".:{}", project.root().display()));
+        command.env("NODE_PATH", project.path("node_modules"));
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let before = way.before_path.iter().cloned().chain([hostile::tools(project)]);
     let folders = before.chain(std::env::split_paths(&path));
