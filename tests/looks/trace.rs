@@ -1,7 +1,6 @@
 //! Which programs were started and which files of code were opened, as `strace` saw it.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -69,9 +68,8 @@ impl Traced {
                 } else {
                     root.join(path).display().to_string()
                 };
-                let is_code = Path::new(&path)
-                    .extension()
-                    .is_some_and(|end| CODE.iter().any(|code| OsString::from(code) == end));
+                let is_code =
+                    Path::new(&path).extension().is_some_and(|end| CODE.iter().any(|code| end == *code));
                 if let Some(name) = below(&path).filter(|_| is_code) {
                     seen.opened.insert(name);
                 }
