@@ -78,6 +78,10 @@ bench-edits *ARGS:
 breaks *ARGS:
     cargo bench --bench breaks -- {{ARGS}}
 
+# check against the command lines of its servers, finding by finding, on real packages: just check-parity --only=ruff
+check-parity *ARGS:
+    cargo bench --bench check_parity -- {{ARGS}}
+
 # hints against the real servers' definitions
 hints *ARGS:
     cargo bench --bench hints -- {{ARGS}}

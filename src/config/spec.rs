@@ -180,6 +180,9 @@ pub struct Server {
     /// Not told which interpreter to run, it runs one of the project.
     #[serde(default)]
     pub python_finds_own: bool,
+    /// It takes the first `python3` on PATH for the one of the project.
+    #[serde(default)]
+    pub python_on_path: bool,
     /// Whether the project owner's trust is needed before it may start, because starting it runs the project's code.
     #[serde(default)]
     pub runs_project_code: bool,
@@ -658,6 +661,8 @@ pub struct IdleSign {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReloadRule {
+    /// It holds for changes of files with these names; for all that concern the server, where there are none.
+    pub files: Vec<String>,
     /// A request that makes it look at the disk. It is put before the next question.
     pub method: Option<String>,
     /// The params of that request.

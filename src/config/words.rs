@@ -69,6 +69,7 @@ pub(super) const SERVER: &[Field] = &[
     launch("python-path-option", Text),
     launch("python-unrun", Choice(&["stand-in", "variable"])),
     launch("python-finds-own", Flag),
+    launch("python-on-path", Flag),
     launch("runs-project-code", Flag),
     launch("untrusted", Record(UNTRUSTED)),
     launch("proxy", Record(PROXY)),
@@ -201,6 +202,7 @@ pub(super) const READINESS: &[Field] = &[
 ];
 
 pub(super) const RELOAD: &[Field] = &[
+    plain("files", Texts),
     plain("method", Text),
     plain("params", Free),
     plain("touch", Flag),

@@ -74,8 +74,13 @@ impl Session {
 
     /// Whether it may not see some of these changes by itself, so that its rule is to be followed.
     pub(super) fn misses(&self, changes: &Changes) -> bool {
+        let files = &self.state.spec.reload.files;
+        let is_named =
+            |path: &WorkspacePath| files.is_empty() || files.contains(&path.name_lossy().into_owned());
         let missed = |(path, kind): &(WorkspacePath, ChangeKind)| {
-            (*kind != ChangeKind::Changed || !self.documents.contains(path)) && self.concerns(path)
+            is_named(path)
+                && (*kind != ChangeKind::Changed || !self.documents.contains(path))
+                && self.concerns(path)
         };
         changes.overflowed || changes.changes.iter().any(missed)
     }

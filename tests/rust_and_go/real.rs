@@ -15,7 +15,7 @@ use crate::support::agent::call;
 use crate::support::{Project, real_servers, wait_until};
 
 /// Machines that run many tests at once are slow; what is not right is not right at any speed.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 pub fn open(project: &Project, server: &str) -> Runtime {
     let options = RuntimeOptions {

@@ -94,6 +94,7 @@ fn every_launch_field_asks_again_when_it_is_added_changed_or_removed() {
         ("python-path-option", "'a'", "'b'"),
         ("python-unrun", "'stand-in'", "'variable'"),
         ("python-finds-own", "true", "false"),
+        ("python-on-path", "true", "false"),
         ("runs-project-code", "true", "false"),
         ("untrusted", "{ refused-with = [{ file = 'a' }] }", "{ refused-with = [] }"),
         (
@@ -148,6 +149,7 @@ fn no_launch_field_is_forgotten_between_the_words_and_this_test() {
             "python-path-option",
             "python-unrun",
             "python-finds-own",
+            "python-on-path",
             "runs-project-code",
             "untrusted",
             "proxy",

@@ -143,8 +143,8 @@ fn tell(setup: &ManagerSetup, event: ProgressEvent) {
     setup.progress.tell(&event);
 }
 
-/// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's. A server that is given Python
-/// environments has its own folders last: the `python3` in them is what it is installed with, and not what the project is run with.
+/// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's. A server that takes the first
+/// `python3` for the one of the project has its own folders last: the `python3` in them is what it is installed with, and not what the project is run with.
 pub fn variables(
     setup: &ManagerSetup,
     spec: &Server,
@@ -156,7 +156,7 @@ pub fn variables(
     let given = python.variables(spec, &mut variables).into_iter();
     let users = user_folders(&setup.workspace, setup.trusted, &std::env::var_os("PATH").unwrap_or_default());
     let own = located.path_folders.iter().cloned();
-    let folders: Vec<PathBuf> = match spec.python_environment {
+    let folders: Vec<PathBuf> = match spec.python_on_path {
         true => given.chain(users).chain(own).collect(),
         false => own.chain(given).chain(users).collect(),
     };
