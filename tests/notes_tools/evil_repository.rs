@@ -233,7 +233,7 @@ async fn row_31_what_is_no_small_file_is_not_waited_for() {
     let house = repository([("a", "1\n")]);
     let huge = fs::File::options().append(true).open(house.project.path(".git/config")).expect("a file");
     huge.set_len(1 << 40).expect("a sparse file");
-    assert_fails(&house.call("changed_files", json!({})).await, "internal", "small regular file");
+    assert_fails(&house.call("changed_files", json!({})).await, "internal", "more than 8.0 MiB");
 }
 
 #[tokio::test]
