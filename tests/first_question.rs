@@ -157,6 +157,8 @@ async fn put(
     arguments: &Value,
     warm: bool,
 ) -> Value {
+    // Pyrefly waits for trust.
+    project.trust(Some(prefix));
     let runtime = agent::open(project, Some(prefix));
     let asked = || agent::call_in(&runtime, None, tool, arguments.clone());
     let mut answer = asked().await.value;

@@ -14,8 +14,8 @@ use crate::workspace::WorkspacePath;
 pub struct ServerChoice<'a> {
     catalogue: &'a Catalogue,
     places: Places<'a>,
-    /// The servers among the alternatives that are there and may start.
-    installed: BTreeSet<&'a str>,
+    /// The servers among the alternatives that are there, and whether they may start.
+    installed: BTreeMap<&'a str, bool>,
 }
 
 impl<'a> ServerChoice<'a> {
@@ -26,14 +26,12 @@ impl<'a> ServerChoice<'a> {
         // Several languages share a server, which is looked for once.
         let keys: BTreeSet<&str> =
             open.flat_map(|language| &language.alternatives).map(String::as_str).collect();
-        let is_there = |key: &&str| {
-            catalogue.servers.get(*key).is_some_and(|server| {
-                let may_start =
-                    !server.disabled && (trusted || !server.runs_project_code || server.untrusted.is_some());
-                may_start && locate::locate(key, server, &places).is_ok()
-            })
+        let found = |key: &'a str| {
+            let server = catalogue.servers.get(key).filter(|server| !server.disabled)?;
+            let may_start = trusted || !server.runs_project_code || server.untrusted.is_some();
+            locate::locate(key, server, &places).is_ok().then_some((key, may_start))
         };
-        let installed = keys.into_iter().filter(is_there).collect();
+        let installed = keys.into_iter().filter_map(found).collect();
         Self { catalogue, places, installed }
     }
 
@@ -66,15 +64,18 @@ impl<'a> ServerChoice<'a> {
     fn servers_of(&self, language: &'a Language) -> Vec<String> {
         let known = language.alternatives.iter().filter_map(|key| self.server(key));
         let (navigating, joining): (Vec<_>, Vec<_>) = known
-            .filter(|(key, _)| self.installed.contains(key))
+            .filter(|(key, _)| self.installed.contains_key(key))
             .partition(|(_, server)| server.features.navigation);
         let mut servers = language.servers.clone();
-        // Of several that are configured, and of several that are not, the first is the best.
-        let best = navigating.into_iter().min_by_key(|(_, server)| !self.is_configured(server));
+        // Of several that are configured, and of several that are not, the first is the best. One that waits for trust says so
+        // where there is no other.
+        let waits = |key: &str| self.installed.get(key) != Some(&true);
+        let best =
+            navigating.into_iter().min_by_key(|(key, server)| (waits(key), !self.is_configured(server)));
         if let (Some((best, _)), Some(first)) = (best, servers.first_mut()) {
             best.clone_into(first);
         }
-        for (key, _) in joining.into_iter().filter(|(_, server)| self.is_wanted(server)) {
+        for (key, _) in joining.into_iter().filter(|(key, server)| !waits(key) && self.is_wanted(server)) {
             if !servers.iter().any(|known| known == key) {
                 servers.push(key.to_owned());
             }

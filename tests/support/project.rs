@@ -155,6 +155,15 @@ impl Project {
         command.current_dir(self.root()).envs(self.environment(servers));
         command
     }
+
+    /// Trusts the project with all that it wants to run, as a person at a shell does.
+    ///
+    /// # Panics
+    /// When that fails.
+    pub fn trust(&self, servers: Option<&Path>) {
+        let output = self.command(servers).args(["trust", "--yes"]).output().expect("lsp-tools");
+        assert!(output.status.success(), "{output:?}");
+    }
 }
 
 impl Drop for Project {
