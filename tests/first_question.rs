@@ -157,8 +157,6 @@ async fn put(
     arguments: &Value,
     warm: bool,
 ) -> Value {
-    // Pyrefly waits for trust.
-    project.trust(Some(prefix));
     let runtime = agent::open(project, Some(prefix));
     let asked = || agent::call_in(&runtime, None, tool, arguments.clone());
     let mut answer = asked().await.value;
@@ -197,6 +195,7 @@ async fn every_server() {
                 _ => json!({ "path": path, "symbol": name }),
             };
             let project = Project::of_fixture(fixture);
+            project.trust_for(server, &prefix);
             let Some(truth) = findings(&put(&project, &prefix, tool, &arguments, true).await) else {
                 continue;
             };

@@ -1,6 +1,6 @@
 //! Being asked to stop.
 //!
-//! Whoever is asked ends in order: answers are given up, servers are ended. That takes someone who listens, and a thread that
+//! A process that is asked ends in order: it gives its answers up and ends its servers. For that it has to listen, and a thread that
 //! waits for a file or a program that does not answer hears nothing. So one thread does nothing but watch that the process
 //! ends all the same; what is supervised is then ended by its supervisors.
 

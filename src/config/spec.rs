@@ -339,6 +339,11 @@ impl SetUp {
 }
 
 impl Server {
+    /// Whether it is not started before its project is trusted.
+    pub fn waits_for_trust(&self) -> bool {
+        self.runs_project_code && self.untrusted.is_none()
+    }
+
     /// What the project at `root` needs for its answers and does not have.
     pub fn lacking<'a>(
         &'a self,

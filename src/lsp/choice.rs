@@ -28,7 +28,7 @@ impl<'a> ServerChoice<'a> {
             open.flat_map(|language| &language.alternatives).map(String::as_str).collect();
         let found = |key: &'a str| {
             let server = catalogue.servers.get(key).filter(|server| !server.disabled)?;
-            let may_start = trusted || !server.runs_project_code || server.untrusted.is_some();
+            let may_start = trusted || !server.waits_for_trust();
             locate::locate(key, server, &places).is_ok().then_some((key, may_start))
         };
         let installed = keys.into_iter().filter_map(found).collect();

@@ -22,7 +22,7 @@ const MOST_PARAMETERS: usize = 256;
 
 /// What could be typed.
 #[derive(Debug, Clone, Default)]
-pub struct Completions {
+pub struct CompletionList {
     /// The best, in the server's order.
     pub items: Vec<Completion>,
     /// Whether the server left some out.
@@ -207,7 +207,7 @@ impl Session {
         position: Position,
         most: usize,
         deadline: Instant,
-    ) -> Result<Asked<Completions>, AskError> {
+    ) -> Result<Asked<CompletionList>, AskError> {
         let params = |snapshot: &Snapshot, encoding| {
             let mut params = at(snapshot, position, encoding);
             params["context"] = json!({ "triggerKind": 1 });
@@ -217,7 +217,7 @@ impl Session {
         let list = if asked.value.is_object() { &asked.value["items"] } else { &asked.value };
         let mut items: Vec<&Value> = elements(list).filter(|item| item["label"].is_string()).collect();
         items.sort_by_key(|item| item["sortText"].as_str().or(item["label"].as_str()).unwrap_or_default());
-        let value = Completions {
+        let value = CompletionList {
             count: items.len() + asked.left_out,
             items: items.into_iter().filter_map(completion).take(most).collect(),
             incomplete: asked.value["isIncomplete"] == true,

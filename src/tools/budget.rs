@@ -31,12 +31,12 @@ const LISTS: usize = 4;
 
 /// The room that a list has left.
 #[derive(Debug)]
-pub struct Room {
+pub struct ListBudget {
     left: usize,
     is_empty: bool,
 }
 
-impl Room {
+impl ListBudget {
     /// For a list of at most `limit` items.
     pub fn of(context: &Context, limit: usize) -> Self {
         Self::within(&context.config.settings.limits, limit)
@@ -124,7 +124,9 @@ mod tests {
     fn a_list_has_room_by_its_number_of_items_and_for_one_in_any_case() {
         let limits = Limits { answer_bytes: 1_000, answer_items: 10, ..Limits::default() };
         let filled = |limit, size: usize| {
-            Room::within(&limits, limit).fill(std::iter::repeat_n("x".repeat(size - 2), 100), limit).len()
+            ListBudget::within(&limits, limit)
+                .fill(std::iter::repeat_n("x".repeat(size - 2), 100), limit)
+                .len()
         };
         assert_eq!(filled(10, 100), 10);
         assert_eq!(filled(10, 1_000), 4);
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_comes_behind_an_item_that_does_not_fit_is_left_out_too() {
-        let mut room = Room { left: 10, is_empty: true };
+        let mut room = ListBudget { left: 10, is_empty: true };
         assert_eq!(room.fill(["four", "much too long", "x"], 10), ["four"]);
         assert!(!room.takes(&"x"));
     }

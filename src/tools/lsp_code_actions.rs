@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::answer::ServerStatus;
-use super::budget::{self, MOST_CURED, Room};
+use super::budget::{self, ListBudget, MOST_CURED};
 use super::context::{Context, Subject};
 use super::delta::DiagnosticsDelta;
 use super::editing::{Done, FileResult, Manner, Turn};
@@ -110,7 +110,7 @@ impl Tool for LspCodeActions {
         let Some(title) = &args.apply else {
             let offers = offers(context, &subject, &args, deadline).await?;
             let limit = context.config.settings.limits.answer_items;
-            let actions = Room::of(context, limit).fill(offers.found.iter().map(item), limit);
+            let actions = ListBudget::of(context, limit).fill(offers.found.iter().map(item), limit);
             let (mut notes, rest) = (offers.notes, offers.found.len() - actions.len());
             notes.extend((rest > 0).then(|| format!("{rest} more actions are left out")));
             return Ok(CodeActionsOutput {

@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::answer::{Answer, CompletionItem, CompletionsOutput};
-use super::budget::{self, Room};
+use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
@@ -81,7 +81,7 @@ pub async fn run(
                 insert: one.insert.map(budget::line),
                 deprecated: one.deprecated,
             });
-            let items = Room::of(context, limit).fill(items, limit);
+            let items = ListBudget::of(context, limit).fill(items, limit);
             let has_more = found.incomplete || found.count > items.len();
             let output = CompletionsOutput { count: found.count, has_more, items };
             Ok(Answer::new(output, None, status, verdict, notes))

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::answer::{
     Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, ServerState, ServerStatus, Verdict,
 };
-use super::budget::{self, MOST_RELATED, Room};
+use super::budget::{self, ListBudget, MOST_RELATED};
 use super::context::{Context, Subject, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::shard::{Costs, Shard};
@@ -552,7 +552,7 @@ fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Ans
     notes.sort();
     notes.dedup();
     let count = diagnostics.len();
-    let diagnostics = Room::of(context, limit).fill(diagnostics, limit);
+    let diagnostics = ListBudget::of(context, limit).fill(diagnostics, limit);
     let server_status = worst(&statuses).unwrap_or_else(|| ServerStatus {
         language: "unknown".to_owned(),
         server: String::new(),

@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::answer::{Answer, HierarchyItem, HierarchyOutput};
-use super::budget::{self, Room};
+use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
@@ -144,7 +144,7 @@ pub async fn run(
     });
     match outcome.await? {
         Outcome::Answered { value, place, status, verdict, mut notes, .. } => {
-            let mut room = Room::of(context, context.config.settings.limits.answer_items);
+            let mut room = ListBudget::of(context, context.config.settings.limits.answer_items);
             let (items, rest) = items(context, value, &mut room);
             notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
             let count = items.iter().map(below).sum();
@@ -162,7 +162,7 @@ pub async fn run(
 }
 
 /// As many of `nodes` as there is room for, and how many are left out; a node whose children are is `cut`.
-fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut Room) -> (Vec<HierarchyItem>, usize) {
+fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) -> (Vec<HierarchyItem>, usize) {
     let (mut found, mut rest) = (Vec::new(), 0);
     for node in nodes {
         let inner = nodes_below(&node);

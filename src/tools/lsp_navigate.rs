@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::answer::{Answer, LocationsOutput, Place};
-use super::budget::{self, Room};
+use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
@@ -261,7 +261,7 @@ fn output(
     }
     let count = found.len() + left_out;
     let locations = found.into_iter().map(|location| place(context, location));
-    let locations = Room::of(context, limit).fill(locations, limit);
+    let locations = ListBudget::of(context, limit).fill(locations, limit);
     LocationsOutput {
         location: locations.first().cloned(),
         has_more: count > locations.len(),

@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::answer::{Answer, SignatureItem, SignaturesOutput};
-use super::budget::{self, Room};
+use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
@@ -58,7 +58,7 @@ pub async fn run(context: &Context, target: &Target) -> Result<Answer<Signatures
                 active_parameter: one.active_parameter,
                 active: one.active,
             });
-            let mut room = Room::of(context, context.config.settings.limits.answer_items);
+            let mut room = ListBudget::of(context, context.config.settings.limits.answer_items);
             // The one that the server takes for the call is what is asked for.
             let signatures: Vec<SignatureItem> =
                 signatures.filter(|one| room.takes(one) || one.active).collect();

@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use super::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
-use super::budget::{self, Room};
+use super::budget::{self, ListBudget};
 use super::context::{Context, Subject};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
@@ -161,7 +161,7 @@ fn tree(
     verdict: Verdict,
 ) -> Answer<SymbolsOutput> {
     let count = symbols.iter().map(size).sum::<usize>() + left_out;
-    let (mut left, mut room) = (limit, Room::of(context, limit));
+    let (mut left, mut room) = (limit, ListBudget::of(context, limit));
     let symbols = items(symbols, &mut left, &mut room);
     let output = SymbolsOutput { symbols, count, has_more: count > limit - left };
     Answer::new(output, None, server_status, verdict, Vec::new())
@@ -172,7 +172,7 @@ fn size(symbol: &Symbol) -> usize {
 }
 
 /// The first `left` symbols, as far as there is room, parents before their children.
-fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut Room) -> Vec<SymbolItem> {
+fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<SymbolItem> {
     let mut found = Vec::new();
     for symbol in symbols {
         if *left == 0 {
@@ -206,7 +206,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
     let count = symbols.len() + left_out;
     let symbols = symbols.into_iter().map(|symbol| found_item(context, symbol));
-    let symbols = Room::of(context, limit).fill(symbols, limit);
+    let symbols = ListBudget::of(context, limit).fill(symbols, limit);
     let output = SymbolsOutput { has_more: count > symbols.len(), symbols, count };
     let server_status = match statuses.first() {
         Some(status) => status.clone(),

@@ -116,12 +116,13 @@ fn close_below(folder: &Path, depth: usize) -> Result<(), PrivateError> {
 }
 
 fn close(path: &Path, metadata: &fs::Metadata) -> io::Result<()> {
+    without_others(metadata).map_or(Ok(()), |owners| fs::set_permissions(path, owners))
+}
+
+/// The rights that are left when others have none; `None` where they have none already.
+fn without_others(metadata: &fs::Metadata) -> Option<Permissions> {
     let mode = metadata.mode() & 0o7777;
-    if mode & OTHERS == 0 {
-        Ok(())
-    } else {
-        fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS))
-    }
+    (mode & OTHERS != 0).then(|| Permissions::from_mode(mode & !OTHERS))
 }
 
 fn is_own(metadata: &fs::Metadata) -> bool {
@@ -170,11 +171,10 @@ pub fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
 /// Where the system refuses.
 pub fn restrict(file: &File) -> io::Result<()> {
     let metadata = file.metadata()?;
-    let mode = metadata.mode() & 0o7777;
-    if !metadata.is_file() || !is_own(&metadata) || mode & OTHERS == 0 {
-        return Ok(());
+    match without_others(&metadata).filter(|_| metadata.is_file() && is_own(&metadata)) {
+        Some(owners) => file.set_permissions(owners),
+        None => Ok(()),
     }
-    file.set_permissions(Permissions::from_mode(mode & !OTHERS))
 }
 
 /// Writes a file for the user alone, in place of what it held.

@@ -24,14 +24,14 @@ pub(super) struct Sight {
 
 /// What a caller wants of the files that count.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct FileFilter {
     /// By name; outweighs ignore files.
     pub globs: Override,
     /// By kind.
     pub types: Types,
 }
 
-impl Default for Wanted {
+impl Default for FileFilter {
     fn default() -> Self {
         Self { globs: Override::empty(), types: Types::empty() }
     }
@@ -42,7 +42,7 @@ impl Default for Wanted {
 /// followed; but `start` itself may be any of these, and then only what is in it decides. Directories between the
 /// root and `start` may be among the entries. What is deeper than paths may be is left out, and that is among the gaps.
 pub(super) fn walker(workspace: &Workspace, start: &Path) -> (WalkBuilder, Arc<Gaps>) {
-    walker_seeing(workspace, start, Sight::default(), Wanted::default())
+    walker_seeing(workspace, start, Sight::default(), FileFilter::default())
 }
 
 /// As [`walker`], with more in sight; the stores of version control are left out all the same.
@@ -50,7 +50,7 @@ pub(super) fn walker_seeing(
     workspace: &Workspace,
     start: &Path,
     sight: Sight,
-    wanted: Wanted,
+    wanted: FileFilter,
 ) -> (WalkBuilder, Arc<Gaps>) {
     if workspace.in_git() || sight.ignored {
         // The ignore files above belong to the repository, be they above the root too.
@@ -67,7 +67,7 @@ fn walker_from(
     from: &Path,
     start: &Path,
     inherited: bool,
-    (sight, wanted): (Sight, Wanted),
+    (sight, wanted): (Sight, FileFilter),
 ) -> (WalkBuilder, Arc<Gaps>) {
     let gaps = Arc::new(Gaps::default());
     let to_start = (from != start).then(|| start.to_owned());
@@ -85,8 +85,7 @@ fn walker_from(
         .max_depth(Some(deepest))
         .filter_entry(move |entry| {
             let (path, is_dir) = (entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()));
-            let said =
-                |path: &Path| ignored.as_ref().map_or(Match::None, |ignored| ignored.verdict(path, is_dir));
+            let said = || ignored.as_ref().map_or(Match::None, |ignored| ignored.verdict(path, is_dir));
             let is_on_the_way = to_start
                 .as_ref()
                 .is_none_or(|start| path.starts_with(start) || (is_dir && start.starts_with(path)));
@@ -106,15 +105,15 @@ fn walker_from(
 fn is_unwanted(
     path: &Path,
     is_dir: bool,
-    said: impl FnOnce(&Path) -> Verdict,
+    said: impl FnOnce() -> Verdict,
     sight: Sight,
-    wanted: &Wanted,
+    wanted: &FileFilter,
 ) -> bool {
     let by_glob = wanted.globs.matched(path, is_dir).map(|_| ());
     if !by_glob.is_none() {
         return by_glob.is_ignore();
     }
-    let by_file = said(path);
+    let by_file = said();
     let by_type = wanted.types.matched(path, is_dir).map(|_| ());
     if by_file.is_ignore() || by_type.is_ignore() {
         return true;

@@ -6,7 +6,7 @@ use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 
-use super::rules::{Sight, Wanted, walker_seeing};
+use super::rules::{FileFilter, Sight, walker_seeing};
 use super::unseen::Gaps;
 use super::walk::Start;
 use super::{ReadError, Workspace, WorkspacePath};
@@ -78,7 +78,7 @@ impl Selection {
         workspace: &Workspace,
         under: &WorkspacePath,
     ) -> Result<Selected, SelectError> {
-        let wanted = Wanted { globs: self.overrides(workspace)?, types: self.types()? };
+        let wanted = FileFilter { globs: self.overrides(workspace)?, types: self.types()? };
         let start = Start::new(workspace, under)?;
         let sight = Sight { hidden: self.hidden, ignored: self.no_ignore };
         let (walk, gaps) = walker_seeing(workspace, &start.directory, sight, wanted);

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::rules::{Sight, Wanted, walker_seeing};
+use super::rules::{FileFilter, Sight, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
 
 /// How long the other names of files are looked for.
@@ -95,7 +95,7 @@ impl Workspace {
         let end = Instant::now() + LOOKED_FOR;
         let mut linked = HashSet::new();
         let sight = Sight { hidden: true, ignored: true };
-        let (walk, gaps) = walker_seeing(self, self.root(), sight, Wanted::default());
+        let (walk, gaps) = walker_seeing(self, self.root(), sight, FileFilter::default());
         for entry in walk.build().flatten() {
             if Instant::now() > end {
                 return None;

@@ -25,9 +25,7 @@ async fn walk(language: &Language) -> Report<'_> {
     let keys = language.keys.iter().map(|key| format!("{key} = [\"{}\"]\n", language.server));
     let settings = format!("[prefer]\n{}", keys.collect::<String>());
     std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-    if language.server == "pyrefly" {
-        project.trust(Some(&prefix));
-    }
+    project.trust_for(language.server, &prefix);
     let mut report = Report::of(language);
     let runtime = agent::open(&project, Some(&prefix));
     for step in steps::all(language) {

@@ -5,6 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use lsp_tools::config::Catalogue;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -154,6 +155,16 @@ impl Project {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
         command.current_dir(self.root()).envs(self.environment(servers));
         command
+    }
+
+    /// Trusts the project where `server` would not start otherwise.
+    ///
+    /// # Panics
+    /// When that fails, or the catalogue has no such server.
+    pub fn trust_for(&self, server: &str, servers: &Path) {
+        if Catalogue::built_in().servers[server].waits_for_trust() {
+            self.trust(Some(servers));
+        }
     }
 
     /// Trusts the project with all that it wants to run, as a person at a shell does.

@@ -27,12 +27,10 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// `server` as it may be started at `root` without trust. Errors: why it may not, in one sentence.
 pub fn restrained(key: &str, server: &Server, root: &Path) -> Result<Server, String> {
-    let Some(untrusted) = &server.untrusted else {
-        return match server.runs_project_code {
-            false => Ok(server.clone()),
-            true => Err(refusal(&format!("{key} runs code of this project when it starts"))),
-        };
-    };
+    if server.waits_for_trust() {
+        return Err(refusal(&format!("{key} runs code of this project when it starts")));
+    }
+    let Some(untrusted) = &server.untrusted else { return Ok(server.clone()) };
     if let Some(why) = refused(key, server, root) {
         return Err(why);
     }

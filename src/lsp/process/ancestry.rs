@@ -1,5 +1,5 @@
-//! Who descends from one of our supervisors: commands of `bash`, language servers, hooks, runners. No door of ours lets them
-//! in: behind it they would be free of the sandbox, the rules and the agent's rights that they run under.
+//! Whether a process descends from one of our supervisors, as commands of `bash`, language servers, hooks and runners do. No door
+//! of ours lets such processes in: behind it they would be free of the sandbox, the rules and the agent's rights that they run under.
 //!
 //! They cannot leave their supervisor, because orphans become its children. But they choose when their processes end, so
 //! that a walk up may find a parent gone, or another process under its number. Only what was seen counts: where a step
@@ -9,11 +9,11 @@ use super::SUPERVISE;
 use super::sandbox::ENTER;
 #[cfg(doc)]
 use super::tree;
-use super::tree::{Process, Sight};
+use super::tree::{Process, ProcessState};
 
 /// No chain of processes is longer.
 const LONGEST: usize = 256;
-/// So often the walk begins anew. Parents that end by chance disturb one or two.
+/// The most walks for one answer. Parents that end by chance disturb one or two.
 const ROUNDS: usize = 16;
 
 /// What is known of a process's ancestors.
@@ -44,9 +44,9 @@ pub fn descent_of_peer(pid: Option<i32>, accepted: Option<u64>) -> Descent {
     if !cfg!(target_os = "linux") {
         return Descent::Free;
     }
-    match (pid.map(Process::look), accepted) {
+    match (pid.and_then(Process::living), accepted) {
         // One that started later is another process under the same number.
-        (Some(Sight::Living(process)), Some(accepted)) if process.started <= accepted => descent(&process),
+        (Some(process), Some(accepted)) if process.started <= accepted => descent(&process),
         _ => Descent::Unknown,
     }
 }
@@ -56,13 +56,13 @@ pub fn am_free() -> bool {
     if !cfg!(target_os = "linux") {
         return true;
     }
-    let own = i32::try_from(std::process::id()).ok().map(Process::look);
-    matches!(own, Some(Sight::Living(own)) if descent(&own) == Descent::Free)
+    let own = i32::try_from(std::process::id()).ok().and_then(Process::living);
+    own.is_some_and(|own| descent(&own) == Descent::Free)
 }
 
 /// Where processes are looked at.
 trait Table {
-    fn look(&self, pid: i32) -> Sight;
+    fn look(&self, pid: i32) -> ProcessState;
     /// Whether it is a supervisor, or what stands for one where processes have numbers of their own.
     fn keeps_commands(&self, pid: i32) -> bool;
 }
@@ -70,7 +70,7 @@ trait Table {
 struct Proc;
 
 impl Table for Proc {
-    fn look(&self, pid: i32) -> Sight {
+    fn look(&self, pid: i32) -> ProcessState {
         Process::look(pid)
     }
 
@@ -100,11 +100,11 @@ fn walk(table: &impl Table, process: &Process) -> Option<Descent> {
         match parent {
             _ if keeps_commands => return Some(Descent::Supervised),
             // What may not be seen is another user's, and our supervisors are not.
-            Sight::Hidden => return Some(Descent::Free),
-            Sight::Gone => return None,
+            ProcessState::Hidden => return Some(Descent::Free),
+            ProcessState::Gone => return None,
             // Its number is another's by now.
-            Sight::Living(parent) if parent.started > child.started => return None,
-            Sight::Living(parent) => child = parent,
+            ProcessState::Living(parent) if parent.started > child.started => return None,
+            ProcessState::Living(parent) => child = parent,
         }
     }
     None
@@ -112,8 +112,8 @@ fn walk(table: &impl Table, process: &Process) -> Option<Descent> {
 
 fn living(table: &impl Table, pid: i32) -> Option<Process> {
     match table.look(pid) {
-        Sight::Living(process) => Some(process),
-        Sight::Hidden | Sight::Gone => None,
+        ProcessState::Living(process) => Some(process),
+        ProcessState::Hidden | ProcessState::Gone => None,
     }
 }
 
@@ -128,8 +128,8 @@ mod tests {
     /// Processes as a function of the number of looks that were taken.
     struct Scripted<F>(F, Cell<u32>);
 
-    impl<F: Fn(u32, i32) -> Sight> Table for Scripted<F> {
-        fn look(&self, pid: i32) -> Sight {
+    impl<F: Fn(u32, i32) -> ProcessState> Table for Scripted<F> {
+        fn look(&self, pid: i32) -> ProcessState {
             self.1.set(self.1.get() + 1);
             (self.0)(self.1.get(), pid)
         }
@@ -144,19 +144,19 @@ mod tests {
         Process { pid, parent, started: u64::try_from(pid).unwrap() }
     }
 
-    fn descent_of(pid: i32, parent: i32, look: impl Fn(u32, i32) -> Sight) -> Descent {
+    fn descent_of(pid: i32, parent: i32, look: impl Fn(u32, i32) -> ProcessState) -> Descent {
         descent_in(&Scripted(look, Cell::new(0)), &process(pid, parent))
     }
 
     /// The chain 60 → 55 → 50, the supervisor, → 1.
-    fn chain(pid: i32) -> Sight {
+    fn chain(pid: i32) -> ProcessState {
         match pid {
-            1 => Sight::Living(process(1, 0)),
-            SUPERVISOR => Sight::Living(process(SUPERVISOR, 1)),
-            55 => Sight::Living(process(55, SUPERVISOR)),
-            60 => Sight::Living(process(60, 55)),
-            70 => Sight::Living(process(70, 1)),
-            _ => Sight::Gone,
+            1 => ProcessState::Living(process(1, 0)),
+            SUPERVISOR => ProcessState::Living(process(SUPERVISOR, 1)),
+            55 => ProcessState::Living(process(55, SUPERVISOR)),
+            60 => ProcessState::Living(process(60, 55)),
+            70 => ProcessState::Living(process(70, 1)),
+            _ => ProcessState::Gone,
         }
     }
 
@@ -173,14 +173,14 @@ mod tests {
         // It ends at any moment; its child is the supervisor's from then on.
         for end in 1..12 {
             let look = |now: u32, pid| match pid {
-                55 if now >= end => Sight::Gone,
-                60 if now >= end => Sight::Living(process(60, SUPERVISOR)),
+                55 if now >= end => ProcessState::Gone,
+                60 if now >= end => ProcessState::Living(process(60, SUPERVISOR)),
                 _ => chain(pid),
             };
             assert_eq!(descent_of(60, 55, look), Descent::Supervised, "{end}");
         }
         // Parents that are always gone when they are looked at.
-        let look = |_, pid| if pid == 55 { Sight::Gone } else { chain(pid) };
+        let look = |_, pid| if pid == 55 { ProcessState::Gone } else { chain(pid) };
         assert_eq!(descent_of(60, 55, look), Descent::Unknown);
     }
 
@@ -188,15 +188,16 @@ mod tests {
     fn a_number_that_is_used_again_sets_nobody_free() {
         // The parent's, by a process that started later; and the process's own.
         let younger = Process { pid: 55, parent: 1, started: 61 };
-        let look = |_, pid| if pid == 55 { Sight::Living(younger) } else { chain(pid) };
+        let look = |_, pid| if pid == 55 { ProcessState::Living(younger) } else { chain(pid) };
         assert_eq!(descent_of(60, 55, look), Descent::Unknown);
         let other = Process { pid: 60, parent: 1, started: 99 };
         for since in 1..6 {
-            let look = |now, pid| if pid == 60 && now >= since { Sight::Living(other) } else { chain(pid) };
+            let look =
+                |now, pid| if pid == 60 && now >= since { ProcessState::Living(other) } else { chain(pid) };
             assert_ne!(descent_of(60, 55, look), Descent::Free, "{since}");
         }
         // A chain without an end.
-        let look = |_, pid| Sight::Living(Process { pid, parent: pid + 1, started: 1 });
+        let look = |_, pid| ProcessState::Living(Process { pid, parent: pid + 1, started: 1 });
         assert_eq!(
             descent_in(&Scripted(look, Cell::new(0)), &Process { started: 1, ..process(60, 61) }),
             Descent::Unknown
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_processes_of_another_user_are_not_ours() {
-        let look = |_, pid| if pid == 1 { Sight::Hidden } else { chain(pid) };
+        let look = |_, pid| if pid == 1 { ProcessState::Hidden } else { chain(pid) };
         assert_eq!(descent_of(70, 1, look), Descent::Free);
         assert_eq!(descent_of(60, 55, look), Descent::Supervised);
     }
@@ -213,10 +214,10 @@ mod tests {
     #[test]
     fn this_test_is_not_supervised() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let Sight::Living(own) = Process::look(own) else { panic!("this process lives") };
+        let ProcessState::Living(own) = Process::look(own) else { panic!("this process lives") };
         assert_eq!(Some(own.parent), i32::try_from(std::os::unix::process::parent_id()).ok());
         assert_eq!(descent(&own), Descent::Free);
         assert!(am_free());
-        assert_eq!(Process::look(i32::MAX), Sight::Gone);
+        assert_eq!(Process::look(i32::MAX), ProcessState::Gone);
     }
 }

@@ -69,7 +69,7 @@ impl Below {
             Self::All if own.is_init() => kill_process_group(Pid::INIT, signal),
             Self::All => Ok(()),
         };
-        // Whoever has ended meanwhile needs none.
+        // A process that has ended meanwhile needs none.
         let _gone = sent;
     }
 

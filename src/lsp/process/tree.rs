@@ -26,7 +26,7 @@ pub struct Process {
 
 /// What is seen where a process is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sight {
+pub enum ProcessState {
     /// It lives.
     Living(Process),
     /// It lives, and the system does not show it: it is another user's.
@@ -37,16 +37,21 @@ pub enum Sight {
 
 impl Process {
     /// Looks at the process `pid`.
-    pub fn look(pid: i32) -> Sight {
+    pub fn look(pid: i32) -> ProcessState {
         if let Some(process) = living(pid) {
-            return Sight::Living(process);
+            return ProcessState::Living(process);
         }
         match Pid::from_raw(pid).map(test_kill_process) {
             Some(Err(Errno::PERM)) if !std::path::Path::new(&format!("/proc/{pid}")).exists() => {
-                Sight::Hidden
+                ProcessState::Hidden
             }
-            _ => Sight::Gone,
+            _ => ProcessState::Gone,
         }
+    }
+
+    /// The process `pid`, if it lives and the system shows it.
+    pub fn living(pid: i32) -> Option<Self> {
+        living(pid)
     }
 
     /// Whether this is `other`, seen at another time.
@@ -66,8 +71,9 @@ pub fn now() -> Option<u64> {
 
 /// The living child of `pid` that was started first; zombies are not alive.
 pub fn oldest_child_of(pid: i32) -> Option<i32> {
-    let children = children_of(pid)?.into_iter().filter_map(living).filter(|child| child.parent == pid);
-    children.min_by_key(|child| (child.started, child.pid)).map(|child| child.pid)
+    let children = children_listed(pid).unwrap_or_else(|| Below::seen().of(pid));
+    let living = children.into_iter().filter_map(living).filter(|child| child.parent == pid);
+    living.min_by_key(|child| (child.started, child.pid)).map(|child| child.pid)
 }
 
 /// All descendants of `pid`, zombies among them, as far as they are found in bounded time.
@@ -128,9 +134,10 @@ enum Below {
 
 impl Below {
     fn new(root: i32) -> Self {
-        if children_listed(root).is_some() {
-            return Self::Lists;
-        }
+        if children_listed(root).is_some() { Self::Lists } else { Self::seen() }
+    }
+
+    fn seen() -> Self {
         let mut seen: HashMap<i32, Vec<i32>> = HashMap::new();
         for process in all().into_iter().filter_map(living) {
             seen.entry(process.parent).or_default().push(process.pid);
@@ -146,12 +153,7 @@ impl Below {
     }
 }
 
-/// The children of `pid`, zombies among them.
-fn children_of(pid: i32) -> Option<Vec<i32>> {
-    children_listed(pid).or_else(|| Some(Below::new(pid).of(pid)))
-}
-
-/// As the kernel lists them (`CONFIG_PROC_CHILDREN`), by the threads that started them.
+/// The children of `pid`, zombies among them, as the kernel lists them (`CONFIG_PROC_CHILDREN`), by the threads that started them.
 fn children_listed(pid: i32) -> Option<Vec<i32>> {
     let mut found = Vec::new();
     for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
@@ -192,7 +194,7 @@ mod tests {
         first.kill().unwrap();
         first.wait().unwrap();
         assert!(!descendants_of(own).contains(&told.pid));
-        assert_eq!(Process::look(told.pid), Sight::Gone);
+        assert_eq!(Process::look(told.pid), ProcessState::Gone);
     }
 
     #[test]
@@ -208,11 +210,7 @@ mod tests {
         )
         .unwrap();
         let root = i32::try_from(child.id()).unwrap();
-        let mut seen = HashMap::<i32, Vec<i32>>::new();
-        for process in all().into_iter().filter_map(living) {
-            seen.entry(process.parent).or_default().push(process.pid);
-        }
-        let mut seen = Below::Seen(seen);
+        let mut seen = Below::seen();
         assert!(seen.of(own).contains(&root));
         let below = seen.of(root);
         assert_eq!((below.len(), below), (1, children_listed(root).unwrap()));

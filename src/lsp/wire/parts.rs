@@ -53,26 +53,26 @@ pub fn read(method: &str, json: &str) -> Result<Parts, String> {
 }
 
 fn read_most(json: &str, most: usize) -> serde_json::Result<Parts> {
-    let room = Room { left: Cell::new(most), left_out: Cell::new(0) };
+    let room = ValueBudget { left: Cell::new(most), left_out: Cell::new(0) };
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let value = Part(&room).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(Parts { value, left_out: room.left_out.get() })
 }
 
-struct Room {
+struct ValueBudget {
     left: Cell<usize>,
     left_out: Cell<usize>,
 }
 
-impl Room {
+impl ValueBudget {
     fn is_full(&self) -> bool {
         self.left.get() == 0
     }
 }
 
 #[derive(Clone, Copy)]
-struct Part<'a>(&'a Room);
+struct Part<'a>(&'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for Part<'_> {
     type Value = Value;

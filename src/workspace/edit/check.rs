@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::atomic::temporary_name;
 use super::control::Touch;
 use super::error::{Belief, Conflict};
-use super::guard::Guard;
+use super::guard::{self, Guard};
 use super::locate::{Last, Tree};
 use super::overlay::{Base, DirectoryNode, FileNode, LinkNode, Node, Overlay};
 use super::plan::{ModeChange, Operation};
@@ -65,7 +65,7 @@ pub(super) fn check(
     if !check.conflicts.is_empty() {
         return Err(EditError::Conflict(check.conflicts));
     }
-    guard.check_outcome(&mut check.overlay)?;
+    guard::check_outcome(&mut check.overlay)?;
     check.finish()
 }
 

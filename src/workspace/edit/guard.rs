@@ -56,29 +56,6 @@ impl Guard {
         }
     }
 
-    /// Refuses a plan that would leave a folder which is git's own by what is in it, and was not before: by a path that the
-    /// plan makes there.
-    pub(super) fn check_outcome(&self, overlay: &mut Overlay) -> Result<(), EditError> {
-        let is_made =
-            |(place, node): (&PathBuf, &Node)| (!matches!(node, Node::Absent)).then(|| place.clone());
-        let made: Vec<PathBuf> = overlay.nodes().filter_map(is_made).collect();
-        for place in made {
-            let mut part = place.as_path();
-            while let Some(folder) = part.parent() {
-                let name = part.file_name().unwrap_or_default();
-                let rows =
-                    GIT_DIRECTORY.iter().filter(|names| names.iter().any(|needed| is_called(name, needed)));
-                for names in rows {
-                    if would_hold(overlay, folder, names) && !is_git_directory(&overlay.tree, folder) {
-                        return Err(refused(&WorkspacePath::new(place), WOULD_BE_GIT));
-                    }
-                }
-                part = folder;
-            }
-        }
-        Ok(())
-    }
-
     fn verdict(&self, path: &Path, touch: Touch) -> Option<&'static str> {
         let own = |own: &PathBuf| path.starts_with(own) || (touch == Touch::Whole && own.starts_with(path));
         if self.own.iter().any(own) {
@@ -86,6 +63,28 @@ impl Guard {
         }
         control::refuses(path, touch)
     }
+}
+
+/// Refuses a plan that would leave a folder which is git's own by what is in it, and was not before: by a path that the
+/// plan makes there.
+pub(super) fn check_outcome(overlay: &mut Overlay) -> Result<(), EditError> {
+    let is_made = |(place, node): (&PathBuf, &Node)| (!matches!(node, Node::Absent)).then(|| place.clone());
+    let made: Vec<PathBuf> = overlay.nodes().filter_map(is_made).collect();
+    for place in made {
+        let mut part = place.as_path();
+        while let Some(folder) = part.parent() {
+            let name = part.file_name().unwrap_or_default();
+            let rows =
+                GIT_DIRECTORY.iter().filter(|names| names.iter().any(|needed| is_called(name, needed)));
+            for names in rows {
+                if would_hold(overlay, folder, names) && !is_git_directory(&overlay.tree, folder) {
+                    return Err(refused(&WorkspacePath::new(place), WOULD_BE_GIT));
+                }
+            }
+            part = folder;
+        }
+    }
+    Ok(())
 }
 
 fn refused(given: &WorkspacePath, why: &'static str) -> EditError {

@@ -1,7 +1,7 @@
 //! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
 //!
 //! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]), the
-//! token that every request must bring ([`token`]), and who is behind a connection ([`peer`]). The transport itself, with its
+//! token that every request must bring ([`token`]), and the process at the other end of a connection ([`peer`]). The transport itself, with its
 //! sessions for the era that has them, is rmcp's.
 //!
 //! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
@@ -129,7 +129,7 @@ struct Connection {
     door: Arc<Door>,
     /// Both ends: the client's and ours.
     ends: (SocketAddr, SocketAddr),
-    /// Who is behind it, once somebody with the token wants to know.
+    /// The process at its other end, once a request with the token has come.
     peer: OnceCell<Peer>,
 }
 
@@ -243,7 +243,7 @@ impl Connection {
         self.door.answer(request, peer).await
     }
 
-    /// Who is behind it; found out once, off the workers.
+    /// The process at its other end; the search runs once, off the workers.
     async fn peer(&self) -> Peer {
         let (peer, own) = self.ends;
         let find = || async move {

@@ -1,4 +1,5 @@
-//! Who is behind a connection: the token alone does not tell, because a command of `bash` can read it where its user can.
+//! The process at the other end of a connection: the token alone does not tell it, because a command of `bash` can read the token
+//! where its user can.
 //!
 //! The kernel lists the sockets of this machine (`/proc/net/tcp`) and which processes have them open (`/proc/PID/fd`). What counts
 //! is what is seen: a connection is a client's where a process has its other end that none of our supervisors keeps, and that
@@ -14,12 +15,12 @@ use http::request::Parts;
 use rmcp::model::Extensions;
 
 use crate::lsp::process::ancestry::{self, Descent};
-use crate::lsp::process::tree::{self, Process, Sight};
+use crate::lsp::process::tree::{self, Process};
 
 /// A socket that has just been made may be missed in the kernel's list while others come and go.
 const LOOKS: usize = 3;
 
-/// Who is behind a connection.
+/// The other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Peer {
     /// A process of this user that we have not started.
@@ -40,7 +41,7 @@ impl Peer {
         self == Self::Client
     }
 
-    /// Who connected from `peer` to `own`. Reads as many files as there are open ones on this machine.
+    /// The peer that connected from `peer` to `own`. The search reads as many files as there are open ones on this machine.
     pub(super) fn find(peer: SocketAddr, own: SocketAddr) -> Self {
         if !cfg!(target_os = "linux") {
             // There are no supervisors, and no sandbox that this would lead out of.
@@ -122,10 +123,7 @@ fn owners(inode: u64) -> Vec<Process> {
         let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         files.filter_map(|file| fs::read_link(file.path()).ok()).any(|target| target == Path::new(&name))
     };
-    let found = tree::all().into_iter().filter(|pid| has(*pid)).filter_map(|pid| match Process::look(pid) {
-        Sight::Living(process) => Some(process),
-        Sight::Hidden | Sight::Gone => None,
-    });
+    let found = tree::all().into_iter().filter(|pid| has(*pid)).filter_map(Process::living);
     // Once more, now that it is known which process it is that has this number.
     found.filter(|process| has(process.pid)).collect()
 }
