@@ -102,9 +102,25 @@ edits *ARGS:
 hosts *ARGS:
     cargo test --test copilot_host --test copilot_server -- --ignored real:: {{ARGS}}
 
-# the daemon, its servers and its clients killed at random for ten minutes
+# what is promised, under attack for ten minutes or as many as are given: exchanged folders, kills, floods, comets, control files; just siege 60
+siege *ARGS:
+    cargo test --bench siege -- {{ARGS}}
+
+# of these the kills alone: the daemon, its servers and its clients at random for ten minutes
 chaos:
-    CHAOS_SECONDS=600 cargo test --test daemon chaos
+    cargo test --bench siege -- 10 --only kills
+
+# looks for input that breaks a promise, a minute for each target or for one: just fuzz markdown; needs cargo-fuzz and nightly
+fuzz *TARGET:
+    fuzz/run.sh 1 {{TARGET}}
+
+# the same for hours: half an hour each
+fuzz-long *TARGET:
+    fuzz/run.sh 30 {{TARGET}}
+
+# puts what these have found to be of interest into fuzz/corpus, which `cargo test --test fuzz_corpus` replays
+fuzz-keep *TARGET:
+    fuzz/run.sh keep {{TARGET}}
 
 # read the documentation
 docs:
@@ -122,9 +138,13 @@ picture: release
 release:
     CARGO_INCREMENTAL=1 cargo build --release
 
-# the program as it is shipped: small, stripped; minutes
+# the program as it is shipped, small and stripped, without the folders of this machine in its messages, and an archive of it with its
+# licences below target/dist: minutes
 dist:
-    cargo build --profile dist
+    RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix={{justfile_directory()}}=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo" \
+        cargo build --profile dist --locked
+    tar -czf "target/dist/lsp-tools-$(rustc -vV | sed -n 's/^host: //p').tar.gz" --transform 's,.*/,,;s,^,lsp-tools/,' \
+        target/dist/lsp-tools README.md LICENSE-APACHE LICENSE-MIT THIRD-PARTY.md
 
 # put the program on your PATH
 install:
@@ -134,3 +154,15 @@ install:
 transcripts:
     TRANSCRIPTS=docs cargo test --test copilot_host -- --ignored real::
     python3 docs/transcripts.py
+
+# renew what `lsp-tools install` fetches with all that it depends on, and print what changed: just locks pylsp pyright
+locks *SERVERS:
+    python3 locks/renew.py {{SERVERS}}
+
+# the crates' versions, licences, sources and known faults, by deny.toml
+deny:
+    .ci/deny
+
+# rewrite THIRD-PARTY.md, the licences of all that is compiled in
+third-party:
+    python3 deploy/third_party.py

@@ -9,9 +9,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::{Marker, Project, ServerLog, count_processes, wait_until};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 /// How long anything may live on after the program was killed.
-const AFTERLIFE: Duration = Duration::from_secs(5);
+const AFTERLIFE: Duration = Duration::from_secs(30);
 
 /// A moment of the conversation: how to come there, and how to know that it has come.
 struct Phase {

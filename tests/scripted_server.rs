@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use support::raw_client::{RawClient, RawError, Start, uri};
 use support::{Marker, Project, fingerprint, processes, scenarios, signal_processes, wait_until};
 
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 /// How long nothing must come, where nothing is expected.
 const A_WHILE: Duration = Duration::from_millis(150);
 const TEXT: &str = "def foo\nfoo WRONG 😀 foo\n";

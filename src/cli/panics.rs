@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use super::render::look::BAD;
 use super::render::{Look, escape};
+use crate::tools::error::of_panic;
 
 static LOG: OnceLock<PathBuf> = OnceLock::new();
 
@@ -16,6 +17,10 @@ pub fn install(look: Look) {
     std::panic::set_hook(Box::new(move |info| {
         let what = what(info);
         tracing::error!(backtrace = %Backtrace::force_capture(), "panic: {what}");
+        // The error of the call says it.
+        if of_panic(&what).is_some() {
+            return;
+        }
         let line = told(&what, LOG.get(), &look);
         // Where stderr is closed there is nobody left to tell.
         let _ = std::io::stderr().write_all(line.as_bytes());
@@ -36,9 +41,15 @@ fn what(info: &PanicHookInfo<'_>) -> String {
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned());
     match info.location() {
-        Some(location) => format!("{message} ({}:{})", location.file(), location.line()),
+        Some(location) => format!("{message} ({}:{})", without_folders(location.file()), location.line()),
         None => message,
     }
+}
+
+/// A source file of ours or of a package, without the folders of the machine that it was built on.
+fn without_folders(file: &str) -> &str {
+    let in_package = file.split_once("/registry/src/").and_then(|(_, rest)| rest.split_once('/'));
+    in_package.map_or(file, |(_, rest)| rest)
 }
 
 fn told(what: &str, log: Option<&PathBuf>, look: &Look) -> String {
@@ -55,6 +66,11 @@ mod tests {
     fn a_fault_is_one_line_with_the_log() {
         let expected = "error: a fault in lsp-tools itself: index out of bounds: \\u{1b} (a.rs:1); details are in /s/log\n";
         let log = PathBuf::from("/s/log");
+        assert_eq!(
+            without_folders("/b/.cargo/registry/src/index-1/tokio-1.54.1/src/a.rs"),
+            "tokio-1.54.1/src/a.rs"
+        );
+        assert_eq!(without_folders("src/cli/run.rs"), "src/cli/run.rs");
         assert_eq!(told("index out of\nbounds: \x1b (a.rs:1)", Some(&log), &Look::PLAIN), expected);
     }
 }

@@ -29,8 +29,9 @@ use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
 use crate::hints::Speech;
 use crate::runtime::{Runtime, RuntimeOptions};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, of_panic, panic_text};
 use crate::tools::patience::Patience;
+use crate::workspace::spare_threads;
 
 /// Servers that do not end within this time are left to their supervisor.
 const SHUTDOWN: Duration = Duration::from_secs(10);
@@ -51,7 +52,12 @@ pub fn main() -> ExitCode {
     let console = Console::open(parsed.cli.global.color);
     panics::install(console.err);
     // A panic has been told by the hook; nothing of what it left is used again.
-    let status = catch_unwind(AssertUnwindSafe(|| start(parsed, &console))).unwrap_or(Status::Failed);
+    let status = catch_unwind(AssertUnwindSafe(|| start(parsed, &console))).unwrap_or_else(|panic| {
+        if let Some(error) = of_panic(&panic_text(panic.as_ref())) {
+            console.tell(&verdict::error(&error, &console.err));
+        }
+        Status::Failed
+    });
     status.into()
 }
 
@@ -125,10 +131,7 @@ fn with_runtime(parsed: Parsed, console: &Console) -> Result<Reply, ToolError> {
             Err(error) => return Err(error),
         }
     }
-    let threads = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| internal("no threads can be started", error))?;
+    let threads = threads()?.map_err(|error| internal("no threads can be started", error))?;
     let reply = threads.block_on(async {
         if doors::stays_open(&cli.command) {
             return doors::open(cli.command, start).await;
@@ -137,6 +140,17 @@ fn with_runtime(parsed: Parsed, console: &Console) -> Result<Reply, ToolError> {
     });
     threads.shutdown_timeout(THREADS);
     reply
+}
+
+/// The threads that everything runs on. A runtime that does not get those it wants never ends.
+fn threads() -> Result<io::Result<tokio::runtime::Runtime>, ToolError> {
+    let wanted = std::thread::available_parallelism().map_or(1, usize::from);
+    // One is for what blocks.
+    let given = spare_threads(wanted + 1).saturating_sub(1);
+    if given == 0 {
+        return Err(ToolError::new(ErrorCode::Internal, NO_THREADS).with_hint(MORE_THREADS));
+    }
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(given).enable_all().build())
 }
 
 /// Whether whoever sits at the terminal trusts the project now that the daemon's answer lacked something without it. That is

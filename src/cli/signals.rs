@@ -5,9 +5,10 @@
 //! ends all the same; what is supervised is then ended by its supervisors.
 
 use std::future::pending;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::Once;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
@@ -32,10 +33,6 @@ struct Heard {
 }
 
 impl Heard {
-    fn now() -> MutexGuard<'static, Self> {
-        HEARD.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn since(&self, arrived: Instant) -> bool {
         self.last.is_some_and(|last| last + EARLIER >= arrived)
     }
@@ -90,7 +87,7 @@ impl Signals {
     pub async fn next(&mut self) {
         self.arrival().await;
         let now = Instant::now();
-        let mut heard = Heard::now();
+        let mut heard = HEARD.lock();
         heard.last = Some(now);
         heard.ends.get_or_insert(now + LONGEST_END);
     }
@@ -98,7 +95,7 @@ impl Signals {
     /// As [`next`](Self::next), where it ends only what is under way, and the process goes on.
     pub async fn interrupt(&mut self) {
         self.arrival().await;
-        Heard::now().last = Some(Instant::now());
+        HEARD.lock().last = Some(Instant::now());
     }
 
     async fn arrival(&mut self) {
@@ -115,7 +112,7 @@ async fn watch() -> Result<std::convert::Infallible, ToolError> {
     let mut signals = Signals::receive()?;
     let mut unheard: Option<Instant> = None;
     loop {
-        let ends = Heard::now().ends;
+        let ends = HEARD.lock().ends;
         let until = unheard.map(|arrived| arrived + UNHEARD).into_iter().chain(ends).min();
         let time = async {
             match until {
@@ -125,13 +122,13 @@ async fn watch() -> Result<std::convert::Infallible, ToolError> {
         };
         tokio::select! {
             () = signals.arrival() => {
-                if unheard.is_none_or(|arrived| Heard::now().since(arrived)) {
+                if unheard.is_none_or(|arrived| HEARD.lock().since(arrived)) {
                     unheard = Some(Instant::now());
                 }
             }
             () = time => {
                 let (is_heard, ends) = {
-                    let heard = Heard::now();
+                    let heard = HEARD.lock();
                     (unheard.is_none_or(|arrived| heard.since(arrived)), heard.ends)
                 };
                 if !is_heard || ends.is_some_and(|ends| ends <= Instant::now()) {

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use super::error::{ConfigError, printable};
 use super::layer::Layer;
+use super::pin::hash_at;
 use super::schema::{Field, take_launch_fields};
 use super::settings::SETTINGS;
 use super::trust::TrustError;
 use super::words::CATALOGUE;
 use crate::text::hex;
-use crate::workspace::Workspace;
 
 /// The launch fields of a project's `servers.toml` and `lsp-tools.toml`, and the programs inside it that would run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -126,9 +125,6 @@ pub(super) fn hash_text(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
-/// The largest program whose content is looked at: several times what any is.
-const MOST_PROGRAM_BYTES: u64 = 2 << 30;
-
 /// The path of a program relative to its project, not followed through links, and the SHA-256 of the content that would run.
 pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, String), TrustError> {
     let outside = || TrustError::Outside(program.display().to_string());
@@ -138,19 +134,6 @@ pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, Strin
     let place = folder.join(program.file_name().ok_or_else(outside)?);
     let name = place.strip_prefix(&root).map_err(|_| outside())?;
     let name = name.to_str().ok_or_else(|| TrustError::NotUtf8(name.display().to_string()))?;
-    let unread = |error: io::Error| TrustError::io("read", program, &error);
-    let opened = Workspace::open_outside(program).map_err(|error| unread(io::Error::other(error.why())));
-    let (mut file, size) = opened?;
-    if size > MOST_PROGRAM_BYTES {
-        return Err(unread(io::Error::other(format!("it has more than {MOST_PROGRAM_BYTES} bytes"))));
-    }
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; 1 << 16];
-    loop {
-        match io::Read::read(&mut file, &mut chunk).map_err(unread)? {
-            0 => break,
-            read => hasher.update(&chunk[..read]),
-        }
-    }
-    Ok((name.to_owned(), hex(&hasher.finalize())))
+    let hash = hash_at(program).map_err(|error| TrustError::io("read", program, &error))?;
+    Ok((name.to_owned(), hash))
 }

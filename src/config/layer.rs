@@ -41,6 +41,9 @@ impl Layer {
 
     /// The text as a table, once every key and type in it was found right.
     pub(super) fn read(&self, fields: &'static [Field]) -> Result<Table, ConfigError> {
+        if let Some(fault) = crate::text::toml_fault(&self.text) {
+            return Err(ConfigError::Invalid(vec![self.problem(0, fault)]));
+        }
         let document = DeTable::parse(&self.text).map_err(|error| self.not_toml(&error))?;
         let problems = schema::check(document.get_ref(), fields)
             .into_iter()
@@ -55,6 +58,9 @@ impl Layer {
     /// The line (1-based) of the value at `path`, or of the nearest table above it that is there; `None` where the layer
     /// does not speak of it at all. A last step into a list names the element with that text.
     pub(super) fn line_of(&self, path: &[&str]) -> Option<usize> {
+        if crate::text::toml_fault(&self.text).is_some() {
+            return None;
+        }
         let document = DeTable::parse(&self.text).ok()?;
         let mut table = document.get_ref();
         let mut found = None;

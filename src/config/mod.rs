@@ -24,6 +24,7 @@ mod launch;
 mod layer;
 mod load;
 mod mounts;
+mod pin;
 mod schema;
 mod settings;
 pub mod sign;
@@ -44,9 +45,10 @@ pub use launch::LaunchFields;
 pub use layer::{Layer, Origin, merge};
 pub use load::{Config, Flags};
 pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, paths_in, skeleton};
+pub use pin::{Pin, PinError, TrustedFile};
 pub use settings::{
-    AuditSettings, BashSettings, ChatSettings, DaemonSettings, Deadlines, FetchSettings, LibraryDocsSettings,
-    Limits, LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,
+    AuditSettings, BashSettings, Caches, ChatSettings, DaemonSettings, Deadlines, FetchSettings,
+    LibraryDocsSettings, Limits, LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,
 };
 pub use sign::Sign;
 pub use state::{Locked, StateError, StateFolder, StateName};

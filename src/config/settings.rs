@@ -51,7 +51,7 @@ mod editor;
 mod edits;
 mod web;
 
-pub use bash::{BashSettings, Network, Sandbox};
+pub use bash::{BashSettings, Caches, Network, Sandbox};
 pub use chats::ChatSettings;
 pub use daemon::DaemonSettings;
 pub use editor::EditorSettings;

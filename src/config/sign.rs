@@ -45,6 +45,9 @@ impl Sign {
         let read = || {
             let (path, section) = (root.join(&self.file).ok()?, self.section.as_ref()?);
             let text = workspace.read_text_up_to(&path, MOST_BYTES).ok()?.text;
+            if crate::text::toml_fault(&text).is_some() {
+                return None;
+            }
             let table = toml::Value::Table(toml::from_str(&text).ok()?);
             let list = section.split('.').try_fold(&table, |at, key| at.get(key))?.as_array()?;
             Some(list.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect())
@@ -82,6 +85,9 @@ fn has_section(file: &str, text: &str, section: &str) -> bool {
 fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
     let mut keys = section.split('.');
     if file.ends_with(".toml") {
+        if crate::text::toml_fault(text).is_some() {
+            return None;
+        }
         let table = toml::from_str::<toml::Table>(text).map(toml::Value::Table).ok()?;
         return keys.try_fold(&table, |at, key| at.get(key)).map(ToString::to_string);
     }

@@ -379,6 +379,9 @@ pub struct Install {
     /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), into a virtual environment of their own.
     #[serde(default)]
     pub pip: Vec<String>,
+    /// Of what is fetched from PyPI, what may be built from source, and why.
+    #[serde(default)]
+    pub pip_source: BTreeMap<String, String>,
     /// Packages from npm, pinned (`pyright@1.1.400`), under a prefix of their own.
     #[serde(default)]
     pub npm: Vec<String>,
@@ -419,6 +422,8 @@ pub struct Recipe {
     pub rustup: Vec<String>,
     /// From PyPI.
     pub pip: Vec<String>,
+    /// What of it may be built from source, and why.
+    pub pip_source: BTreeMap<String, String>,
     /// From npm.
     pub npm: Vec<String>,
     /// Crates.
@@ -438,7 +443,7 @@ pub struct Recipe {
 impl Recipe {
     /// Every package, as the catalogue names it.
     pub fn packages(&self) -> impl Iterator<Item = &String> {
-        let Self { rustup, pip, npm, cargo, cargo_features: _, go, gem, dotnet, deb } = self;
+        let Self { rustup, pip, pip_source: _, npm, cargo, cargo_features: _, go, gem, dotnet, deb } = self;
         [rustup, pip, npm, cargo, go, gem, dotnet, deb].into_iter().flatten()
     }
 
@@ -459,6 +464,7 @@ impl Install {
         let first = Recipe {
             rustup: self.rustup.clone(),
             pip: self.pip.clone(),
+            pip_source: self.pip_source.clone(),
             npm: self.npm.clone(),
             cargo: self.cargo.clone(),
             cargo_features: self.cargo_features.clone(),

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::error::printable;
 use super::folders::Folders;
 use super::launch::{LaunchFields, hash_file, hash_text, text_name};
+use super::pin::Pin;
 use crate::workspace::private;
 
 pub(super) const STORE: &str = "trust.json";
@@ -190,14 +191,14 @@ impl Trust {
         Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
     }
 
-    /// Whether a program that lies inside `project` (`.venv/bin/pylsp`, `node_modules/.bin/eslint`) may run: only where its
-    /// owner trusted the project when the program was this one.
+    /// What a program that lies inside `project` (`.venv/bin/pylsp`, `node_modules/.bin/eslint`) must be when it runs, or why it
+    /// may not: it runs only where its owner trusted the project when the program was this one.
     ///
     /// # Errors
     /// When the store, the project's folder or the program cannot be read, or the program lies outside.
-    pub fn program_state(&self, project: &Path, program: &Path) -> Result<TrustState, TrustError> {
+    pub fn pin(&self, project: &Path, program: &Path) -> Result<Result<Pin, TrustState>, TrustError> {
         let (key, device, inode) = identity(project)?;
-        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(TrustState::Untrusted) };
+        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(Err(TrustState::Untrusted)) };
         let (name, hash) = hash_file(project, program)?;
         let mut what = difference(record.programs.get(&name), Some(&hash), &format!("the program `{name}`"))
             .into_iter()
@@ -205,7 +206,10 @@ impl Trust {
         if (record.device, record.inode) != (device, inode) {
             what.push(format!("the folder `{key}` was replaced by another"));
         }
-        Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
+        Ok(match what.is_empty() {
+            true => Ok(Pin { path: program.to_owned(), sha256: hash }),
+            false => Err(TrustState::Changed { what }),
+        })
     }
 
     /// Whether a text of `project` may be given to models to follow: only where its owner trusted the project when it said

@@ -108,6 +108,7 @@ pub(super) const SETTINGS_UNLESS: &[Field] = &[plain("configured-by", Texts), la
 pub(super) const INSTALL: &[Field] = &[
     plain("rustup", Texts),
     plain("pip", Texts),
+    plain("pip-source", TextTable),
     plain("npm", Texts),
     plain("cargo", Texts),
     plain("cargo-features", Texts),
@@ -124,6 +125,7 @@ pub(super) const INSTALL: &[Field] = &[
 pub(super) const RECIPE: &[Field] = &[
     plain("rustup", Texts),
     plain("pip", Texts),
+    plain("pip-source", TextTable),
     plain("npm", Texts),
     plain("cargo", Texts),
     plain("cargo-features", Texts),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::spec::Server;
+use crate::text::shell_word;
 
 /// How a missing server can be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,18 +43,8 @@ fn command(server: &Server) -> Option<String> {
         ("dotnet tool install -g", &install.dotnet),
     ];
     let (manager, packages) = recipes.iter().find(|(_, packages)| !packages.is_empty())?;
-    let packages: Vec<String> = packages.iter().map(|package| shell_word(package)).collect();
+    let packages: Vec<_> = packages.iter().map(|package| shell_word(package)).collect();
     Some(format!("{manager} {}", packages.join(" ")))
-}
-
-/// A package as a shell takes it for one word: brackets of extras would be a pattern.
-fn shell_word(package: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./@:=+,".contains(c);
-    if package.chars().all(is_plain) {
-        package.to_owned()
-    } else {
-        format!("'{}'", package.replace('\'', "'\\''"))
-    }
 }
 
 /// The language people are spoken to in.

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
 
 use super::family;
 use super::project::{Project, load};
@@ -125,22 +125,27 @@ pub fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<Sou
     let parsed: Mutex<Vec<(usize, Source)>> = Mutex::default();
     let (workspace, catalogue, deadline) = (project.workspace, project.catalogue, project.deadline);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(paths.len());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if std::time::Instant::now() >= deadline {
-                        break;
-                    }
-                    if let Some(source) = load(workspace, catalogue, path, deadline) {
-                        let at = paths.iter().position(|other| other == path).unwrap_or(0);
-                        parsed.lock().unwrap_or_else(PoisonError::into_inner).push((at, source));
-                    }
-                }
-            });
+    let parse = || {
+        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if std::time::Instant::now() >= deadline {
+                break;
+            }
+            if let Some(source) = load(workspace, catalogue, path, deadline) {
+                let at = paths.iter().position(|other| other == path).unwrap_or(0);
+                parsed.lock().push((at, source));
+            }
         }
+    };
+    std::thread::scope(|scope| {
+        // This thread does its share, and all of it where the system gives no other.
+        for _ in 1..threads {
+            if std::thread::Builder::new().spawn_scoped(scope, parse).is_err() {
+                break;
+            }
+        }
+        parse();
     });
-    let mut parsed = parsed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut parsed = parsed.into_inner();
     parsed.sort_by_key(|(at, _)| *at);
     parsed.into_iter().map(|(_, source)| project.remember(Arc::new(source))).collect()
 }

@@ -1,7 +1,6 @@
 //! Asking a session: about documents that are in step with the disk, when the server is ready for the question, again when
 //! the text moved meanwhile, and never beyond a deadline.
 
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -379,7 +378,7 @@ impl Session {
     }
 
     pub(super) fn note_latency(&self, time: Duration) {
-        self.latencies.lock().unwrap_or_else(PoisonError::into_inner).add(time);
+        self.latencies.lock().add(time);
     }
 
     /// A server that stops in the middle of a message will never be understood again.

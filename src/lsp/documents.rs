@@ -2,7 +2,7 @@
 //! a caller's view hides that, with its unsaved text.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ impl Document {
 /// The open documents of one session.
 #[derive(Debug, Default)]
 pub struct Documents {
-    open: StdMutex<HashMap<WorkspacePath, Arc<Mutex<Option<Document>>>>>,
+    open: parking_lot::Mutex<HashMap<WorkspacePath, Arc<Mutex<Option<Document>>>>>,
 }
 
 impl Documents {
@@ -125,35 +125,35 @@ impl Documents {
     }
 
     fn slot(&self, path: &WorkspacePath) -> Arc<Mutex<Option<Document>>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         open.entry(path.clone()).or_default().clone()
     }
 
     /// The paths of all documents that are open or being opened.
     pub fn paths(&self) -> Vec<WorkspacePath> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.lock();
         open.keys().cloned().collect()
     }
 
     /// How many documents are open.
     pub fn len(&self) -> usize {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.open.lock().len()
     }
 
     /// Whether `path` is open.
     pub fn contains(&self, path: &WorkspacePath) -> bool {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path)
+        self.open.lock().contains_key(path)
     }
 
     /// The text that the server has for `path`, where it is open and nobody is changing it right now.
     pub fn buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
-        let slot = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(path)?.clone();
+        let slot = self.open.lock().get(path)?.clone();
         let document = slot.try_lock().ok()?;
         document.as_ref().map(|document| document.buffer.clone())
     }
 
     fn remove(&self, path: &WorkspacePath) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+        self.open.lock().remove(path);
     }
 
     /// Locks the document of `path`; one that was closed while this waited is not used again.
@@ -161,7 +161,7 @@ impl Documents {
         loop {
             let slot = self.slot(path);
             let guard = Arc::clone(&slot).lock_owned().await;
-            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let open = self.open.lock();
             if open.get(path).is_some_and(|current| Arc::ptr_eq(current, &slot)) {
                 return guard;
             }
@@ -186,7 +186,7 @@ impl Session {
     /// What is sent while the returned value is held reaches the server before any later change of the document.
     pub async fn sync(&self, path: &WorkspacePath) -> Result<(Synced, Snapshot), ReadError> {
         let mut slot = self.documents.lock(path).await;
-        let unsaved = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner).unsaved(path).cloned();
+        let unsaved = self.unsaved.lock().unsaved(path).cloned();
         if let Some(document) = slot.as_mut() {
             document.last_used = Instant::now();
             let same = match &unsaved {
@@ -383,7 +383,7 @@ impl Session {
                 self.workspace.stamp(&snapshot.path).is_ok_and(|now| now == stamp)
             }
             Source::Unsaved(id) => {
-                let unsaved = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner);
+                let unsaved = self.unsaved.lock();
                 unsaved.unsaved(&snapshot.path).is_some_and(|unsaved| unsaved.id == id)
             }
         }

@@ -170,6 +170,7 @@ fn spawn(located: &Located, program: &Path, args: &[&str]) -> Spawn {
         args: args.iter().map(OsString::from).collect(),
         env: BTreeMap::from([("PATH".into(), path(located))]),
         cwd: program.parent().unwrap_or(Path::new("/")).to_owned(),
+        pins: located.pin.iter().cloned().collect(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::config::Pin;
 use crate::config::spec::{Proxy, Server};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -46,6 +47,8 @@ pub struct Located {
     pub origin: Origin,
     /// Folders that go before PATH for it: the rest of its installation.
     pub path_folders: Vec<PathBuf>,
+    /// What it must be when it runs, where it lies inside the project.
+    pub pin: Option<Pin>,
 }
 
 /// A server's program was not found.
@@ -66,8 +69,8 @@ pub struct Places<'a> {
     pub root: &'a WorkspacePath,
     /// The user's data folder, which holds the private prefix.
     pub data: &'a Path,
-    /// Whether a program that the project brings may be run.
-    pub may_run: &'a dyn Fn(&Path) -> bool,
+    /// What a program that the project brings must be when it runs; `None` where it may not.
+    pub pin: &'a dyn Fn(&Path) -> Option<Pin>,
     /// The user's PATH.
     pub path: Option<OsString>,
 }
@@ -112,12 +115,14 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
     let own =
         project_folders(places).into_iter().map(|folder| folder.join(&program)).find(|path| is_program(path));
     match own {
-        Some(program) if (places.may_run)(&program) => {
-            return Ok(Located { program, origin: Origin::Project, path_folders: ours });
-        }
-        Some(_) => {
-            searched.push("trusted in the project's environment, where it is (lsp-tools trust)".to_owned())
-        }
+        Some(program) => match (places.pin)(&program) {
+            Some(pin) => {
+                let (origin, path_folders) = (Origin::Project, ours);
+                return Ok(Located { program, origin, path_folders, pin: Some(pin) });
+            }
+            None => searched
+                .push("trusted in the project's environment, where it is (lsp-tools trust)".to_owned()),
+        },
         None => searched.push("in the project's environment".to_owned()),
     }
     let installed = ours.iter().any(|folder| is_program(&folder.join(&program)));
@@ -126,7 +131,9 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         Some(found) if is_proxy(server, &found) && (installed || !is_backed(server, &found)) => {
             searched.push(format!("behind its proxy {} on PATH", found.display()));
         }
-        Some(program) => return Ok(Located { program, origin: Origin::Path, path_folders: ours }),
+        Some(program) => {
+            return Ok(Located { program, origin: Origin::Path, path_folders: ours, pin: None });
+        }
         None => searched.push("on PATH".to_owned()),
     }
     for folder in &ours {
@@ -135,6 +142,7 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
                 program: folder.join(&program),
                 origin: Origin::Prefix,
                 path_folders: ours.clone(),
+                pin: None,
             });
         }
     }
@@ -186,14 +194,16 @@ pub fn inner_folders(folder: &Path) -> Vec<PathBuf> {
 /// A program that settings name by its path, from the workspace's root where it is relative.
 fn configured(program: String, places: &Places<'_>) -> Result<Located, NotFound> {
     let path = places.workspace.root().join(&program);
-    let searched = if !is_program(&path) {
-        "a program at that path"
-    } else if places.workspace.inside(&path).is_some() && !(places.may_run)(&path) {
-        "trusted as a program of the project (lsp-tools trust)"
-    } else {
-        return Ok(Located { program: path, origin: Origin::Configured, path_folders: Vec::new() });
-    };
-    Err(NotFound { program, searched: vec![searched.into()] })
+    let not = |searched: &str| Err(NotFound { program, searched: vec![searched.into()] });
+    if !is_program(&path) {
+        return not("a program at that path");
+    }
+    let inside = places.workspace.inside(&path).is_some();
+    let pin = if inside { (places.pin)(&path) } else { None };
+    if inside && pin.is_none() {
+        return not("trusted as a program of the project (lsp-tools trust)");
+    }
+    Ok(Located { program: path, origin: Origin::Configured, path_folders: Vec::new(), pin })
 }
 
 /// The folders of PATH outside the workspace: a repository must not choose what is run.
@@ -264,6 +274,10 @@ mod tests {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    fn some_pin(path: &Path) -> Pin {
+        Pin { path: path.to_owned(), sha256: String::new() }
+    }
+
     fn server() -> Server {
         toml::from_str("name = 'S'\nlanguages = ['x']\ncommand = ['the-server']").unwrap()
     }
@@ -280,8 +294,8 @@ mod tests {
         let root = workspace.path(Path::new("sub")).unwrap();
         let paths = |list: &[&Path]| std::env::join_paths(list).ok();
         let at = |trusted: bool, path| {
-            let may_run = |_: &Path| trusted;
-            let places = Places { workspace: &workspace, root: &root, data: &data, may_run: &may_run, path };
+            let pin = |path: &Path| trusted.then(|| some_pin(path));
+            let places = Places { workspace: &workspace, root: &root, data: &data, pin: &pin, path };
             locate("key", &server(), &places)
         };
         let evil_first = paths(&[Path::new("."), &project.join("evil"), &bin]);
@@ -310,14 +324,9 @@ mod tests {
         let root = workspace.path(Path::new("tools")).unwrap();
         let at = |command: &str, trusted: bool| {
             let server = Server { command: vec![command.to_owned()], ..server() };
-            let may_run = |_: &Path| trusted;
-            let places = Places {
-                workspace: &workspace,
-                root: &root,
-                data: temp.path(),
-                may_run: &may_run,
-                path: None,
-            };
+            let pin = |path: &Path| trusted.then(|| some_pin(path));
+            let places =
+                Places { workspace: &workspace, root: &root, data: temp.path(), pin: &pin, path: None };
             let known = project_program(&workspace, &root, &server);
             (
                 locate("key", &server, &places).map(|found| found.program).map_err(|error| error.to_string()),
@@ -352,8 +361,7 @@ mod tests {
         let root = WorkspacePath::root();
         let at = |server: &Server| {
             let path = Some(bin.clone().into_os_string());
-            let places =
-                Places { workspace: &workspace, root: &root, data: &data, may_run: &|_| false, path };
+            let places = Places { workspace: &workspace, root: &root, data: &data, pin: &|_| None, path };
             locate("key", server, &places).map(|found| found.origin).map_err(|error| error.to_string())
         };
         assert_eq!(at(&server()), Ok(Origin::Path), "a link like any other");

@@ -1,7 +1,8 @@
 //! The people who sit before editors: what servers have to say to them, and what servers ask them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
@@ -39,13 +40,13 @@ impl People {
     /// One more, for as long as the receiver lives.
     pub fn join(&self) -> mpsc::Receiver<Word> {
         let (sender, receiver) = mpsc::channel(WAITING);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        self.0.lock().push(sender);
         receiver
     }
 
     /// Tells everyone.
     pub(super) fn tell(&self, server: &str, method: &'static str, params: &Value) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         all.retain(|one| {
             let word = Word::Message { server: server.to_owned(), method, params: params.clone() };
             !matches!(one.try_send(word), Err(mpsc::error::TrySendError::Closed(_)))
@@ -55,7 +56,7 @@ impl People {
     /// Asks whoever came last; the choice, or null where there is nobody to choose.
     pub(super) fn ask(&self, server: &str, params: Value) -> impl Future<Output = Value> + Send + use<> {
         let (answer, chosen) = oneshot::channel();
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         all.retain(|one| !one.is_closed());
         if let Some(one) = all.last() {
             // Who has no room left for it cannot be asked: what is dropped then answers for them.

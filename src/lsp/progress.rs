@@ -1,7 +1,8 @@
 //! What watchers of a slow start are told, and who watches.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -69,20 +70,20 @@ struct Watch {
 impl Watchers {
     /// From now on `sender` is told, until what is returned is dropped.
     pub fn watch(&self, sender: UnboundedSender<ProgressEvent>) -> Watching {
-        self.senders.lock().unwrap_or_else(PoisonError::into_inner).push(sender.clone());
+        self.senders.lock().push(sender.clone());
         Watching(Arc::new(Watch { watchers: self.clone(), sender }))
     }
 
     /// Tells everyone who watches. Those who are gone are forgotten.
     pub fn tell(&self, event: &ProgressEvent) {
-        let mut senders = self.senders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut senders = self.senders.lock();
         senders.retain(|sender| sender.send(event.clone()).is_ok());
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let mut senders = self.watchers.senders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut senders = self.watchers.senders.lock();
         if let Some(place) = senders.iter().position(|sender| sender.same_channel(&self.sender)) {
             senders.swap_remove(place);
         }

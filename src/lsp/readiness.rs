@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::config::spec::ReadinessRule;
-use crate::text::cut;
+use crate::text::{cut, truncate_chars};
 
 /// The longest description of a server's work that is shown, in characters: servers name whole paths and crates.
 const LONGEST_WORK: usize = 160;
@@ -77,10 +77,7 @@ impl std::fmt::Display for Work {
         if let Some(message) = self.message.as_deref().filter(|message| !message.is_empty()) {
             what = format!("{what}: {message}");
         }
-        match what.char_indices().nth(LONGEST_WORK) {
-            Some((end, _)) => write!(f, "{}…", &what[..end])?,
-            None => f.write_str(&what)?,
-        }
+        f.write_str(&truncate_chars(&what, LONGEST_WORK))?;
         match self.percentage {
             Some(percentage) => write!(f, " ({percentage} %)"),
             None => Ok(()),

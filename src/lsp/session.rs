@@ -1,9 +1,10 @@
 //! One running, initialized server for one root: its start, its state, what it is told, and its end. It is asked in [`ask`](super::ask).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -119,7 +120,7 @@ pub struct InUse<'a>(&'a Session);
 impl Drop for InUse<'_> {
     fn drop(&mut self) {
         self.0.in_use.fetch_sub(1, Ordering::Relaxed);
-        *self.0.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.0.last_used.lock() = Instant::now();
     }
 }
 
@@ -218,7 +219,7 @@ impl Session {
         if self.in_use.load(Ordering::Relaxed) > 0 {
             return Duration::ZERO;
         }
-        self.last_used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+        self.last_used.lock().elapsed()
     }
 
     /// The process id to show: the server's own.
@@ -248,7 +249,7 @@ impl Session {
 
     /// Median and 99th percentile of its answers' times.
     pub fn latency(&self) -> Option<(Duration, Duration)> {
-        self.latencies.lock().unwrap_or_else(PoisonError::into_inner).median_and_p99()
+        self.latencies.lock().median_and_p99()
     }
 
     /// What it is busy with, if it is.

@@ -1,7 +1,5 @@
 //! Why the answers of a server that has come to rest may still fall short of what is there.
 
-use std::sync::PoisonError;
-
 use super::session::Session;
 
 /// What a server leaves undone because the project is not trusted, or not set up, in sentences without their full stop.
@@ -28,21 +26,21 @@ impl Shortfall {
 impl Session {
     /// Assumes what it leaves undone because the project is not trusted, until that was looked at in the turn that is returned.
     pub(super) fn assume(&self, shortfall: Shortfall) -> u64 {
-        let mut known = self.shortfall.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.shortfall.lock();
         *known = (known.0 + 1, shortfall);
         known.0
     }
 
     /// Notes what was found in a turn, unless another has begun since: files have changed under it.
     pub(super) fn found_lacking(&self, turn: u64, shortfall: Shortfall) {
-        let mut known = self.shortfall.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.shortfall.lock();
         if known.0 == turn {
             known.1 = shortfall;
         }
     }
 
     fn shortfall(&self) -> Shortfall {
-        self.shortfall.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+        self.shortfall.lock().1.clone()
     }
 
     /// Why its answers may fall short of what is there though it has come to rest: what it leaves undone because the project is
@@ -59,7 +57,6 @@ impl Session {
     /// Whether it was started with a file that tells how the project is built.
     pub(super) fn has_build_file(&self) -> bool {
         let launch_inputs = self.launch_inputs.get();
-        launch_inputs
-            .is_some_and(|known| known.lock().unwrap_or_else(PoisonError::into_inner).build.file.is_some())
+        launch_inputs.is_some_and(|known| known.lock().build.file.is_some())
     }
 }

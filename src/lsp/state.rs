@@ -2,9 +2,10 @@
 //! read by everyone who waits for something.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures::FutureExt;
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -92,11 +93,6 @@ impl State {
         Self { server, spec, workspace, settings, inner, bell: watch::channel(0).0, progress }
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        // Nothing is left half done under this lock, so a panicking holder has not broken it.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn ring(&self) {
         self.bell.send_modify(|rings| *rings = rings.wrapping_add(1));
     }
@@ -108,58 +104,58 @@ impl State {
 
     /// Looks at what was registered.
     pub fn registrations<T>(&self, look: impl FnOnce(&Registrations) -> T) -> T {
-        look(&self.inner().registrations)
+        look(&self.inner.lock().registrations)
     }
 
     /// Looks at (or notes something in) the readiness.
     pub fn readiness<T>(&self, look: impl FnOnce(&mut Readiness) -> T) -> T {
-        look(&mut self.inner().readiness)
+        look(&mut self.inner.lock().readiness)
     }
 
     /// What was pushed for a document.
     pub fn pushes(&self, path: &WorkspacePath) -> Pushes {
-        self.inner().pushes.get(path).cloned().unwrap_or_default()
+        self.inner.lock().pushes.get(path).cloned().unwrap_or_default()
     }
 
     /// How many pushes have come for a document.
     pub fn push_count(&self, path: &WorkspacePath) -> u64 {
-        self.inner().pushes.get(path).map_or(0, |pushes| pushes.count)
+        self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.count)
     }
 
     /// How often other findings than before were pushed for a document.
     pub fn news(&self, path: &WorkspacePath) -> u64 {
-        self.inner().pushes.get(path).map_or(0, |pushes| pushes.news)
+        self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.news)
     }
 
     /// Forgets what was pushed for a document that is closed.
     pub fn forget_pushes(&self, path: &WorkspacePath) {
-        self.inner().pushes.remove(path);
+        self.inner.lock().pushes.remove(path);
     }
 
     /// Counts what makes earlier diagnostics doubtful.
     pub fn epoch(&self) -> u64 {
-        self.inner().epoch
+        self.inner.lock().epoch
     }
 
     /// Something outside a document changed that its diagnostics may depend on.
     pub fn advance_epoch(&self) {
-        self.inner().epoch += 1;
+        self.inner.lock().epoch += 1;
         self.ring();
     }
 
     /// How often the server has said that its findings are others now (LSP 3.17, *Diagnostics Refresh*).
     pub fn refreshes(&self) -> u64 {
-        self.inner().refreshes
+        self.inner.lock().refreshes
     }
 
     /// The workspace folders the server was told of.
     pub fn folders(&self) -> Vec<WorkspacePath> {
-        self.inner().folders.clone()
+        self.inner.lock().folders.clone()
     }
 
     /// Notes one more folder; false if it was known.
     pub fn add_folder(&self, folder: WorkspacePath) -> bool {
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         let new = !inner.folders.contains(&folder);
         if new {
             inner.folders.push(folder);
@@ -169,12 +165,12 @@ impl State {
 
     /// From now on the server's requests are answered with null: errors make some servers abort their shutdown.
     pub fn stop(&self) {
-        self.inner().stopping = true;
+        self.inner.lock().stopping = true;
     }
 
     /// The server's last errors and warnings for the user, oldest first.
     pub fn messages(&self) -> Vec<String> {
-        self.inner().messages.iter().cloned().collect()
+        self.inner.lock().messages.iter().cloned().collect()
     }
 
     /// The settings under a dotted `section`; everything for none.
@@ -219,7 +215,7 @@ impl State {
             return;
         };
         {
-            let mut inner = self.inner();
+            let mut inner = self.inner.lock();
             let pushes = inner.pushes.entry(path).or_default();
             pushes.count += 1;
             pushes.of_version = if pushes.version == publish.version { pushes.of_version + 1 } else { 1 };
@@ -235,7 +231,7 @@ impl State {
     fn other(&self, method: &str, params: &Value) {
         let rule = &self.spec.readiness;
         let idle = self.spec.diagnostics.idle.as_ref().filter(|sign| sign.method == method);
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         inner.readiness.notification(rule, method, params);
         match method {
             "experimental/serverStatus" => inner.readiness.server_status(rule, params),
@@ -279,7 +275,7 @@ impl State {
     }
 
     fn note_progress(&self, params: &Value) {
-        let work = self.inner().readiness.progress(&self.spec.readiness, params);
+        let work = self.inner.lock().readiness.progress(&self.spec.readiness, params);
         self.ring();
         if let Some(work) = work {
             self.progress.tell(&ProgressEvent::ServerProgress {
@@ -297,13 +293,13 @@ impl State {
 
     /// Takes the edits that the server asks for until the returned value is dropped.
     pub fn collect_edits(&self) -> Collecting<'_> {
-        self.inner().collected = Some(Vec::new());
+        self.inner.lock().collected = Some(Vec::new());
         Collecting(self)
     }
 
     /// LSP 3.17 *ApplyWorkspaceEdit*: only what a command of ours brings about is taken; nobody else may edit.
     fn apply_edit(&self, params: &Value) -> Value {
-        match &mut self.inner().collected {
+        match &mut self.inner.lock().collected {
             Some(edits) => {
                 edits.push(params["edit"].clone());
                 json!({ "applied": true })
@@ -316,7 +312,7 @@ impl State {
 
     /// What a server's request is answered with (LSP 3.17; requests we do not support are refused as it says).
     fn answer(&self, method: &str, params: &Value) -> Result<Value, Refusal> {
-        if self.inner().stopping {
+        if self.inner.lock().stopping {
             return Ok(Value::Null);
         }
         match method {
@@ -326,12 +322,12 @@ impl State {
                 Ok(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
             }
             "client/registerCapability" => {
-                self.inner().registrations.register(params);
+                self.inner.lock().registrations.register(params);
                 self.ring();
                 Ok(Value::Null)
             }
             "client/unregisterCapability" => {
-                self.inner().registrations.unregister(params);
+                self.inner.lock().registrations.unregister(params);
                 self.ring();
                 Ok(Value::Null)
             }
@@ -340,7 +336,7 @@ impl State {
             "window/showDocument" => Ok(json!({ "success": false })),
             "workspace/applyEdit" => Ok(self.apply_edit(params)),
             "workspace/diagnostic/refresh" => {
-                self.inner().refreshes += 1;
+                self.inner.lock().refreshes += 1;
                 self.advance_epoch();
                 Ok(Value::Null)
             }
@@ -356,13 +352,13 @@ pub struct Collecting<'a>(&'a State);
 impl Collecting<'_> {
     /// The edits it asked for so far.
     pub fn take(&self) -> Vec<Value> {
-        self.0.inner().collected.as_mut().map(std::mem::take).unwrap_or_default()
+        self.0.inner.lock().collected.as_mut().map(std::mem::take).unwrap_or_default()
     }
 }
 
 impl Drop for Collecting<'_> {
     fn drop(&mut self) {
-        self.0.inner().collected = None;
+        self.0.inner.lock().collected = None;
     }
 }
 
@@ -379,7 +375,7 @@ pub struct Ears(pub Arc<State>);
 impl Incoming for Ears {
     fn request(&mut self, method: &str, params: Value) -> Answering {
         // Only a person takes time for an answer.
-        if method == "window/showMessageRequest" && !self.0.inner().stopping {
+        if method == "window/showMessageRequest" && !self.0.inner.lock().stopping {
             return Answering::Later(self.0.progress.people.ask(&self.0.server, params).map(Ok).boxed());
         }
         self.0.answer(method, &params).into()

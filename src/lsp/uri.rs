@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use url::Url;
 
 use super::model::FileRef;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, normalise};
 
 /// The `file:` URI of an absolute path.
 ///
@@ -19,10 +19,12 @@ pub fn from_path(path: &Path) -> String {
     }
 }
 
-/// The absolute path that a `file:` URI names, however the server escaped it; `None` for other schemes and hosts.
+/// The absolute path that a `file:` URI names, however the server escaped it, without `..`; `None` for other schemes and hosts.
 pub fn to_path(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok()?;
-    (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten()
+    let path = (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten()?;
+    // An escaped `/` makes names that the URI's own reading of `..` has not seen.
+    normalise(&path)
 }
 
 /// The file a server means by `uri`.
@@ -48,6 +50,8 @@ mod tests {
             assert_eq!(to_path(&uri).as_deref(), Some(Path::new(path)));
         }
         assert_eq!(to_path("file:///x/a%2Bb%40c%281%29.py").as_deref(), Some(Path::new("/x/a+b@c(1).py")));
+        assert_eq!(to_path("file:///x/y/..%2f%2e%2e%2fetc").as_deref(), Some(Path::new("/etc")));
+        assert_eq!(to_path("file:///..%2f..%2fetc"), None);
         assert_eq!(to_path("jdt://contents/java.base/x.class"), None);
         assert_eq!(to_path("file://host/share/x"), None);
         assert_eq!(to_path("not a uri"), None);

@@ -7,8 +7,8 @@
 //! manager starts a second server for one of them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
@@ -231,17 +231,17 @@ impl Session {
     /// Whether two who hold texts over the same files go on taking the session from each other. Says so once, and then when
     /// it has gone on as long again.
     pub(super) fn has_rivals(&self) -> bool {
-        self.rivalry.lock().unwrap_or_else(PoisonError::into_inner).is_too_much()
+        self.rivalry.lock().is_too_much()
     }
 
     /// Whether whoever is in the session now sees nothing but what is on disk.
     pub(super) fn sees_disk(&self) -> bool {
-        self.unsaved.lock().unwrap_or_else(PoisonError::into_inner).is_disk()
+        self.unsaved.lock().is_disk()
     }
 
     /// The text that hides `path` from whoever is in the session now.
     pub(super) fn unsaved_text(&self, path: &WorkspacePath) -> Option<Arc<str>> {
-        let unsaved = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner);
+        let unsaved = self.unsaved.lock();
         unsaved.unsaved(path).map(|unsaved| unsaved.text.clone())
     }
 
@@ -249,8 +249,8 @@ impl Session {
     async fn show(&self, shown: &mut Shown, wanted: &View) {
         shown.behind.append(&mut shown.view.difference(wanted));
         shown.view = wanted.clone();
-        self.rivalry.lock().unwrap_or_else(PoisonError::into_inner).note(wanted, Instant::now());
-        *self.unsaved.lock().unwrap_or_else(PoisonError::into_inner) = wanted.clone();
+        self.rivalry.lock().note(wanted, Instant::now());
+        *self.unsaved.lock() = wanted.clone();
         self.state.advance_epoch();
         self.sync_all(&shown.behind.iter().collect::<Vec<_>>()).await;
         self.note_shown(shown.behind.iter());

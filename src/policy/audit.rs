@@ -5,13 +5,14 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
 use super::request::{Effect, Verdict};
+use crate::text::truncate_chars;
 use crate::workspace::private;
 
 const FILE: &str = "audit.jsonl";
@@ -96,10 +97,7 @@ pub fn now() -> String {
 
 /// At most so much of a text as an entry holds.
 pub fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_TEXT) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
+    truncate_chars(text, LONGEST_TEXT).into_owned()
 }
 
 /// The file that entries are added to. Several processes may add to it at once.
@@ -127,7 +125,7 @@ impl Audit {
     fn try_add(&self, entry: &Entry) -> io::Result<()> {
         let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
-        let mut held = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.file.lock();
         let file = match held.take() {
             Some(file) if file.metadata()?.len() < self.max_bytes => file,
             Some(full) => self.turn_over(&full)?,

@@ -1,8 +1,8 @@
 //! What someone agreed to for the rest of a session.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use url::Url;
 
@@ -49,12 +49,12 @@ impl Grant {
 impl Grants {
     /// Whether it was agreed to.
     pub fn has(&self, grant: &Grant) -> bool {
-        self.lock().contains(grant)
+        self.0.lock().contains(grant)
     }
 
     /// Remembers it.
     pub fn add(&self, grant: Grant) {
-        let mut grants = self.lock();
+        let mut grants = self.0.lock();
         if grants.len() < MOST {
             grants.insert(grant);
         }
@@ -62,11 +62,7 @@ impl Grants {
 
     /// Forgets all that was agreed to in a session.
     pub fn forget(&self, session: &str) {
-        self.lock().retain(|grant| grant.session != session);
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<Grant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().retain(|grant| grant.session != session);
     }
 }
 

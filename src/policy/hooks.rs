@@ -25,7 +25,7 @@ use tokio::time::Instant;
 
 use super::name::NamePattern;
 use super::request::{Effect, Verdict};
-use crate::config::{AccessLayer, ConfigError, Hook as Written, Origin, Problem};
+use crate::config::{AccessLayer, ConfigError, Hook as Written, Origin, Pin, Problem};
 use crate::lsp::locate;
 use crate::lsp::process::{Exit, Spawn, SpawnError, Spawner};
 use crate::workspace::Workspace;
@@ -207,8 +207,8 @@ pub struct HookRunner<'a> {
     pub spawner: &'a Spawner,
     /// Where they run.
     pub workspace: &'a Workspace,
-    /// Whether a file of the project may be run.
-    pub may_run: &'a (dyn Fn(&Path) -> bool + Sync),
+    /// What a file of the project must be when it runs; `None` where it may not.
+    pub pin: &'a (dyn Fn(&Path) -> Option<Pin> + Sync),
 }
 
 impl std::fmt::Debug for HookRunner<'_> {
@@ -395,20 +395,26 @@ impl Hook {
         let name = format!("hook {}", self.name);
         let root = runner.workspace.root();
         match &self.does {
-            Does::Program { program, args } => Ok(Spawn {
-                name,
-                program: self.locate(runner, program, args)?,
-                args: args.iter().map(OsString::from).collect(),
-                env: BTreeMap::new(),
-                cwd: root.to_owned(),
-            }),
+            Does::Program { program, args } => {
+                let mut pins = Vec::new();
+                for word in args {
+                    pins.extend(self.pin(runner, &root.join(word), word)?);
+                }
+                let program = match program.contains('/') {
+                    true => self.at(runner, program, &mut pins)?,
+                    false => self.on_path(runner, program)?,
+                };
+                let args = args.iter().map(OsString::from).collect();
+                Ok(Spawn { name, program, args, env: BTreeMap::new(), cwd: root.to_owned(), pins })
+            }
             Does::Shell { command, cwd, env } => {
                 let cwd = root.join(cwd.as_deref().unwrap_or_default());
                 if runner.workspace.inside(&cwd).is_none() {
                     return Err(HookError::NotFound(self.name.clone()));
                 }
+                let mut pins = Vec::new();
                 for word in files::words(command) {
-                    self.trusted(runner, &cwd.join(word), word)?;
+                    pins.extend(self.pin(runner, &cwd.join(word), word)?);
                 }
                 Ok(Spawn {
                     name,
@@ -416,31 +422,34 @@ impl Hook {
                     args: ["-c", command].map(OsString::from).into(),
                     env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
                     cwd,
+                    pins,
                 })
             }
         }
     }
 
-    /// Refuses a file of the project that its owner has not trusted as it is now.
-    fn trusted(&self, runner: HookRunner<'_>, path: &Path, word: &str) -> Result<(), HookError> {
-        let inside = path.is_file() && runner.workspace.inside(path).is_some();
-        if inside && !(runner.may_run)(path) {
-            return Err(HookError::Untrusted { hook: self.name.clone(), file: word.to_owned() });
+    /// What the file at `path` must be when it is read, where it is a file of the project; refused where its owner has not trusted it as
+    /// it is now.
+    fn pin(&self, runner: HookRunner<'_>, path: &Path, word: &str) -> Result<Option<Pin>, HookError> {
+        if !path.is_file() || runner.workspace.inside(path).is_none() {
+            return Ok(None);
         }
-        Ok(())
+        let untrusted = || HookError::Untrusted { hook: self.name.clone(), file: word.to_owned() };
+        (runner.pin)(path).ok_or_else(untrusted).map(Some)
     }
 
-    fn locate(&self, runner: HookRunner<'_>, program: &str, args: &[String]) -> Result<PathBuf, HookError> {
-        let root = runner.workspace.root();
-        for word in args.iter().map(String::as_str).chain(program.contains('/').then_some(program)) {
-            self.trusted(runner, &root.join(word), word)?;
+    /// The program that `word` names by its path.
+    fn at(&self, runner: HookRunner<'_>, word: &str, pins: &mut Vec<Pin>) -> Result<PathBuf, HookError> {
+        let path = runner.workspace.root().join(word);
+        if !locate::is_program(&path) {
+            return Err(HookError::NotFound(self.name.clone()));
         }
-        if program.contains('/') {
-            let path = root.join(program);
-            let not_found = || HookError::NotFound(self.name.clone());
-            return if locate::is_program(&path) { Ok(path) } else { Err(not_found()) };
+        // Also where it is gone at this very moment: what is there at the next one is not known.
+        if runner.workspace.inside(&path).is_some() {
+            let untrusted = || HookError::Untrusted { hook: self.name.clone(), file: word.to_owned() };
+            pins.push((runner.pin)(&path).ok_or_else(untrusted)?);
         }
-        self.on_path(runner, program)
+        Ok(path)
     }
 
     fn on_path(&self, runner: HookRunner<'_>, program: &str) -> Result<PathBuf, HookError> {

@@ -65,6 +65,12 @@ impl Limits {
                 ));
             }
         }
+        self.forbids_by_rule(paths)
+    }
+
+    /// The same of what lies in a folder that somebody has agreed to, or nobody needed to: only rules speak of it.
+    pub fn forbids_by_rule(&self, paths: Vec<WorkspacePath>) -> Option<String> {
+        let inner = self.0.as_ref()?;
         let subjects = Subjects { paths, ..Subjects::default() };
         let request = Request { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
         let rule = inner.rules.iter().find(|rule| rule.touches(&request))?;

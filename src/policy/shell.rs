@@ -235,8 +235,15 @@ impl Reader<'_> {
     }
 }
 
+/// The parts of a node. To ask for each by its number would take the library as many steps as parts stand before it.
 fn children<'tree>(node: Node<'tree>) -> impl Iterator<Item = Node<'tree>> {
-    (0..node.child_count()).filter_map(move |at| node.child(at))
+    let mut cursor = node.walk();
+    let mut is_next = cursor.goto_first_child();
+    std::iter::from_fn(move || {
+        let child = is_next.then(|| cursor.node());
+        is_next = is_next && cursor.goto_next_sibling();
+        child
+    })
 }
 
 fn name_of(kind: &str) -> &'static str {

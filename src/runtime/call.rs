@@ -14,7 +14,7 @@ use super::record::Record;
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::grants::Grant;
 use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
-use crate::tools::error::{ErrorCode, ToolError, panic_text};
+use crate::tools::error::{ErrorCode, ToolError, of_panic, panic_text};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, Definition};
 use crate::tools::turns::Arrival;
@@ -282,8 +282,9 @@ fn out_of_time(tool: &str, limit: Duration) -> ToolError {
 fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     let what = panic_text(panic);
     tracing::error!("a tool panicked: {what}");
-    let error =
-        ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log");
+    let error = of_panic(&what).unwrap_or_else(|| {
+        ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log")
+    });
     ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
 }
 

@@ -21,17 +21,13 @@ impl Chosen {
     /// Looks at what is installed and configured now.
     pub(super) fn now(config: &Config, workspace: &Workspace, folders: &Folders, trust: &Trust) -> Self {
         let trusted = config.trust.is_trusted();
-        let may_run = |program: &Path| {
-            trusted && trust.program_state(workspace.root(), program).is_ok_and(|state| state.is_trusted())
+        let pin = |program: &Path| {
+            let pin = trusted.then(|| trust.pin(workspace.root(), program));
+            pin?.ok()?.ok()
         };
         let root = WorkspacePath::root();
-        let places = Places {
-            workspace,
-            root: &root,
-            data: &folders.data,
-            may_run: &may_run,
-            path: std::env::var_os("PATH"),
-        };
+        let places =
+            Places { workspace, root: &root, data: &folders.data, pin: &pin, path: std::env::var_os("PATH") };
         let watched = ServerChoice::watched(&config.catalogue, &places);
         // Before the look: what changes meanwhile is looked at once more.
         let stamps = watched.iter().map(stamp).collect();

@@ -1,8 +1,10 @@
 //! What users of the workspace are told at the start.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::Runtime;
 use crate::config::PresentLanguage;
@@ -71,7 +73,7 @@ impl Runtime {
     }
 
     fn languages(&self) -> Vec<PresentLanguage> {
-        let known = self.languages.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.languages.lock().clone();
         if let Some((found, languages)) = known
             && found.elapsed() < KNOWN
         {
@@ -79,7 +81,7 @@ impl Runtime {
         }
         let languages = self.context.present_languages();
         let known = Some((Instant::now(), languages.clone()));
-        *self.languages.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        *self.languages.lock() = known;
         languages
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::Runtime;
 use super::approve::{Planned, Stopped};
 use super::record::Record;
+use crate::config::Pin;
 use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
 use crate::policy::request::{Effect, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
@@ -39,9 +40,9 @@ impl Runtime {
         let name = call.definition().card.name.to_string();
         let hooks = self.hooks_now()?;
         for hook in hooks.pre.iter().filter(|hook| hook.sees(&name)) {
-            let may_run = |file: &Path| self.may_run(file);
+            let pin = |file: &Path| self.pin(file);
             let input = self.input(call, "pre", None);
-            let answer = hook.before(self.runner(&may_run), &input).await.map_err(|error| {
+            let answer = hook.before(self.runner(&pin), &input).await.map_err(|error| {
                 record.hook(hook.name(), Some(Verdict::Deny));
                 ToolError::new(ErrorCode::Denied, format!("{name} did not run: {error}"))
             })?;
@@ -100,9 +101,9 @@ impl Runtime {
             if !hook.hears(result.ok()) {
                 continue;
             }
-            let may_run = |file: &Path| self.may_run(file);
+            let pin = |file: &Path| self.pin(file);
             let input = self.input(call, "post", Some(&result.value));
-            match hook.after(self.runner(&may_run), &input).await {
+            match hook.after(self.runner(&pin), &input).await {
                 Ok(answer) => {
                     if let Some(value) = answer.result {
                         record.hook(hook.name(), None);
@@ -130,9 +131,9 @@ impl Runtime {
         let mut sum = PreAnswer::default();
         let mut arguments = call.arguments.clone();
         for hook in self.hooks_now()?.pre.iter().filter(|hook| hook.sees(call.tool)) {
-            let may_run = |file: &Path| self.may_run(file);
+            let pin = |file: &Path| self.pin(file);
             let input = self.input_of(call, &arguments, "pre", None);
-            let answer = hook.before(self.runner(&may_run), &input).await.map_err(|error| {
+            let answer = hook.before(self.runner(&pin), &input).await.map_err(|error| {
                 ToolError::new(ErrorCode::Denied, format!("{} did not run: {error}", call.tool))
             })?;
             let why = answer.why.unwrap_or_else(|| "it gave no reason".to_owned());
@@ -165,10 +166,10 @@ impl Runtime {
         let ok = result.get("ok") != Some(&Value::Bool(false));
         let mut said = Vec::new();
         for hook in hooks.post.iter().filter(|hook| hook.sees(call.tool) && hook.hears(ok)) {
-            let may_run = |file: &Path| self.may_run(file);
+            let pin = |file: &Path| self.pin(file);
             let now = sum.result.as_ref().unwrap_or(result);
             let input = self.input_of(call, call.arguments, "post", Some(now));
-            match hook.after(self.runner(&may_run), &input).await {
+            match hook.after(self.runner(&pin), &input).await {
                 Ok(answer) => {
                     sum.result = answer.result.or(sum.result);
                     said.extend(answer.context);
@@ -255,15 +256,14 @@ impl Runtime {
         }
     }
 
-    fn runner<'a>(&'a self, may_run: &'a (dyn Fn(&Path) -> bool + Sync)) -> HookRunner<'a> {
-        HookRunner { spawner: &self.spawner, workspace: &self.context.workspace, may_run }
+    fn runner<'a>(&'a self, pin: &'a (dyn Fn(&Path) -> Option<Pin> + Sync)) -> HookRunner<'a> {
+        HookRunner { spawner: &self.spawner, workspace: &self.context.workspace, pin }
     }
 
-    /// Whether a file of the project may be run: its owner trusted the project when the file was this one.
-    fn may_run(&self, file: &Path) -> bool {
-        let root = self.context.workspace.root();
-        self.context.config.trust.is_trusted()
-            && self.context.trust.program_state(root, file).is_ok_and(|state| state.is_trusted())
+    /// What a file of the project must be when it runs: as it was when its owner trusted the project. `None` where it may not run.
+    fn pin(&self, file: &Path) -> Option<Pin> {
+        let trusted = self.context.config.trust.is_trusted();
+        trusted.then(|| self.context.trust.pin(self.context.workspace.root(), file))?.ok()?.ok()
     }
 }
 

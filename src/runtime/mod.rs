@@ -21,9 +21,10 @@ mod typed;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 
 use self::chosen::Chosen;

@@ -1,8 +1,10 @@
 //! The unsaved texts of one client, and those that clients share with all others.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::SystemTime;
+
+use parking_lot::Mutex;
 
 use crate::lsp::view::{Holder, Unsaved, View};
 use crate::workspace::{Stamp, Workspace, WorkspacePath};
@@ -23,29 +25,24 @@ struct Open {
 }
 
 impl Overlays {
-    fn open(&self) -> MutexGuard<'_, BTreeMap<WorkspacePath, Open>> {
-        // Nothing is left half done under this lock, so a panicking holder has not broken it.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// From now on the client has `text` at `path`.
     pub fn set(&self, path: WorkspacePath, text: Arc<str>) {
-        self.open().insert(path, Open { unsaved: Unsaved::new(text), compared: None });
+        self.open.lock().insert(path, Open { unsaved: Unsaved::new(text), compared: None });
     }
 
     /// From now on the client has at `path` what is on disk.
     pub fn remove(&self, path: &WorkspacePath) {
-        self.open().remove(path);
+        self.open.lock().remove(path);
     }
 
     /// The client sees the disk and nothing else.
     pub fn clear(&self) {
-        self.open().clear();
+        self.open.lock().clear();
     }
 
     /// What the client sees at this moment: its texts, as far as they are not what is on disk.
     pub fn view(&self, workspace: &Workspace) -> View {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         let hiding = open.iter_mut().filter_map(|(path, open)| {
             (!open.is_saved(workspace, path)).then(|| (path.clone(), open.unsaved.clone()))
         });
@@ -77,12 +74,12 @@ pub(super) struct Shared(Mutex<Vec<Weak<Overlays>>>);
 impl Shared {
     /// From now on everybody sees `overlays`, for as long as their client keeps them.
     pub(super) fn add(&self, overlays: &Arc<Overlays>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(overlays));
+        self.0.lock().push(Arc::downgrade(overlays));
     }
 
     /// What everybody sees; of two texts of one file the one that was shared later.
     pub(super) fn view(&self, workspace: &Workspace) -> View {
-        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.0.lock();
         shared.retain(|overlays| overlays.strong_count() > 0);
         let views = shared.iter().filter_map(Weak::upgrade).map(|overlays| overlays.view(workspace));
         views.fold(View::disk(), |below, view| view.over(&below))

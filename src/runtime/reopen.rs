@@ -112,7 +112,7 @@ impl Runtime {
     /// As [`open`](Self::open): the new configuration cannot be used.
     pub fn reopened(&self) -> Result<Option<Self>, ToolError> {
         let (folders, root) = (&self.context.folders, self.context.workspace.root());
-        let mut seen = self.stamps.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut seen = self.stamps.lock();
         let listed = &self.context.config.settings.mounts.listed;
         if seen.are_now(folders, root, listed) {
             if !self.others_are_chosen() {
@@ -134,7 +134,7 @@ impl Runtime {
 
     /// Whether other servers are to run than those that do: one was installed or removed, or the project configures another.
     fn others_are_chosen(&self) -> bool {
-        let mut chosen = self.chosen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut chosen = self.chosen.lock();
         if chosen.holds() {
             return false;
         }

@@ -1,10 +1,11 @@
 //! What calls took: counts and times by name, and how many run now.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::lsp::latency::Latencies;
@@ -35,7 +36,7 @@ pub struct Counting {
 
 impl Drop for Counting {
     fn drop(&mut self) {
-        self.tally.lock().of_sessions.remove(&self.session);
+        self.tally.0.lock().of_sessions.remove(&self.session);
     }
 }
 
@@ -69,13 +70,13 @@ pub struct Running {
 impl Tally {
     /// A call of `name` begins.
     pub fn begin(&self, name: &str) -> Running {
-        self.lock().running += 1;
+        self.0.lock().running += 1;
         Running { tally: self.clone(), name: name.to_owned(), started: Instant::now() }
     }
 
     /// A call of `name` in `session` begins.
     pub fn begin_of(&self, name: &str, session: &str) -> Running {
-        if let Some(calls) = self.lock().of_sessions.get(session) {
+        if let Some(calls) = self.0.lock().of_sessions.get(session) {
             calls.fetch_add(1, Ordering::Relaxed);
         }
         self.begin(name)
@@ -83,19 +84,19 @@ impl Tally {
 
     /// From now on each call of `session` adds one to `calls`, until what is returned is dropped.
     pub fn count(&self, session: &str, calls: Arc<AtomicU64>) -> Counting {
-        self.lock().of_sessions.insert(session.to_owned(), calls);
+        self.0.lock().of_sessions.insert(session.to_owned(), calls);
         Counting { tally: self.clone(), session: session.to_owned() }
     }
 
     /// How many calls run now.
     pub fn running(&self) -> usize {
-        self.lock().running
+        self.0.lock().running
     }
 
     /// All names that were called, in alphabetical order.
     pub fn statistics(&self) -> Vec<CallStatistics> {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
-        let counts = self.lock();
+        let counts = self.0.lock();
         let told = counts.by_name.iter().filter_map(|(name, count)| {
             let (median, p99) = count.times.median_and_p99()?;
             Some(CallStatistics {
@@ -107,15 +108,11 @@ impl Tally {
         });
         told.collect()
     }
-
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let mut counts = self.tally.lock();
+        let mut counts = self.tally.0.lock();
         counts.running -= 1;
         let known = counts.by_name.len() < MOST || counts.by_name.contains_key(&self.name);
         let name = if known { std::mem::take(&mut self.name) } else { OTHERS.to_owned() };
@@ -153,7 +150,7 @@ mod tests {
         drop(counting);
         drop(tally.begin_of("read", "one"));
         assert_eq!((calls.load(Ordering::Relaxed), tally.statistics().len()), (1, 2));
-        assert!(tally.lock().of_sessions.is_empty());
+        assert!(tally.0.lock().of_sessions.is_empty());
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 /// The part of the room, at its end, in which an end of a line is looked for: ending there costs at most so much.
 const TRIMMED: usize = 8;
+/// The longest fence that is written again to close its block.
+const LONGEST_FENCE: usize = 40;
 
 /// `text`; where it has more than `most` bytes, its beginning, which ends with a line where one ends near and never within a
 /// character, and how many bytes are left out.
@@ -14,21 +16,38 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// As [`cut`], of Markdown: a block of code that is cut is closed before anything is said.
+/// `text`; where it has more than `max_chars` characters, that many of its first, and `…`.
+pub fn truncate_chars(text: &str, max_chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// As [`cut`], of Markdown: a block of code that is cut is closed before anything is said. One that closing would take too much
+/// room for is left out.
 pub fn cut_markdown(text: &str, most: usize) -> Cow<'_, str> {
     let Some(kept) = split(text, most) else { return Cow::Borrowed(text) };
-    let mut open: Option<&str> = None;
-    for line in kept.lines().map(str::trim_start) {
+    let mut open: Option<(&str, usize)> = None;
+    let mut next = 0;
+    for line in kept.split_inclusive('\n') {
+        let start = next;
+        next += line.len();
+        let line = line.trim_start();
         let fence = &line[..line.len() - line.trim_start_matches(['`', '~']).len()];
         match open {
-            None if is_fence(fence) => open = Some(fence),
-            Some(begun) if fence.starts_with(begun) && line.trim_end() == fence => open = None,
+            None if is_fence(fence) => open = Some((fence, start)),
+            Some((begun, _)) if fence.starts_with(begun) && line.trim_end() == fence => open = None,
             _ => {}
         }
     }
+    let (kept, open) = match open {
+        Some((fence, start)) if fence.len() > LONGEST_FENCE => (&kept[..start], None),
+        _ => (kept, open),
+    };
     let left = text.len() - kept.len();
     Cow::Owned(match open {
-        Some(fence) => format!("{}\n{fence}\n\n… ({left} more bytes)", kept.trim_end_matches('\n')),
+        Some((fence, _)) => format!("{}\n{fence}\n\n… ({left} more bytes)", kept.trim_end_matches('\n')),
         None => format!("{kept}{}", told(kept, left)),
     })
 }
@@ -79,5 +98,7 @@ mod tests {
         assert_eq!(cut_markdown(&closed, 100).matches("```").count(), 2);
         let plain = "x".repeat(50);
         assert_eq!(cut_markdown(&plain, 10), cut(&plain, 10));
+        let fence = format!("text\n{}\ncode\n", "`".repeat(1_000));
+        assert_eq!(cut_markdown(&fence, 900), "text\n… (1006 more bytes)");
     }
 }

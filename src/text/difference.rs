@@ -1,5 +1,7 @@
 //! What is different between a line that was expected and the one that is there, in words that name white space.
 
+use super::truncate_chars;
+
 /// How two lines differ. Columns are 1-based and count Unicode scalar values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
@@ -153,10 +155,7 @@ impl std::fmt::Display for Difference {
 /// As much of a line as an answer shows.
 pub(crate) fn shown_line(line: &str) -> String {
     const MOST: usize = 200;
-    match line.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
+    truncate_chars(line, MOST).into_owned()
 }
 
 #[cfg(test)]

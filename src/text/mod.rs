@@ -2,7 +2,7 @@
 //!
 //! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
 //! [`Change`] between two buffers, where lines went ([`LineMap`]), [`Identifier`]s under or beside a position, and the
-//! [`nearest`] word to a wrong one; [`Hidden`] characters; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]). Everything is
+//! [`nearest`] word to a wrong one; [`Hidden`] characters; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
 //! pure: no file, no process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every
@@ -24,11 +24,13 @@ mod lines;
 pub mod patch;
 mod position;
 pub mod replace;
+mod shell_word;
 mod suggest;
+mod toml;
 
 pub use buffer::Buffer;
 pub use change::Change;
-pub use cut::{cut, cut_markdown};
+pub use cut::{cut, cut_markdown, truncate_chars};
 pub use difference::Difference;
 pub use glob::{glob_fault, matching, read_glob};
 pub use hex::hex;
@@ -37,4 +39,6 @@ pub use identifier::{Identifier, identifier_near, identifiers_in, identifiers_on
 pub use line_map::LineMap;
 pub use lines::LineEnd;
 pub use position::{EncodedPosition, EncodedRange, Encoding, LineColumn, Position, Range};
+pub use shell_word::{shell_bytes, shell_word};
 pub use suggest::{listed, nearest, suggestion};
+pub use toml::toml_fault;

@@ -1,7 +1,7 @@
 //! Work that takes processor time or waits for the disk, off the threads that talk to servers.
 
 use super::context::Context;
-use super::error::{ErrorCode, ToolError};
+use super::error::{ToolError, unfinished};
 use crate::workspace::Workspace;
 
 impl Context {
@@ -15,8 +15,8 @@ impl Context {
         work: impl FnOnce(&Workspace) -> T + Send + 'static,
     ) -> Result<T, ToolError> {
         let workspace = self.workspace.clone();
-        tokio::task::spawn_blocking(move || work(&workspace)).await.map_err(|error| {
-            ToolError::new(ErrorCode::Internal, format!("the work was not finished: {error}"))
-        })
+        tokio::task::spawn_blocking(move || work(&workspace))
+            .await
+            .map_err(|error| unfinished("the work was not finished", error))
     }
 }

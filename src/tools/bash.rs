@@ -59,6 +59,9 @@ pub struct BashOutput {
     pub outcome: Outcome,
     /// What keeps its writes to the workspace and temporary folders.
     pub sandbox: Enforced,
+    /// Why package managers could write no cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_caches: Option<String>,
 }
 
 /// What became of a command.
@@ -185,15 +188,15 @@ impl Tool for Bash {
 
     async fn run(&self, call: Call<'_>, args: BashArgs) -> Result<BashOutput, ToolError> {
         let context = call.context;
-        let room = Room::new(context, &args.command)?;
-        let sandbox = room.enforced;
+        let room = Room::new(context, &args.command).await?;
+        let (sandbox, no_caches) = (room.enforced, room.no_caches.clone());
         let (ok, outcome) = if args.background {
             (true, Outcome::Started { id: in_background(call, &args, room).await? })
         } else {
             let ended = to_its_end(context, &args, room).await?;
             (ended.failure.is_none(), Outcome::Ended(Box::new(ended)))
         };
-        Ok(BashOutput { ok, command: args.command, outcome, sandbox })
+        Ok(BashOutput { ok, command: args.command, outcome, sandbox, no_caches })
     }
 }
 

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::context::{Context, PresentServer, Subject};
 use super::servers;
 use super::shell::room;
+use crate::config::Caches;
 use crate::config::spec::Server;
 use crate::hints;
 use crate::lsp::diagnostics::Known;
@@ -150,7 +151,13 @@ pub async fn run(context: &Context) -> DoctorOutput {
 fn commands(context: &Context) -> String {
     match room::enforced(&context.config.settings.bash, context.manager.spawner()) {
         Ok(Enforced::Landlock) => {
-            "commands that tools run can write only the workspace and temporary folders (Landlock)".to_owned()
+            let caches = match context.config.settings.bash.caches {
+                Caches::Private => "caches of their own",
+                Caches::Shared => "your caches",
+            };
+            format!(
+                "commands that tools run can write only the workspace, temporary folders and {caches} (Landlock)"
+            )
         }
         Ok(Enforced::None) => match sandbox::status().files {
             Ok(()) => "commands that tools run are not confined: `bash.sandbox` is off".to_owned(),

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::breakage::{Baseline, Watch, Wish, saved, tried};
+use super::contents::may_take_contents;
 use super::context::{Context, from_read_error};
 use super::delta::DiagnosticsDelta;
-use super::error::{ErrorCode, ToolError};
+use super::error::{ErrorCode, ToolError, unfinished};
 use super::impact::EditedText;
 use super::tool::Call;
 use super::turns::{Claim, Scope};
@@ -184,6 +185,7 @@ impl<'c> Turn<'c> {
     async fn attempt(&mut self, plan: Plan) -> Result<Done, Stopped> {
         let Call { context, group, .. } = self.call;
         context.may_change(plan.paths())?;
+        may_take_contents(context, &plan).await?;
         context.must_be_saved(plan.paths())?;
         let plan = plan.in_group(*group);
         self.needs(self.scope(plan.paths().cloned(), [])).await?;
@@ -302,7 +304,7 @@ async fn off_thread<T: Send + 'static>(
 ) -> Result<Result<T, EditError>, ToolError> {
     let (edits, plan) = (context.edits.clone(), plan.clone());
     let done = tokio::task::spawn_blocking(move || work(&edits, &plan)).await;
-    done.map_err(|error| ToolError::new(ErrorCode::Internal, format!("the edit failed: {error}")))
+    done.map_err(|error| unfinished("the edit failed", error))
 }
 
 /// The file at `path`, if there is one.
@@ -397,6 +399,7 @@ pub fn from_edit_error(error: EditError) -> ToolError {
     let code = match &error {
         EditError::Conflict(_)
         | EditError::Leased { .. }
+        | EditError::Moved { .. }
         | EditError::Exists { .. }
         | EditError::NotEmpty { .. } => ErrorCode::Conflict,
         EditError::NotFound { .. }

@@ -58,7 +58,10 @@ pub struct ToolError {
 impl ToolError {
     /// A failure of kind `code`.
     pub fn new(code: ErrorCode, error: impl Into<String>) -> Self {
-        Self { code, error: error.into(), hint: None, nothing: false, details: None }
+        let error = error.into();
+        // Whatever was to be opened then is not what there is to be done about.
+        let hint = error.contains(NO_MORE_FILES).then(|| MORE_FILES.to_owned());
+        Self { code, error, hint, nothing: false, details: None }
     }
 
     /// What was looked for is not there, which is an answer. A file or name that a caller got wrong is none.
@@ -98,6 +101,31 @@ impl Serialize for ToolError {
         }
         map.end()
     }
+}
+
+/// In the system's words: EMFILE.
+const NO_MORE_FILES: &str = "Too many open files (os error 24)";
+/// What to do about it.
+const MORE_FILES: &str = "raise the limit on open files (`ulimit -n`), and try again";
+
+/// What is said where the system gives no more threads.
+pub const NO_THREADS: &str = "the system gives lsp-tools no more threads or processes";
+/// And what to do about it.
+pub const MORE_THREADS: &str =
+    "end what is not needed, or raise the limit: `ulimit -u`, in a container its number of processes (pids)";
+
+/// The failure that a panic with this text stands for, where it is the system's and no fault of ours: libraries know no other way to say
+/// that they got no thread.
+pub fn of_panic(text: &str) -> Option<ToolError> {
+    let no_thread = text.contains("can't spawn worker thread") || text.contains("failed to spawn thread");
+    no_thread.then(|| ToolError::new(ErrorCode::Internal, NO_THREADS).with_hint(MORE_THREADS))
+}
+
+/// The failure of work on another thread that was not done.
+pub fn unfinished(what: &str, error: tokio::task::JoinError) -> ToolError {
+    let told = error.to_string();
+    let text = error.try_into_panic().map(|panic| panic_text(panic.as_ref())).unwrap_or_default();
+    of_panic(&text).unwrap_or_else(|| ToolError::new(ErrorCode::Internal, format!("{what}: {told}")))
 }
 
 /// What a panic said; empty where it said nothing that is a text.

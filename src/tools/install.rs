@@ -42,7 +42,7 @@ pub struct InstallItem {
     /// Why it failed, or what to do by hand; where it was installed, what was tried before in vain, a line each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// Whether it runs from now on, and what changes that; what it does not find.
+    /// What of it is not locked; whether it runs from now on, and what changes that; what it does not find.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// How long it took, in milliseconds.
@@ -74,7 +74,7 @@ pub async fn run(context: &Context, names: &[String]) -> Result<InstallOutput, T
     }
     // Only once all are there: which of them run depends on the others.
     for item in &mut items {
-        item.notes = notes(context, item);
+        item.notes.extend(notes(context, item));
     }
     Ok(InstallOutput { ok: true, items })
 }
@@ -129,23 +129,23 @@ fn language_called<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a str> 
 /// Installs one server of the catalogue.
 pub async fn install_one(context: &Context, key: &str) -> InstallItem {
     let started = Instant::now();
-    let item = |state, packages, program, detail| InstallItem {
+    let item = |state, packages, program, detail, notes| InstallItem {
         server: key.to_owned(),
         state,
         packages,
         program,
         detail,
-        notes: Vec::new(),
+        notes,
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
     let Some(server) = context.catalogue().servers.get(key) else {
-        return item(InstallState::Failed, Vec::new(), None, Some(format!("no server is called {key}")));
+        let detail = format!("no server is called {key}");
+        return item(InstallState::Failed, Vec::new(), None, Some(detail), Vec::new());
     };
     let tell = |progress: Progress<'_>| {
         let step = match progress {
             Progress::Waiting => "waiting for another process that installs it",
-            Progress::Step(step) => step,
-            Progress::InVain(why) => why,
+            Progress::Step(text) | Progress::InVain(text) | Progress::Note(text) => text,
             Progress::Line(_) => return,
         };
         context.tell(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
@@ -157,12 +157,12 @@ pub async fn install_one(context: &Context, key: &str) -> InstallItem {
         Ok(done) => {
             let state = if done.already { InstallState::AlreadyInstalled } else { InstallState::Installed };
             let in_vain = (!done.in_vain.is_empty()).then(|| done.in_vain.join("\n"));
-            item(state, done.packages, Some(done.program.display().to_string()), in_vain)
+            item(state, done.packages, Some(done.program.display().to_string()), in_vain, done.notes)
         }
         Err(error) => {
             let manual = matches!(error, InstallError::Manual { .. });
             let state = if manual { InstallState::Manual } else { InstallState::Failed };
-            item(state, Vec::new(), None, Some(error.to_string()))
+            item(state, Vec::new(), None, Some(error.to_string()), Vec::new())
         }
     }
 }

@@ -14,6 +14,7 @@
 
 pub mod address;
 pub mod answer;
+mod answer_text;
 pub mod background;
 pub mod bash;
 pub mod bash_kill;
@@ -24,6 +25,7 @@ pub mod built_in;
 pub mod changed;
 pub mod changed_files;
 pub mod chat;
+mod contents;
 pub mod context;
 pub mod delete;
 pub mod delta;

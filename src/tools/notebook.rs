@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::text::truncate_chars;
+
 /// So much of a cell's output is shown, in Unicode scalar values.
 const SHOWN_OUTPUT: usize = 2_000;
 
@@ -19,7 +21,7 @@ pub fn as_text(json: &str) -> Option<String> {
         for output in cell["outputs"].as_array().into_iter().flatten() {
             let (what, shown) = output_of(output);
             text.push_str(&format!("# output{what}:\n"));
-            push_lines(&mut text, &cut(&shown));
+            push_lines(&mut text, &truncate_chars(&shown, SHOWN_OUTPUT));
         }
         text.push('\n');
     }
@@ -51,13 +53,6 @@ fn output_of(output: &Value) -> (String, String) {
         .collect();
     let what = if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
     (what, text)
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_OUTPUT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 fn push_lines(text: &mut String, lines: &str) {

@@ -5,8 +5,10 @@
 //! with each of them. What is kept is bounded in number, size and age.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::lsp::view::{Holder, View};
 use crate::workspace::WorkspacePath;
@@ -55,8 +57,7 @@ struct Held {
 
 impl HeldOverlays {
     fn held(&self, now: Instant) -> MutexGuard<'_, HashMap<String, Held>> {
-        // Nothing is left half done under this lock, so a panicking holder has not broken it.
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.lock();
         held.retain(|_, held| now.saturating_duration_since(held.used) < KEPT);
         held
     }

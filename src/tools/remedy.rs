@@ -12,7 +12,7 @@ use super::impact::language_of;
 use crate::lsp::edits::CODE_ACTION;
 use crate::lsp::model::Severity;
 use crate::lsp::view::View;
-use crate::text::{Buffer, Position};
+use crate::text::{Buffer, Position, truncate_chars};
 
 /// So many errors of one answer are helped with.
 const MOST_ERRORS: usize = 5;
@@ -127,8 +127,5 @@ async fn fixes(
 
 fn short(line: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    truncate_chars(&line, LONGEST).into_owned()
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::answer_text::answer_text;
 use super::error::{ErrorCode, ToolError};
 
 /// How a call ended.
@@ -44,7 +45,7 @@ pub struct ToolResult {
     pub kind: ResultType,
     /// The answer: one object with `ok`.
     pub value: Value,
-    /// What the model reads, where that is not the answer itself.
+    /// What the model reads, where that is not the answer itself; see [`ToolResult::model_text`].
     pub text: Option<String>,
     /// For the log, never for the model.
     pub error: Option<String>,
@@ -73,6 +74,11 @@ struct Explicit {
 }
 
 impl ToolResult {
+    /// What the model reads: the text that the tool gave, else that of its answer.
+    pub fn model_text(&self) -> String {
+        self.text.clone().unwrap_or_else(|| answer_text(&self.value))
+    }
+
     /// What a tool returned, in the one shape:
     ///
     /// | returned | becomes |

@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::error::{ErrorCode, ToolError};
-use crate::text::{listed, suggestion};
+use crate::text::{listed, suggestion, truncate_chars};
 
 /// The most faults that one error names.
 const MOST_FAULTS: usize = 3;
@@ -300,10 +300,7 @@ fn shown(value: &Value) -> String {
         Value::Array(_) => return "a list".to_owned(),
         other => other.to_string(),
     };
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    truncate_chars(&text, SHOWN).into_owned()
 }
 
 /// `/edits/0` and `old` as `edits.0.old`.

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use thiserror::Error;
 
 /// More machines than this share no check.
@@ -75,7 +75,7 @@ impl Costs {
     /// start does not decide.
     pub fn to_json(&self) -> String {
         let mut all = self.known.clone();
-        for (path, now) in self.measured.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (path, now) in self.measured.lock().iter() {
             all.entry(path.clone()).and_modify(|known| *known = known.midpoint(*now)).or_insert(*now);
         }
         let map: serde_json::Map<String, serde_json::Value> =
@@ -85,7 +85,7 @@ impl Costs {
 
     /// Keeps what a file took.
     pub(crate) fn measured(&self, path: String, milliseconds: u64) {
-        self.measured.lock().unwrap_or_else(PoisonError::into_inner).insert(path, milliseconds);
+        self.measured.lock().insert(path, milliseconds);
     }
 
     /// What a byte is expected to take, as milliseconds by so many bytes: the middle one of the files that are known, since a few

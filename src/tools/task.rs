@@ -25,7 +25,7 @@ use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Caller, Card, Tool};
 use crate::config::Agent;
 use crate::policy::request::{Effect, Subjects};
-use crate::text::{matching, read_glob, suggestion};
+use crate::text::{matching, read_glob, shell_word, suggestion};
 
 /// The variable that names the agents from the first to the one that runs.
 pub const AGENT: &str = "LSP_TOOLS_AGENT";
@@ -151,7 +151,7 @@ impl Tool for Task {
 
     fn subjects(&self, context: &Context, args: &TaskArgs) -> Result<Subjects, ToolError> {
         let agent = known(context, &args.agent)?;
-        let words = agent.runner.iter().flatten().map(|word| quoted(word)).collect::<Vec<_>>();
+        let words = agent.runner.iter().flatten().map(|word| shell_word(word)).collect::<Vec<_>>();
         let commands = if words.is_empty() { Vec::new() } else { vec![words.join(" ")] };
         Ok(Subjects { commands, ..Subjects::default() })
     }
@@ -198,15 +198,6 @@ fn narrowed(scopes: &[&[String]], own: Option<&[String]>) -> Option<Vec<String>>
     Some(kept.cloned().collect())
 }
 
-/// A word as a shell would need it written, for whoever reads the command or rules on it.
-fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,12 +216,5 @@ mod tests {
         assert_eq!(narrowed(&[&wide], Some(&own)), Some(names(&["lsp_hover", "lsp_*", "read"])));
         assert_eq!(narrowed(&[&wide, &narrow], Some(&own)), Some(names(&["lsp_hover"])));
         assert_eq!(narrowed(&[&narrow, &wide], None), Some(names(&["task"])));
-    }
-
-    #[test]
-    fn words_are_shown_as_a_shell_would_need_them() {
-        assert_eq!(quoted("--flag=a/b.c"), "--flag=a/b.c");
-        assert_eq!(quoted("it's; rm -rf"), r"'it'\''s; rm -rf'");
-        assert_eq!(quoted(""), "''");
     }
 }

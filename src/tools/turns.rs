@@ -7,8 +7,9 @@
 //! Other processes, and programs that are no tools, keep no order: of them the contents tell that an edit was planned for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::workspace::WorkspacePath;
@@ -69,7 +70,7 @@ impl Arrival {
 impl Turns {
     /// Notes that a call has come, which may become an edit.
     pub fn arrive(self: &Arc<Self>) -> Arrival {
-        let mut line = self.line();
+        let mut line = self.line.lock();
         let number = line.tick();
         line.arrivals.insert(number);
         Arrival { turns: Arc::clone(self), number }
@@ -77,14 +78,10 @@ impl Turns {
 
     /// A place at the end of the line. What `scope` names may be touched once [`Claim::turn`] has come.
     pub fn claim(self: &Arc<Self>, scope: Scope) -> Claim {
-        let mut line = self.line();
+        let mut line = self.line.lock();
         let number = line.tick();
         line.claims.insert(number, scope);
         Claim { turns: Arc::clone(self), number }
-    }
-
-    fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -154,7 +151,7 @@ impl Claim {
         tokio::pin!(moved);
         loop {
             moved.as_mut().enable();
-            if self.turns.line().is_up(self.number) {
+            if self.turns.line.lock().is_up(self.number) {
                 return;
             }
             moved.as_mut().await;
@@ -165,7 +162,7 @@ impl Claim {
     /// Takes `more` as well, without waiting; only in its turn. Where another stands in the way, its place is lost: it goes to
     /// the end of the line with all of it, or with everything where it is to lose its place no more. Whether it was had.
     pub fn widen(&mut self, more: &Scope, last_time: bool) -> bool {
-        let mut line = self.turns.line();
+        let mut line = self.turns.line.lock();
         let mine = line.claims.get(&self.number).map_or_else(|| more.clone(), |scope| scope.with(more));
         let in_the_way = |(number, other): (&u64, &Scope)| {
             *number != self.number && other.meets(&mine) && (*number < self.number || line.is_up(*number))
@@ -184,7 +181,7 @@ impl Claim {
 
     /// Notes that its edit has changed `paths`.
     pub fn has_changed(&self, paths: impl IntoIterator<Item = WorkspacePath>) {
-        let mut line = self.turns.line();
+        let mut line = self.turns.line.lock();
         let now = line.tick();
         if !line.arrivals.is_empty() {
             line.changes.extend(paths.into_iter().map(|path| (path, now)));
@@ -193,7 +190,7 @@ impl Claim {
 
     /// Whether another edit stands before it that changes `path`, or has changed it since `arrival`.
     pub fn is_beside_another(&self, path: &WorkspacePath, arrival: &Arrival) -> bool {
-        let line = self.turns.line();
+        let line = self.turns.line.lock();
         let before = line.claims.range(..self.number).any(|(_, earlier)| earlier.changes(path));
         let since = line.changes.iter().any(|(changed, time)| *time > arrival.number && nests(changed, path));
         before || since
@@ -202,14 +199,14 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.turns.line().claims.remove(&self.number);
+        self.turns.line.lock().claims.remove(&self.number);
         self.turns.moved.notify_waiters();
     }
 }
 
 impl Drop for Arrival {
     fn drop(&mut self) {
-        let mut line = self.turns.line();
+        let mut line = self.turns.line.lock();
         line.arrivals.remove(&self.number);
         match line.arrivals.first().copied() {
             Some(first) => line.changes.retain(|_, time| *time > first),
@@ -303,6 +300,6 @@ mod tests {
         let late = turns.arrive();
         assert!(write.is_beside_another(&path, &early) && !write.is_beside_another(&path, &late));
         drop(early);
-        assert!(turns.line().changes.is_empty());
+        assert!(turns.line.lock().changes.is_empty());
     }
 }

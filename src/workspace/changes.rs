@@ -6,10 +6,12 @@
 //! is changed, one that came and went is nothing, and a lost event costs a look at the tree, not an answer.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::{Workspace, WorkspacePath};
 
@@ -90,12 +92,6 @@ struct Shared {
     stop: AtomicBool,
 }
 
-impl Shared {
-    fn tree(&self) -> MutexGuard<'_, Option<Tree>> {
-        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl ChangeFeed {
     /// Begins to notice changes. Returns at once; a large tree is set up on a thread that this owns. What changes
     /// from now on is noticed, also where the watches are not in place yet; only of a file that is deleted before
@@ -112,7 +108,7 @@ impl ChangeFeed {
             let (shared, workspace) = (Arc::clone(&shared), workspace.clone());
             move || {
                 let tree = Tree::new(&workspace, limits, since, &shared.stop);
-                *shared.tree() = Some(tree);
+                *shared.tree.lock() = Some(tree);
                 shared.ready.notify_all();
             }
         };
@@ -130,7 +126,7 @@ impl ChangeFeed {
 
     /// Whether the watches are in place, so that [`drain`](Self::drain) will not wait for them.
     pub fn is_ready(&self) -> bool {
-        self.shared.tree().is_some()
+        self.shared.tree.lock().is_some()
     }
 
     /// What changed since the last call, or since the start: everything that was done before this call. Takes
@@ -138,11 +134,8 @@ impl ChangeFeed {
     /// they are not in place by then, it answers at once that it may have missed something, until they are.
     pub fn drain(&self) -> Changes {
         let left = (self.started + self.limits.setup).saturating_duration_since(Instant::now());
-        let (mut tree, _) = self
-            .shared
-            .ready
-            .wait_timeout_while(self.shared.tree(), left, |tree| tree.is_none())
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut tree = self.shared.tree.lock();
+        self.shared.ready.wait_while_for(&mut tree, |tree| tree.is_none(), left);
         match tree.as_mut() {
             Some(tree) => tree.drain(),
             None => Changes { changes: Vec::new(), overflowed: true },

@@ -4,9 +4,9 @@
 //! those who read.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkState};
+use parking_lot::Mutex;
 
 use super::excerpt::{WHOLE_LINE, cut};
 use super::first::First;
@@ -168,17 +168,13 @@ struct Grep<'a> {
 }
 
 impl Grep<'_> {
-    fn found(&self) -> std::sync::MutexGuard<'_, First<FileMatches>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn visit(&self, entry: Result<DirEntry, ignore::Error>, files: &mut file::Files) -> WalkState {
         if self.timed_out.load(Ordering::Relaxed) || self.query.until.is_over() {
             self.timed_out.store(true, Ordering::Relaxed);
             return WalkState::Quit;
         }
         let Ok(entry) = entry else { return WalkState::Continue };
-        if self.is_full.load(Ordering::Relaxed) && self.found().is_beyond(entry.path()) {
+        if self.is_full.load(Ordering::Relaxed) && self.found.lock().is_beyond(entry.path()) {
             return WalkState::Skip;
         }
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
@@ -217,7 +213,7 @@ impl Grep<'_> {
             GrepWanted::Files | GrepWanted::Counts => 1,
         };
         let path = WorkspacePath::new(relative.into_owned());
-        let mut found = self.found();
+        let mut found = self.found.lock();
         found.add(absolute, weight, FileMatches { path, count: outcome.count, lines: outcome.lines });
         if found.is_full() {
             self.is_full.store(true, Ordering::Relaxed);
@@ -225,7 +221,7 @@ impl Grep<'_> {
     }
 
     fn finish(self) -> GrepResult {
-        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = self.found.into_inner();
         let (mut files, mut left, mut has_more) = (Vec::new(), self.query.max, false);
         for mut file in found.into_items() {
             if left == 0 {

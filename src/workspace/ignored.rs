@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use parking_lot::RwLock;
 
 use super::unseen::Gaps;
 use super::{ReadError, Workspace};
@@ -107,9 +108,7 @@ impl Ignored {
 
     /// The rules of the absolute `folder`, and whether one from the top on to it is left out.
     fn folder(&self, folder: &Path, is_left_out: Option<LeavesOut<'_>>) -> Folder {
-        let known = |folder: &Path| {
-            self.folders.read().unwrap_or_else(PoisonError::into_inner).get(folder.as_os_str()).cloned()
-        };
+        let known = |folder: &Path| self.folders.read().get(folder.as_os_str()).cloned();
         let mut unknown = Vec::new();
         let mut found = Folder::Open(Arc::clone(&self.above));
         for folder in folder.ancestors() {
@@ -128,7 +127,7 @@ impl Ignored {
                     && is_left_out.is_some_and(|is_out| is_out(folder, &self.judge(rules, folder, true)));
                 found = if is_out { Folder::Ignored } else { Folder::Open(self.rules_of(rules, folder)) };
             }
-            let mut folders = self.folders.write().unwrap_or_else(PoisonError::into_inner);
+            let mut folders = self.folders.write();
             folders.insert(folder.as_os_str().to_owned(), found.clone());
         }
         found

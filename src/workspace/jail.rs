@@ -2,8 +2,9 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -27,7 +28,7 @@ impl Jail {
     }
 
     fn fd(&self) -> Arc<OwnedFd> {
-        Arc::clone(&self.fd.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.fd.read())
     }
 
     /// Whether the root was removed and made again, or replaced, since it was opened; then the new one is taken.
@@ -37,7 +38,7 @@ impl Jail {
         if identity(&new) == identity(&self.fd()) {
             return false;
         }
-        *self.fd.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        *self.fd.write() = Arc::new(new);
         true
     }
 

@@ -39,6 +39,7 @@ pub use grep::{
     PatternError,
 };
 pub use list::{Entry, EntryKind, LinkTarget, ListQuery, Listing};
+pub(crate) use path::normalise;
 pub use path::{PathError, WorkspacePath};
 pub use read::{CutLine, DEFAULT_READ_LIMIT, Page, PageQuery, ReadError, Stamp, TextFile};
 pub use root::{Workspace, WorkspaceError};
@@ -46,4 +47,4 @@ pub use search::{Hit, SearchError, SearchQuery, SearchResult};
 pub use select::{SelectError, Selection};
 pub use until::{GiveUp, Until};
 pub use veil::Hides;
-pub use walk::{Walk, WalkLimits};
+pub use walk::{Walk, WalkLimits, spare_threads};

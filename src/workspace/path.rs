@@ -166,7 +166,7 @@ impl WorkspacePath {
 /// `path` without `.` and with `..` applied to the name before it; `None` where it climbs above its start.
 ///
 /// Lexical on purpose: what agents and editors write is text, and the kernel has the last word when it is opened.
-pub(super) fn normalise(path: &Path) -> Option<PathBuf> {
+pub(crate) fn normalise(path: &Path) -> Option<PathBuf> {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {

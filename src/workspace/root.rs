@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::jail::Jail;
 use super::path::{MOST_BYTES, check_given, normalise, printable, shown};
@@ -125,7 +127,7 @@ impl Workspace {
 
     /// Does `tell`, unless it was done for `what` before.
     pub(super) fn tell_once(&self, what: &str, tell: impl FnOnce()) {
-        let mut told = self.inner.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.inner.told.lock();
         if told.len() < MOST_TOLD && told.insert(what.to_owned()) {
             tell();
         }

@@ -2,8 +2,6 @@
 
 use std::cell::Cell;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -11,6 +9,7 @@ use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::{DirEntry, WalkState};
+use parking_lot::Mutex;
 
 use self::watched::Bytes;
 use super::first::First;
@@ -146,10 +145,6 @@ impl Search<'_> {
         self.query.max_hits.saturating_add(1)
     }
 
-    fn found(&self) -> std::sync::MutexGuard<'_, First<Vec<Hit>>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn visit(
         &self,
         entry: Result<DirEntry, ignore::Error>,
@@ -161,7 +156,7 @@ impl Search<'_> {
             return WalkState::Quit;
         }
         let Ok(entry) = entry else { return WalkState::Continue };
-        if self.found().is_beyond(entry.path()) {
+        if self.found.lock().is_beyond(entry.path()) {
             return WalkState::Skip;
         }
         if entry.file_type().is_some_and(|kind| kind.is_file()) && self.is_wanted(entry.path()) {
@@ -189,13 +184,13 @@ impl Search<'_> {
             file::Outcome::Searched(hits) => {
                 self.files_searched.fetch_add(1, Ordering::Relaxed);
                 if !hits.is_empty() {
-                    self.found().add(absolute, hits.len(), hits);
+                    self.found.lock().add(absolute, hits.len(), hits);
                 }
             }
             file::Outcome::TimedOut(hits) => {
                 self.timed_out.store(true, Ordering::Relaxed);
                 if !hits.is_empty() {
-                    self.found().add(absolute, hits.len(), hits);
+                    self.found.lock().add(absolute, hits.len(), hits);
                 }
             }
             file::Outcome::NotText => {}
@@ -203,7 +198,7 @@ impl Search<'_> {
     }
 
     fn finish(self) -> SearchResult {
-        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = self.found.into_inner();
         let mut hits: Vec<Hit> = found.into_items().flatten().collect();
         let truncated = hits.len() > self.query.max_hits;
         hits.truncate(self.query.max_hits);

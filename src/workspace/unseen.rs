@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::path::{DEEPEST, printable};
 use super::{ReadError, Workspace};
@@ -31,7 +32,7 @@ impl Gaps {
         let shown = printable(shown.as_os_str());
         workspace
             .tell_once(&shown, || tracing::warn!("the ignore file {shown} is not read: {}", error.why()));
-        self.unread.lock().unwrap_or_else(PoisonError::into_inner).insert(shown, error.why());
+        self.unread.lock().insert(shown, error.why());
     }
 
     /// Whether something was not looked at.
@@ -45,7 +46,7 @@ impl Gaps {
         if self.is_cut() {
             notes.push(format!("folders that lie {DEEPEST} levels deep were not looked into"));
         }
-        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        let unread = self.unread.lock();
         notes.extend(
             unread.iter().take(MOST_TOLD).map(|(file, why)| {
                 format!("`{file}` was not read, so that what it ignores is here too: {why}")

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use ignore::WalkState;
+use parking_lot::Mutex;
 
 use super::first::First;
 use super::rules::walker;
@@ -41,7 +41,7 @@ impl Workspace {
         let timed_out = AtomicBool::new(false);
         // One more than asked for, to know whether there are more.
         let found = Mutex::new(First::new(limits.max_files.saturating_add(1)));
-        let locked = || found.lock().unwrap_or_else(PoisonError::into_inner);
+        let locked = || found.lock();
         let (mut walk, gaps) = walker(self, &start.directory);
         walk.threads(threads()).build_parallel().run(|| {
             Box::new(|entry| {
@@ -63,7 +63,7 @@ impl Workspace {
                 WalkState::Continue
             })
         });
-        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = found.into_inner();
         let mut files: Vec<WorkspacePath> = found.into_items().collect();
         let truncated = timed_out.into_inner() || files.len() > limits.max_files || gaps.is_cut();
         files.truncate(limits.max_files);
@@ -71,9 +71,23 @@ impl Workspace {
     }
 }
 
-/// How many threads a walk uses that reads files: more wait for the disk and each other.
+/// How many threads a walk uses that reads files: more wait for the disk and each other. A parallel walk waits for ever for those that it
+/// did not get.
 pub(super) fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(12)
+    spare_threads(std::thread::available_parallelism().map_or(1, usize::from).min(12)).max(1)
+}
+
+/// How many of `wanted` threads the system gives at this moment.
+pub fn spare_threads(wanted: usize) -> usize {
+    let gate = Mutex::new(());
+    std::thread::scope(|scope| {
+        let closed = gate.lock();
+        let wait = || drop(gate.lock());
+        let is_given = |_: &usize| std::thread::Builder::new().spawn_scoped(scope, wait).is_ok();
+        let given = (0..wanted).take_while(is_given).count();
+        drop(closed);
+        given
+    })
 }
 
 /// Where a walk begins: what the caller called it, and where it really is.

@@ -96,7 +96,7 @@ async fn row_41_nothing_is_written_once_a_call_was_cancelled() {
             .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
             .any(|line| String::from_utf8_lossy(&line).contains(&*marker.to_string_lossy()))
     };
-    wait_until("the command's end", Duration::from_secs(20), || !running());
+    wait_until("the command's end", Duration::from_secs(60), || !running());
     tokio::time::sleep(Duration::from_millis(2500)).await;
     assert_eq!(everything(&project), before);
     assert!(!marker.exists());

@@ -15,7 +15,7 @@ use crate::support::agent::{call, call_in, failure, open};
 use crate::support::mcp::Mcp;
 
 /// What a refusal may take, on a slow machine; it takes milliseconds.
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 
 /// A path that is too deep, one with a name that is too long, one that is too long altogether, with what is said of them.
 fn beyond() -> [(String, &'static str); 4] {

@@ -6,7 +6,6 @@ mod support;
 
 mod budgets;
 mod calls;
-mod fuzz;
 mod hidden;
 mod hygiene;
 mod long_paths;
@@ -15,6 +14,7 @@ mod private;
 mod servers;
 mod special_files;
 mod together;
+mod trusted;
 
 use support::Project;
 use support::agent::open;

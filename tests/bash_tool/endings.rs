@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 use crate::scene::{PROMPT, Scene, call};
 
 /// Six processes that fork and end on and on, each in a session of its own: whoever looks for them finds where they were.
-const COMETS: &str = r"
+pub const COMETS: &str = r"
 import os, time
-end = time.time() + 20
+end = time.time() + 100
 for _ in range(6):
     if os.fork() == 0:
         os.setsid()
@@ -17,7 +17,7 @@ for _ in range(6):
             if os.fork(): os._exit(0)
         os._exit(0)
 print('flying', flush=True)
-time.sleep(20)
+time.sleep(100)
 ";
 
 /// A command that sleeps and is known by the marker.

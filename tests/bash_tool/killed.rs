@@ -16,7 +16,7 @@ const COMMAND: &str = "LSP_TOOLS_TEST_EMBEDDED_COMMAND";
 const ROOT: &str = "LSP_TOOLS_TEST_EMBEDDED_ROOT";
 const BACKGROUND: &str = "LSP_TOOLS_TEST_EMBEDDED_BACKGROUND";
 /// How long anything may live on.
-const AFTERLIFE: Duration = Duration::from_secs(5);
+const AFTERLIFE: Duration = Duration::from_secs(30);
 
 /// The embedding process: the tests below run this one by name in a process of its own. It runs a command, where it is
 /// told so also one in the background, and prints the answer.

@@ -4,6 +4,7 @@
 mod support;
 
 mod background;
+mod caches;
 mod contract;
 mod endings;
 mod floods;

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::scene::Scene;
 
 /// A folder that no command may write to: in no temporary folder, where this checkout itself may lie.
-fn outside() -> TempDir {
+pub fn outside() -> TempDir {
     let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
     let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
     let places = [Some(env!("CARGO_TARGET_TMPDIR").into()), home, Some("/opt".into()), Some("/srv".into())];

@@ -1,7 +1,8 @@
-//! Daemon, servers and commands killed at random while others work: every command that was not killed itself ends in its time
-//! with an answer or a clear error, and in the end nothing is left.
+//! Daemon, supervisors, servers and commands killed at random while others work: every command that was not killed itself ends in
+//! its time with an answer or a clear error, no file is torn, nothing is lost that a command was told is written, and in the end
+//! nothing is left.
 //!
-//! For 10 seconds; `CHAOS_SECONDS` says for how long instead.
+//! For 10 seconds here; `bench/siege` does it for minutes.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -18,14 +19,65 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const WORKERS: usize = 4;
 
 /// Random enough, and the same in every run.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, most: usize) -> usize {
+    pub fn below(&mut self, most: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 % most as u64).expect("a small number")
+    }
+}
+
+/// What became of it all.
+#[derive(Debug, Default)]
+pub struct Fought {
+    pub daemons_killed: AtomicUsize,
+    pub supervisors_killed: AtomicUsize,
+    /// Servers, and commands of `bash`.
+    pub servers_killed: AtomicUsize,
+    pub commands_killed: AtomicUsize,
+    pub answered: AtomicUsize,
+    pub failed: AtomicUsize,
+    /// Writes that a command was told are made.
+    pub written: AtomicUsize,
+    /// Files that were neither the old nor the new text.
+    pub torn: AtomicUsize,
+    /// Files that were older than what a command was told.
+    pub lost: AtomicUsize,
+    /// Commands that did not end in time.
+    pub hung: AtomicUsize,
+    /// Commands that ended with neither an answer nor a clear error.
+    pub wrong: AtomicUsize,
+    /// Processes left in the end.
+    pub orphans: AtomicUsize,
+    /// Files left in the end that are nobody's.
+    pub strays: AtomicUsize,
+}
+
+fn count(counter: &AtomicUsize) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Fought {
+    pub fn kills(&self) -> usize {
+        let all =
+            [&self.daemons_killed, &self.supervisors_killed, &self.servers_killed, &self.commands_killed];
+        all.iter().map(|killed| killed.load(Ordering::Relaxed)).sum()
+    }
+
+    /// What must not be, with how often it was.
+    pub fn faults(&self) -> [(&'static str, usize); 6] {
+        [
+            ("torn files", &self.torn),
+            ("lost writes", &self.lost),
+            ("hung commands", &self.hung),
+            ("wrong ends", &self.wrong),
+            ("orphans", &self.orphans),
+            ("strays", &self.strays),
+        ]
+        .map(|(what, counter)| (what, counter.load(Ordering::Relaxed)))
     }
 }
 
@@ -36,90 +88,169 @@ fn kill(pid: i32) {
     }
 }
 
-/// One command after the other; tells how each of them ended.
-fn work(house: &House, number: usize, over: &AtomicBool, answered: &AtomicUsize, failed: &AtomicUsize) {
-    let commands: [&[&str]; 6] = [
-        &["hover", "a.scr:1:5"],
-        &["check", "a.scr"],
-        &["grep", "foo"],
-        &["references", "a.scr:1:foo"],
-        &["edit", "b.scr", "--old", "foo", "--new", "bar", "--dry-run"],
-        &["read", "a.scr"],
-    ];
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15 + number as u64);
-    while !over.load(Ordering::Relaxed) {
-        let words = commands[dice.below(commands.len())];
-        let mut child = house.begin(words);
-        let killed = dice.below(8) == 0;
+/// The text of a worker's own file; large enough to be written in several steps.
+fn text(generation: usize) -> String {
+    format!("generation {generation}\n{}\n", "x".repeat(99)).repeat(200)
+}
+
+/// A worker, with the file that it alone writes.
+struct Worker<'a> {
+    house: &'a House,
+    number: usize,
+    dice: Dice,
+    /// The last generation that it was told is written, and the last that it tried.
+    told: usize,
+    tried: usize,
+}
+
+impl Worker<'_> {
+    fn own_file(&self) -> String {
+        format!("w{}.txt", self.number)
+    }
+
+    fn words(&mut self) -> Vec<String> {
+        let commands: [&[&str]; 6] = [
+            &["hover", "a.scr:1:5"],
+            &["check", "a.scr"],
+            &["grep", "foo"],
+            &["references", "a.scr:1:foo"],
+            &["edit", "b.scr", "--old", "foo", "--new", "bar", "--dry-run"],
+            &["read", "a.scr"],
+        ];
+        let call = |tool: &str, arguments: serde_json::Value| {
+            ["tools", "call", tool, &arguments.to_string()].map(str::to_owned).to_vec()
+        };
+        match self.dice.below(10) {
+            0..=2 => {
+                self.tried += 1;
+                call(
+                    "write",
+                    json!({"path": self.own_file(), "content": text(self.tried), "diagnostics": false}),
+                )
+            }
+            3 => {
+                let command = format!("sleep 0.{}; : {}", self.dice.below(5), self.house.project.marker());
+                call("bash", json!({"command": command}))
+            }
+            other => commands[(other - 4) % commands.len()].iter().map(|word| (*word).to_owned()).collect(),
+        }
+    }
+
+    /// Whether the file is one of those that may be there now.
+    fn check(&mut self, fought: &Fought) {
+        let Ok(found) = std::fs::read_to_string(self.house.project.path(&self.own_file())) else {
+            return if self.told > 0 {
+                count(&fought.lost)
+            };
+        };
+        let generation = found.split([' ', '\n']).nth(1).and_then(|number| number.parse().ok()).unwrap_or(0);
+        if found != text(generation) {
+            eprintln!("torn: {} bytes, generation {generation}", found.len());
+            count(&fought.torn);
+        } else if generation < self.told {
+            eprintln!("lost: {generation} is there, {} was told", self.told);
+            count(&fought.lost);
+        }
+    }
+
+    /// One command; how it ended.
+    fn step(&mut self, fought: &Fought) {
+        let words = self.words();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let is_write = words.get(2) == Some(&"write");
+        let mut child = self.house.begin(&words);
+        let killed = self.dice.below(8) == 0;
         if killed {
-            thread::sleep(Duration::from_millis(dice.below(200) as u64));
+            thread::sleep(Duration::from_millis(self.dice.below(200) as u64));
             kill(i32::try_from(child.id()).expect("a pid"));
+            count(&fought.commands_killed);
         }
         let begun = Instant::now();
         while child.try_wait().expect("its status").is_none() {
-            assert!(begun.elapsed() < DEADLINE, "{words:?} has not ended");
+            if begun.elapsed() > DEADLINE {
+                eprintln!("hung: {words:?}");
+                count(&fought.hung);
+                kill(i32::try_from(child.id()).expect("a pid"));
+                break;
+            }
             thread::sleep(Duration::from_millis(2));
         }
         let said = crate::house::output(child.wait_with_output().expect("its output"));
-        if killed {
-            continue;
+        if is_write && said.code == Some(0) {
+            self.told = self.tried;
+            count(&fought.written);
         }
+        self.check(fought);
+        if killed {
+            return;
+        }
+        let is_clear =
+            said.err.contains("error: ") || said.out.contains("\"error\"") || said.err.contains("scripted");
+        let is_fault = said.err.contains("panicked") || said.err.contains("a fault in lsp-tools");
         match said.code {
-            Some(0 | 1 | 3) => answered.fetch_add(1, Ordering::Relaxed),
-            Some(4) => {
-                assert!(
-                    said.err.contains("error: ")
-                        || said.out.contains("\"error\"")
-                        || said.err.contains("scripted"),
-                    "{words:?}: {said:?}"
-                );
-                failed.fetch_add(1, Ordering::Relaxed)
+            Some(0 | 1 | 3) if !is_fault => count(&fought.answered),
+            Some(4) if is_clear && !is_fault => count(&fought.failed),
+            // A command of `bash` that was killed.
+            Some(_) if words.get(2) == Some(&"bash") && !is_fault => count(&fought.failed),
+            _ => {
+                eprintln!("wrong: {words:?}: {said:?}");
+                count(&fought.wrong);
             }
-            _ => panic!("{words:?}: {said:?}"),
-        };
-        assert!(
-            !said.err.contains("panicked") && !said.err.contains("a fault in lsp-tools"),
-            "{words:?}: {said:?}"
-        );
+        }
     }
 }
 
-#[test]
-fn whatever_is_killed_the_rest_goes_on_and_nothing_is_left() {
-    let seconds = std::env::var("CHAOS_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
+/// Kills one of those that live, and says which kind it was.
+fn strike(house: &House, dice: &mut Dice, fought: &Fought) {
+    let daemons = house.daemons();
+    let is_daemon = dice.below(2) == 0;
+    let victims = if is_daemon { daemons } else { processes(&house.project.marker()) };
+    // A command that someone typed has the word among its arguments too, and is killed by its worker.
+    let told = |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let of_ours = |text: &str, word: &str| text.split('\0').any(|part| part == word);
+    let victims: Vec<(i32, String)> = victims
+        .iter()
+        .map(|pid| (*pid, String::from_utf8_lossy(&told(pid)).into_owned()))
+        .filter(|(_, arguments)| !of_ours(arguments, "tools"))
+        .collect();
+    let Some((victim, arguments)) = victims.get(dice.below(victims.len().max(1))) else { return };
+    kill(*victim);
+    count(match (is_daemon, of_ours(arguments, "__supervise")) {
+        (true, _) => &fought.daemons_killed,
+        (false, true) => &fought.supervisors_killed,
+        (false, false) => &fought.servers_killed,
+    });
+}
+
+/// Works and kills for `seconds`.
+pub fn fight(seconds: u64) -> Fought {
     let house =
         House::playing(&json!({"hover_version": false, "answers": {"textDocument/hover": {"delay_ms": 20}}}));
+    let settings = "[permissions]\nprofile = \"all\"\nallow = [\"bash\", \"write\"]\n";
+    std::fs::write(house.project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    let fought = Fought::default();
     let over = AtomicBool::new(false);
-    let (answered, failed, kills) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
-        let (house, over, answered, failed, kills) = (&house, &over, &answered, &failed, &kills);
+        let (house, over, fought) = (&house, &over, &fought);
         for number in 0..WORKERS {
             scope.spawn(move || {
-                let work = std::panic::AssertUnwindSafe(|| work(house, number, over, answered, failed));
-                if let Err(panic) = std::panic::catch_unwind(work) {
-                    over.store(true, Ordering::Relaxed);
-                    std::panic::resume_unwind(panic);
+                let dice = Dice(0x9e37_79b9_7f4a_7c15 + number as u64);
+                let mut worker = Worker { house, number, dice, told: 0, tried: 0 };
+                while !over.load(Ordering::Relaxed) {
+                    worker.step(fought);
                 }
             });
         }
         scope.spawn(move || {
             let mut dice = Dice(42);
             let end = Instant::now() + Duration::from_secs(seconds);
-            while Instant::now() < end && !over.load(Ordering::Relaxed) {
+            while Instant::now() < end {
                 thread::sleep(Duration::from_millis(200 + dice.below(800) as u64));
-                let daemons = house.daemons();
-                let victims = if dice.below(2) == 0 { daemons } else { processes(&house.project.marker()) };
-                if let Some(victim) = victims.get(dice.below(victims.len().max(1))) {
-                    kill(*victim);
-                    kills.fetch_add(1, Ordering::Relaxed);
-                }
+                strike(house, &mut dice, fought);
             }
             over.store(true, Ordering::Relaxed);
         });
     });
-    let [answered, failed, kills] = [answered, failed, kills].map(AtomicUsize::into_inner);
-    eprintln!("{kills} kills; {answered} commands answered, {failed} told a clear error");
-    assert!(answered > failed && kills > 5, "{answered} {failed} {kills}");
     // A server that was killed last is started again after a pause.
     let begun = Instant::now();
     let mut after = house.run(&["hover", "a.scr:1:5"]);
@@ -127,6 +258,41 @@ fn whatever_is_killed_the_rest_goes_on_and_nothing_is_left() {
         after = house.run(&["hover", "a.scr:1:5"]);
     }
     assert_eq!(after.code, Some(0), "all is well again: {after:?}");
+    // The first edit after a kill puts in order what was left.
+    assert_eq!(house.run(&["tools", "call", "mkdir", "{\"path\": \"last\"}"]).code, Some(0));
     house.run(&["daemon", "stop"]);
-    house.wait_until_empty(Duration::from_secs(10));
+    let end = Instant::now() + Duration::from_secs(60);
+    while house.daemons().len() + house.servers() > 0 && Instant::now() < end {
+        thread::sleep(Duration::from_millis(20));
+    }
+    fought.orphans.store(house.daemons().len() + house.servers(), Ordering::Relaxed);
+    fought.strays.store(strays(&house), Ordering::Relaxed);
+    fought
+}
+
+/// How many names are in the workspace that nobody gave.
+fn strays(house: &House) -> usize {
+    let names =
+        std::fs::read_dir(house.project.root()).expect("a folder").map(|entry| entry.expect("an entry"));
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let ours = |name: &String| {
+        let own = (0..WORKERS).any(|number| *name == format!("w{number}.txt"));
+        own || ["a.scr", "b.scr", "last"].contains(&name.as_str())
+    };
+    let strays: Vec<String> = names.filter(|name| !ours(name)).collect();
+    if !strays.is_empty() {
+        eprintln!("strays: {strays:?}");
+    }
+    strays.len()
+}
+
+#[test]
+fn whatever_is_killed_the_rest_goes_on_and_nothing_is_left() {
+    let fought = fight(10);
+    eprintln!("{fought:?}");
+    let [answered, failed] = [&fought.answered, &fought.failed].map(|count| count.load(Ordering::Relaxed));
+    assert!(answered > failed && fought.kills() > 5, "{fought:?}");
+    for (what, count) in fought.faults() {
+        assert_eq!(count, 0, "{what}: {fought:?}");
+    }
 }

@@ -10,7 +10,7 @@ use crate::house::{House, SOON, ended};
 use crate::support::{Marker, wait_until};
 
 /// How long anything may live on after the daemon was killed.
-const AFTERLIFE: Duration = Duration::from_secs(5);
+const AFTERLIFE: Duration = Duration::from_secs(30);
 
 #[test]
 fn killed_it_leaves_nothing_and_the_next_command_starts_anew() {
@@ -136,4 +136,34 @@ fn ctrl_c_cancels_the_command_down_to_the_server() {
         assert!(begun.elapsed() < AFTERLIFE, "{signal:?}");
     }
     assert_eq!(house.project.log().starts(), 1, "the server stays");
+}
+
+/// Whoever stops the daemon (SIGSTOP, a debugger, a frozen control group) does not stop the commands.
+#[test]
+fn stopped_it_keeps_no_command_waiting_beyond_its_time() {
+    let house = House::new();
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
+    let daemon = house.pid();
+    house.kill(daemon, Signal::STOP);
+    let write = json!({"path": "new.txt", "content": "new\n"}).to_string();
+    for words in [
+        &["hover", "a.scr:1:5", "--timeout", "5"][..],
+        &["tools", "call", "write", &write, "--timeout", "5"],
+        &["daemon", "status"],
+    ] {
+        let begun = Instant::now();
+        let said = house.run(words);
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(25), "{words:?}: {took:?}: {said:?}");
+        // Answered by itself, or told that the daemon does not answer.
+        let answered = said.code == Some(0);
+        assert!(answered || said.err.contains("daemon"), "{words:?}: {said:?}");
+        if words[0] == "tools" {
+            assert_eq!(house.project.path("new.txt").exists(), answered, "{said:?}");
+        }
+    }
+    house.kill(daemon, Signal::CONT);
+    assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0), "it goes on");
+    assert_eq!(house.run(&["daemon", "stop"]).code, Some(0));
+    house.wait_until_empty(SOON);
 }

@@ -6,13 +6,23 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
+use lsp_tools::workspace::ReadError;
 use lsp_tools::workspace::edit::{EditError, Expected};
 
 use crate::bench::{Bench, snapshot};
 
 const OPERATIONS: u64 = 100_000;
 /// One of so many is a write; the others read.
-const WRITE_EVERY: u64 = 40;
+const WRITE_EVERY: u64 = 100;
+
+/// Stops the exchanges.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Exchanges the folder with the link until it is told to stop, each time in one step; how often it did.
 fn swap(root: &Path, stop: &AtomicBool) -> u64 {
@@ -40,11 +50,13 @@ fn row_06_a_swapped_folder_never_leads_out() {
     let (done, refused) = (AtomicU64::new(0), AtomicU64::new(0));
     let swaps = std::thread::scope(|scope| {
         let swapper = scope.spawn(|| swap(&bench.root(), &stop));
+        // Also where an operation fails the test.
+        let stopping = Stop(&stop);
         for operation in 0..OPERATIONS {
             let went = if operation % WRITE_EVERY == 0 { write(&bench, operation) } else { read(&bench) };
             (if went { &done } else { &refused }).fetch_add(1, Ordering::Relaxed);
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         swapper.join().unwrap()
     });
     let (done, refused) = (done.into_inner(), refused.into_inner());
@@ -61,21 +73,33 @@ fn read(bench: &Bench) -> bool {
             assert!(!file.text.contains("secret"), "read what lies outside");
             true
         }
+        Err(error @ ReadError::Io { .. }) => panic!("{error}"),
         Err(_) => false,
     }
 }
 
-/// Writes, makes or deletes in the folder, by turns.
+/// Writes, makes, deletes, moves out and back, makes a folder, and undoes in the folder, by turns.
 fn write(bench: &Bench, operation: u64) -> bool {
     let mut plan = bench.plan();
-    match operation / WRITE_EVERY % 3 {
+    match operation / WRITE_EVERY % 7 {
         0 => plan.write(&bench.path("d/f"), format!("inside {operation}"), Expected::Any),
         1 => plan.write(&bench.path("d/gone"), "inside", Expected::Absent),
-        _ => plan.delete(&bench.path("d/gone"), Expected::Any),
+        2 => plan.delete(&bench.path("d/gone"), Expected::Any),
+        3 => plan.rename(&bench.path("d/f"), &bench.path("moved"), Expected::Any, true),
+        4 => plan.rename(&bench.path("moved"), &bench.path("d/f"), Expected::Any, true),
+        5 => plan.create_dir(&bench.path("d/x/y")),
+        _ => plan.write(&bench.path("d/x/y/z"), "inside", Expected::Any),
     };
-    match bench.edits.commit(&plan) {
-        Ok(_) => true,
-        Err(error @ EditError::Journal { .. }) => panic!("{error}"),
+    let done = match operation % 3 {
+        0 => bench.edits.undo_latest(None).map(drop),
+        _ => bench.edits.commit(&plan).map(drop),
+    };
+    match done {
+        Ok(()) => true,
+        // What somebody else does is no fault of ours, nor of the system.
+        Err(error @ (EditError::Journal { .. } | EditError::Io { .. } | EditError::Unfinished { .. })) => {
+            panic!("{error}")
+        }
         Err(_) => false,
     }
 }

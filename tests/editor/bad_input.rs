@@ -86,7 +86,7 @@ async fn a_request_that_is_cancelled_or_whose_editor_vanishes_is_cancelled_at_th
     let begun = Instant::now();
     let log = project.log();
     client.vanish().await;
-    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     // The server reads on after the door is closed.
     log.wait_for("each hover cancelled", Duration::from_secs(60), |log| {
         let cancelled: Vec<Value> =

@@ -83,7 +83,7 @@ fn drive(project: &Project, servers: &Path) -> Value {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    wait_until("nothing is left running", Duration::from_secs(20), || working_in(&project.root()) == 0);
+    wait_until("nothing is left running", Duration::from_secs(60), || working_in(&project.root()) == 0);
     let seen = std::fs::read_to_string(&out).expect("what nvim saw");
     serde_json::from_str(&seen).expect("JSON")
 }

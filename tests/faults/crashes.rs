@@ -54,7 +54,7 @@ async fn a_server_that_always_dies_is_told_with_its_status_and_last_words() {
             assert_eq!(state, ServerState::Crashed, "{at} {question}: {detail}");
             assert!(detail.contains("exit status 7"), "{at} {question}: {detail}");
             assert!(detail.contains("out of cheese | redo from start"), "{at} {question}: {detail}");
-            assert!(took < Duration::from_secs(15), "{at} {question}: {took:?}");
+            assert!(took < Duration::from_secs(40), "{at} {question}: {took:?}");
         }
         // Asked again at once, it is not started again at once. Where the machine is so busy that the pause was over by
         // then, the next one is twice as long, and the fifth is three minutes.

@@ -147,7 +147,7 @@ async fn pattern_bombs_are_answered_soon() {
     assert_eq!(bench.ok("grep", json!({"pattern": "(a*)*b"})).await["count"], 0);
     bench.ok("glob", json!({"pattern": "**/**/**/**/**/*"})).await;
     // An unoptimised build on a busy machine; what is not linear would take years.
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 /// Row 34: loops of links, deep directories and odd names. What is deeper than paths may be is told, not walked.

@@ -66,7 +66,7 @@ async fn a_silent_server_costs_a_moment_and_no_hit() {
     bench.ok("lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4})).await;
     let begun = Instant::now();
     let found = bench.ok("grep", json!({"pattern": "foo"})).await;
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert_eq!(found["count"], 5);
     assert!(notes(&found, "did not get to all matches"), "{found}");
     bench.runtime.shutdown().await;

@@ -85,7 +85,7 @@ fn driven(host: &[&str], way: Way) -> Value {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}\n{told}");
     // What the host gave up is gone while the server still runs; over standard streams both have ended.
-    wait_until("the command that was given up is gone", Duration::from_secs(20), || marker.living() == 0);
+    wait_until("the command that was given up is gone", Duration::from_secs(60), || marker.living() == 0);
     drop(listening);
     serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}\n{told}"))
 }

@@ -6,6 +6,7 @@ mod support;
 mod approval;
 mod calls;
 mod changes;
+mod crowd;
 mod endings;
 mod handles;
 mod http;

@@ -73,7 +73,7 @@ fn a_client_that_never_reads_costs_bounded_memory_and_does_not_hold_up_the_end()
         if let Some(status) = child.try_wait().expect("a child") {
             break status;
         }
-        assert!(begun.elapsed() < Duration::from_secs(10), "it does not end");
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not end");
         std::thread::sleep(Duration::from_millis(10));
     };
     assert!(status.code().is_some(), "{status}");

@@ -57,7 +57,7 @@ async fn a_definition_that_changes_while_it_runs_is_held_back() {
     let project = mounting("rug-live", "");
     let runtime = open(&project);
     assert_eq!(typed(&runtime, "m/say").await.value["text"], "said");
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(60);
     let held = loop {
         let result = typed(&runtime, "m/say").await;
         if !result.ok() {
@@ -117,7 +117,7 @@ fn silence_ends_with_the_time_that_was_given() {
         let project = mounting(mode, "timeout = 4000");
         let began = Instant::now();
         let (result, status) = json_of(&project, &["mcp", "call", "m/say"]);
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
         assert_eq!(
             (code(&result), status),
             if mode == "mute" { (ErrorCode::Timeout, 4) } else { (ErrorCode::UnknownTool, 2) },
@@ -129,7 +129,7 @@ fn silence_ends_with_the_time_that_was_given() {
             "silent" => assert!(told.contains(word) && doctor.status.code() == Some(1), "{told}"),
             _ => assert!(result["error"].as_str().unwrap().contains(word), "{result}"),
         }
-        wait_until("the server is gone", Duration::from_secs(5), || {
+        wait_until("the server is gone", Duration::from_secs(60), || {
             count_processes(heard_file(&project).to_str().unwrap()) == 0
         });
     }
@@ -163,7 +163,7 @@ fn a_giant_line_ends_the_connection() {
     let project = mounting("giant", "");
     let began = Instant::now();
     let (result, _) = json_of(&project, &["mcp", "call", "m/say"]);
-    assert!(began.elapsed() < Duration::from_secs(30));
+    assert!(began.elapsed() < Duration::from_secs(60));
     assert!(result["error"].as_str().unwrap().contains("a line of more than 8388608 bytes"), "{result}");
 }
 
@@ -191,7 +191,7 @@ async fn children_of_a_server_die_with_us() {
     assert!(typed(&runtime, "m/say").await.ok());
     assert!(count_processes(&marker) >= 2);
     drop(runtime);
-    wait_until("all of it is gone", Duration::from_secs(5), || count_processes(&marker) == 0);
+    wait_until("all of it is gone", Duration::from_secs(60), || count_processes(&marker) == 0);
 }
 
 /// Also where we are killed, which leaves no time for anything.
@@ -200,12 +200,12 @@ fn a_server_dies_with_us_when_we_are_killed() {
     let project = mounting("mute", "");
     let marker = heard_file(&project).to_str().unwrap().to_owned();
     let mut running = project.command(None).args(["mcp", "call", "m/say"]).spawn().unwrap();
-    wait_until("the call is under way", Duration::from_secs(20), || {
+    wait_until("the call is under way", Duration::from_secs(60), || {
         heard(&project).iter().any(|said| said["method"] == "tools/call")
     });
     running.kill().unwrap();
     running.wait().unwrap();
-    wait_until("the server is gone", Duration::from_secs(5), || count_processes(&marker) == 0);
+    wait_until("the server is gone", Duration::from_secs(60), || count_processes(&marker) == 0);
 }
 
 /// A server may ask where the workspace is, and nothing else.

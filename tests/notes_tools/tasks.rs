@@ -131,7 +131,7 @@ async fn row_12_what_a_runner_leaves_running_ends_with_it() {
     let house = with(Project::new([]), &format!("[agents.parent]\nrunner = {runner}\n"));
     let begun = Instant::now();
     assert_eq!(house.call("task", task("parent")).await.value["summary"], "done");
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     until("all it started is gone", || marker.living() == 0).await;
 }
 
@@ -168,7 +168,7 @@ async fn row_41_a_task_ends_at_its_time_and_when_its_caller_goes_away() {
 
 /// Waits, not without end, until something holds.
 async fn until(what: &str, condition: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + Duration::from_secs(60);
     while !condition() {
         assert!(Instant::now() < end, "not soon: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -109,8 +109,8 @@ async fn time_and_output_are_limited_and_nothing_is_left_running() {
     let begun = Instant::now();
     assert_eq!(call(&runtime, "slow", json!({})).await.value["code"], "timeout");
     assert_eq!(call(&runtime, "loud", json!({})).await.value["code"], "too_large");
-    assert!(begun.elapsed() < Duration::from_secs(15));
-    wait_until("an end of all that sleeps", Duration::from_secs(5), || count_processes(&mark) == 0);
+    assert!(begun.elapsed() < Duration::from_secs(60));
+    wait_until("an end of all that sleeps", Duration::from_secs(60), || count_processes(&mark) == 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -76,6 +76,33 @@ async fn a_yes_for_the_session_holds_for_the_same_and_never_against_a_deny() {
 }
 
 #[tokio::test]
+async fn a_folder_does_not_take_along_what_a_rule_forbids_to_change() {
+    for rule in ["*(**/*.pem)", "*(x.pem)", "effect:edit(*.pem)", "read(x.pem)", "*(w/**/x.pem)"] {
+        let mut stage = Stage::new(&format!("permissions.deny = ['{rule}']\n"));
+        stage.caller = Caller::at_shell();
+        stage.project.write("a/b/x.pem", "key\n");
+        stage.project.write("a/t.txt", "text\n");
+        let runtime = stage.runtime();
+        let calls = [
+            ("move", json!({"from": "a", "to": "w"})),
+            ("delete", json!({"path": "a", "recursive": true})),
+            ("delete", json!({"path": "a", "recursive": true, "dry_run": true})),
+        ];
+        for (tool, arguments) in calls {
+            // A rule about another folder holds for what goes there alone.
+            if rule.contains("(w/") && tool == "delete" {
+                continue;
+            }
+            let result = stage.call(&runtime, tool, arguments.clone()).await;
+            assert_eq!(code(&result), "denied", "{rule} {tool} {arguments}");
+        }
+        assert_eq!(stage.project.read("a/b/x.pem"), "key\n", "{rule}");
+        let other = stage.call(&runtime, "delete", json!({"path": "a/t.txt"})).await;
+        assert!(other.ok(), "{rule}: {}", error(&other));
+    }
+}
+
+#[tokio::test]
 async fn once_is_once() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
@@ -102,7 +129,7 @@ async fn a_call_ends_when_its_time_is_up_and_its_tool_is_told() {
     let result = stage.call(&runtime, "test_read", json!({"text": "sleep"})).await;
     assert_eq!(code(&result), "timeout");
     assert!(error(&result).contains("longer than 200 ms"), "{}", error(&result));
-    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(started.elapsed() < Duration::from_secs(60));
     stage.wait_for("told to stop");
     assert_eq!(stage.audit()[0]["outcome"], "timeout");
 }

@@ -181,7 +181,7 @@ impl Stage {
     /// Waits until `what` has happened.
     pub fn wait_for(&self, what: &str) {
         let happened = || self.diary.lock().expect("a diary").iter().any(|entry| entry == what);
-        wait_until(what, Duration::from_secs(20), happened);
+        wait_until(what, Duration::from_secs(60), happened);
     }
 
     /// The entries of the audit log.

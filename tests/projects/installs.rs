@@ -1,33 +1,14 @@
 //! What package managers install while servers run counts from the next answer on: the tools themselves, from their registries.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 use lsp_tools::tools::answer::Verdict;
 use lsp_tools::tools::target::Target;
 use lsp_tools::tools::trust::TrustRequest;
 
-use crate::support::{Project, skipped};
+use crate::support::{Project, uv};
 use crate::{codes, make_environment, open, run};
-
-/// uv, from PyPI into a folder that all tests share; `None`, said as skipped, where PyPI cannot be reached.
-fn uv() -> Option<PathBuf> {
-    let shared = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("uv-0.9.11");
-    let lock = fs::File::create(shared.with_extension("lock")).expect("a lock");
-    lock.lock().expect("a lock");
-    let program = shared.join("bin/uv");
-    if !program.is_file() {
-        run(Command::new("python3").args(["-m", "venv"]).arg(&shared));
-        let installed = Command::new(shared.join("bin/pip")).args(["install", "-q", "uv==0.9.11"]).output();
-        let installed = installed.expect("pip");
-        if !installed.status.success() {
-            skipped(&format!("PyPI does not bring uv: {}", String::from_utf8_lossy(&installed.stderr)));
-            return None;
-        }
-    }
-    Some(program)
-}
 
 #[tokio::test]
 async fn what_uv_syncs_counts_for_every_member_of_its_workspace() {

@@ -36,7 +36,7 @@ impl Machine {
         let note = |progress: Progress<'_>| match progress {
             Progress::Step(words) => self.said.lock().unwrap().push(words.to_owned()),
             Progress::InVain(why) => self.said.lock().unwrap().push(format!("in vain: {why}")),
-            Progress::Line(_) | Progress::Waiting => {}
+            Progress::Line(_) | Progress::Waiting | Progress::Note(_) => {}
         };
         installer.install("s", &server, &note).await
     }

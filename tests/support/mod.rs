@@ -22,6 +22,7 @@ mod project;
 pub mod scenarios;
 mod servers;
 mod skipped;
+mod uv;
 
 #[path = "../../bench/support/raw_client.rs"]
 pub mod raw_client;
@@ -32,3 +33,4 @@ pub use processes::{Marker, count_processes, processes, signal_processes, wait_u
 pub use project::{Project, SCRIPTED, copy_folder};
 pub use servers::{real_servers, scripted_copilot, scripted_server, server_program};
 pub use skipped::skipped;
+pub use uv::uv;

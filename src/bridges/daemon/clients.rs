@@ -1,10 +1,11 @@
 //! Who is connected.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::preamble::{DoorName, Preamble};
@@ -83,7 +84,7 @@ impl Clients {
             since: Instant::now(),
             calls: calls.clone(),
         };
-        let mut register = self.lock();
+        let mut register = self.0.lock();
         let number = register.next;
         register.next += 1;
         register.connected.insert(number, entry);
@@ -92,13 +93,13 @@ impl Clients {
 
     /// For how long nobody has been connected; `None` while somebody is.
     pub fn alone_for(&self) -> Option<Duration> {
-        let register = self.lock();
+        let register = self.0.lock();
         register.connected.is_empty().then(|| register.alone_since.elapsed())
     }
 
     /// How many speak `door`.
     pub fn count(&self, door: DoorName) -> usize {
-        self.lock().connected.values().filter(|entry| entry.door == door).count()
+        self.0.lock().connected.values().filter(|entry| entry.door == door).count()
     }
 
     /// All of them, the longest connected first.
@@ -111,11 +112,7 @@ impl Clients {
             since_s: entry.since.elapsed().as_secs(),
             calls: entry.calls.load(Ordering::Relaxed),
         };
-        self.lock().connected.values().map(told).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Register> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().connected.values().map(told).collect()
     }
 }
 
@@ -133,7 +130,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        let mut register = self.clients.lock();
+        let mut register = self.clients.0.lock();
         register.connected.remove(&self.number);
         if register.connected.is_empty() {
             register.alone_since = Instant::now();

@@ -1,10 +1,11 @@
 //! The daemon: one socket, many connections, each handed to its door.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use rustix::fs::Mode;
 use rustix::process::Resource;
 use thiserror::Error;
@@ -208,7 +209,7 @@ impl Daemon {
         if tokio::time::timeout(SHUTDOWN, shared.current.shutdown()).await.is_err() {
             tracing::warn!("servers did not end in time");
         }
-        shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        shared.waiting.lock().clear();
         reason
     }
 }
@@ -354,7 +355,7 @@ impl Shared {
             }
             DoorName::Stop => {
                 // The end of this connection is the end of the daemon.
-                self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(writer);
+                self.waiting.lock().push(writer);
                 self.ending.cancel();
                 return;
             }

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures::Sink;
 use futures::stream::{BoxStream, StreamExt, poll_fn};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -54,10 +55,6 @@ impl Editor {
         (editor.clone(), Socket { messages, editor })
     }
 
-    fn asked(&self) -> MutexGuard<'_, HashMap<i64, oneshot::Sender<Answered>>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Tells the editor something; waits while it does not read.
     pub async fn notify(&self, method: &'static str, params: Value) {
         // An editor that is gone need not be told.
@@ -73,7 +70,7 @@ impl Editor {
     ) -> Result<Value, Unanswered> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
-        self.asked().insert(id, sender);
+        self.asked.lock().insert(id, sender);
         let _forgotten = Forget { editor: self, id };
         let request = Request::build(method).params(params).id(id).finish();
         let answered = tokio::time::timeout_at(deadline, async {
@@ -96,7 +93,7 @@ struct Forget<'a> {
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        self.editor.asked().remove(&self.id);
+        self.editor.asked.lock().remove(&self.id);
     }
 }
 
@@ -129,7 +126,7 @@ impl Sink<Response> for Answers {
     fn start_send(self: Pin<&mut Self>, response: Response) -> Result<(), Self::Error> {
         let (id, answered) = response.into_parts();
         let known = match id {
-            Id::Number(id) => self.0.asked().remove(&id),
+            Id::Number(id) => self.0.asked.lock().remove(&id),
             Id::String(_) | Id::Null => None,
         };
         if let Some(sender) = known {

@@ -1,8 +1,9 @@
 //! The documents that the editor has open: its overlays, and how it spells them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::lsp::model::FileRef;
@@ -71,11 +72,6 @@ impl Desk {
         Self { workspace, shelves: Mutex::default(), overlays: Arc::default() }
     }
 
-    fn shelves(&self) -> MutexGuard<'_, Shelves> {
-        // Nothing is left half done under this lock, so a panicking holder has not broken it.
-        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The file of the workspace that a URI means.
     pub fn path(&self, uri: &str) -> Option<WorkspacePath> {
         match uri::file_ref(&self.workspace, uri) {
@@ -95,10 +91,10 @@ impl Desk {
             text: Buffer::new(text),
         };
         let Some(path) = self.path(uri) else {
-            Arc::make_mut(&mut self.shelves().strangers).insert(uri.to_owned(), opened);
+            Arc::make_mut(&mut self.shelves.lock().strangers).insert(uri.to_owned(), opened);
             return None;
         };
-        self.shelves().files.insert(path.clone(), opened);
+        self.shelves.lock().files.insert(path.clone(), opened);
         self.overlays.set(path.clone(), text.into());
         Some(path)
     }
@@ -112,7 +108,7 @@ impl Desk {
         let document = &params["textDocument"];
         let Some(uri) = document["uri"].as_str() else { return Ok(None) };
         let path = self.path(uri);
-        let mut shelves = self.shelves();
+        let mut shelves = self.shelves.lock();
         let known = match &path {
             Some(path) => shelves.files.get_mut(path),
             None => Arc::make_mut(&mut shelves.strangers).get_mut(uri),
@@ -131,24 +127,24 @@ impl Desk {
     pub fn close(&self, params: &Value) -> Option<Closed> {
         let uri = params["textDocument"]["uri"].as_str()?;
         let Some(path) = self.path(uri) else {
-            let closed = Arc::make_mut(&mut self.shelves().strangers).remove(uri)?;
+            let closed = Arc::make_mut(&mut self.shelves.lock().strangers).remove(uri)?;
             return Some(Closed { uri: closed.uri, inside: false });
         };
-        let closed = self.shelves().files.remove(&path)?;
+        let closed = self.shelves.lock().files.remove(&path)?;
         self.overlays.remove(&path);
         Some(Closed { uri: closed.uri, inside: true })
     }
 
     /// Closes everything. Returns the URIs of what is no file of the workspace.
     pub fn clear(&self) -> Vec<String> {
-        let Shelves { strangers, .. } = std::mem::take(&mut *self.shelves());
+        let Shelves { strangers, .. } = std::mem::take(&mut *self.shelves.lock());
         self.overlays.clear();
         strangers.keys().cloned().collect()
     }
 
     /// How the editor speaks of what it has open now.
     pub fn speaker(&self, encoding: Encoding, takes_snippets: bool) -> Speaker {
-        let shelves = self.shelves();
+        let shelves = self.shelves.lock();
         let spelled = shelves.files.iter().map(|(path, document)| {
             (path.clone(), Spelled { uri: document.uri.clone(), version: document.version })
         });
@@ -157,12 +153,12 @@ impl Desk {
 
     /// What it has open now that is no file of the workspace.
     pub fn strangers(&self) -> Strangers {
-        Strangers(self.shelves().strangers.clone())
+        Strangers(self.shelves.lock().strangers.clone())
     }
 
     /// Whether the editor has a file open.
     pub fn is_open(&self, path: &WorkspacePath) -> bool {
-        self.shelves().files.contains_key(path)
+        self.shelves.lock().files.contains_key(path)
     }
 }
 

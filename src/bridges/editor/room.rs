@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -152,7 +153,7 @@ impl Room {
     /// Tells the editor (LSP 3.17, *Register Capability*) what it was not told at its start; each capability once.
     pub async fn register(&self, offers: Vec<(&'static str, Value)>) {
         let registrations: Vec<Value> = {
-            let mut known = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.registered.lock();
             let new = offers.into_iter().filter(|(method, _)| known.insert(method));
             new.map(|(method, mut options)| {
                 // Without a selector it is for all documents that the editor gives us.

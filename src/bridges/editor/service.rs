@@ -2,10 +2,11 @@
 //! its own and sees the documents as they were when it came.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures::future::{BoxFuture, FutureExt, ready};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -40,12 +41,6 @@ pub struct Door {
 /// The requests that are not answered yet.
 #[derive(Default)]
 struct Pending(Mutex<HashMap<Id, CancellationToken>>);
-
-impl Pending {
-    fn all(&self) -> MutexGuard<'_, HashMap<Id, CancellationToken>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Door {
     /// For an editor that has not said anything yet.
@@ -111,7 +106,7 @@ impl Door {
             Value::String(id) => Some(Id::String(id.clone())),
             _ => None,
         };
-        if let Some(token) = id.and_then(|id| self.pending.all().remove(&id)) {
+        if let Some(token) = id.and_then(|id| self.pending.0.lock().remove(&id)) {
             token.cancel();
         }
     }
@@ -159,7 +154,7 @@ impl Service<Request> for Door {
             return ready(Ok(Some(Response::from_parts(id, answer)))).boxed();
         }
         let cancelled = self.room.gone.child_token();
-        self.pending.all().insert(id.clone(), cancelled.clone());
+        self.pending.0.lock().insert(id.clone(), cancelled.clone());
         let (room, inquiry) = (self.room.clone(), self.room.inquiry());
         let pending = self.pending.clone();
         let task = tokio::spawn(async move {
@@ -176,7 +171,7 @@ impl Service<Request> for Door {
                 }),
                 () = cancelled.cancelled() => Err(Error::request_cancelled()),
             };
-            pending.all().remove(&id);
+            pending.0.lock().remove(&id);
             Ok(Some(Response::from_parts(id, answer)))
         }
         .boxed()

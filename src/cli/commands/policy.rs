@@ -9,6 +9,7 @@ use crate::cli::exit::Status;
 use crate::cli::render::escape;
 use crate::cli::render::look::{BOLD, GOOD, WARN};
 use crate::policy::request::{Decision, Verdict};
+use crate::text::shell_word;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
@@ -63,15 +64,7 @@ fn json(text: Option<&str>) -> Result<Value, ToolError> {
 fn joined(words: &[String]) -> String {
     match words {
         [line] => line.clone(),
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
-    }
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,+@%".contains(character);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+        words => words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "),
     }
 }
 
@@ -84,7 +77,7 @@ mod tests {
         let joined_words =
             |words: &[&str]| joined(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         assert_eq!(joined_words(&["ls; rm x"]), "ls; rm x");
-        assert_eq!(joined_words(&["git", "commit", "-m", "it's; rm"]), "git commit -m 'it'\\''s; rm'");
+        assert_eq!(joined_words(&["git", "commit", "-m", "it's; rm"]), r#"git commit -m "it's; rm""#);
         assert_eq!(joined_words(&["ls", ""]), "ls ''");
     }
 }

@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 
+use crate::text::truncate_chars;
 use crate::tools::answer::{CompletionItem, CompletionsOutput};
 
 use super::look::{BOLD, DIM, KIND};
@@ -24,9 +25,10 @@ pub fn render(output: &CompletionsOutput, look: &Look) -> String {
 
 fn row(item: &CompletionItem) -> Vec<Cell> {
     let style = if item.deprecated { Style::new().strikethrough() } else { BOLD };
-    let mut detail = cut(&item.detail.as_deref().map(escape::words).unwrap_or_default());
+    let detail = item.detail.as_deref().map(escape::words).unwrap_or_default();
+    let mut detail = truncate_chars(&detail, LONGEST_DETAIL).into_owned();
     if let Some(insert) = item.insert.as_deref().filter(|insert| *insert != item.label) {
-        push_word(&mut detail, &format!("→ {}", cut(&escape::line(insert))));
+        push_word(&mut detail, &format!("→ {}", truncate_chars(&escape::line(insert), LONGEST_DETAIL)));
     }
     if item.deprecated {
         push_word(&mut detail, "deprecated");
@@ -43,13 +45,6 @@ fn push_word(text: &mut String, word: &str) {
         text.push_str("  ");
     }
     text.push_str(word);
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_DETAIL) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How far to rely on an answer, in lines for stderr.
 
-use crate::text::LineColumn;
+use crate::text::{LineColumn, truncate_chars};
 use crate::tools::answer::{Answer, Resolved, ServerState, ServerStatus, Verdict};
 use crate::tools::error::ToolError;
 
@@ -115,11 +115,7 @@ fn why(status: &ServerStatus) -> String {
 }
 
 fn cut(detail: &str) -> String {
-    let detail = escape::words(detail);
-    match detail.char_indices().nth(LONGEST_DETAIL) {
-        Some((end, _)) => format!("{}…", &detail[..end]),
-        None => detail,
-    }
+    truncate_chars(&escape::words(detail), LONGEST_DETAIL).into_owned()
 }
 
 #[cfg(test)]

@@ -15,49 +15,9 @@ pub(super) const BASH: &[Field] = &[
     plain("background", Number(0, 1_000)),
     launch("sandbox", Choice(&["auto", "required", "off"])),
     launch("network", Choice(&["open", "no-tcp"])),
+    launch("caches", Choice(&["private", "shared"])),
     launch("writable", Texts),
     launch("env", Texts),
-];
-
-/// Folders outside the workspace that build tools write as they work: downloaded packages, locks, build caches. Not among
-/// them is what they run later (`~/.cargo/bin`) or read as settings.
-const CACHES: &[&str] = &[
-    "~/.cache",
-    "$XDG_CACHE_HOME",
-    "~/.cargo/registry",
-    "~/.cargo/git",
-    "~/.cargo/.package-cache",
-    "~/.cargo/.package-cache-mutate",
-    "~/.cargo/.global-cache",
-    "$CARGO_HOME/registry",
-    "$CARGO_HOME/git",
-    "$CARGO_HOME/.package-cache",
-    "$CARGO_HOME/.package-cache-mutate",
-    "$CARGO_HOME/.global-cache",
-    "$CARGO_TARGET_DIR",
-    "~/.npm",
-    "~/.yarn/berry",
-    "~/.pnpm-store",
-    "~/.local/share/pnpm/store",
-    "~/.bun/install/cache",
-    "~/go/pkg",
-    "$GOPATH/pkg",
-    "$GOMODCACHE",
-    "$GOCACHE",
-    "~/.gradle/caches",
-    "~/.gradle/daemon",
-    "~/.gradle/native",
-    "~/.gradle/notifications",
-    "~/.m2/repository",
-    "~/.ivy2/cache",
-    "~/.nuget/packages",
-    "~/.local/share/NuGet",
-    "~/.composer/cache",
-    "~/.bundle/cache",
-    "~/.cabal/packages",
-    "~/.hex/packages",
-    "~/.conda/pkgs",
-    "~/.ccache",
 ];
 
 /// Whether commands are kept to the folders that they may write.
@@ -84,6 +44,17 @@ pub enum Network {
     NoTcp,
 }
 
+/// Which caches of package managers and build tools commands write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Caches {
+    /// Their own, one set for each workspace. The user's can be read.
+    #[default]
+    Private,
+    /// The user's: what a command leaves there, other programs of the user run.
+    Shared,
+}
+
 /// Commands that the tool `bash` runs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -94,7 +65,7 @@ pub struct BashSettings {
     /// The longest that a caller may ask for (600 s). Commands in the background may take longer.
     #[serde(rename = "max-timeout-ms", deserialize_with = "milliseconds")]
     pub max_timeout: Duration,
-    /// How much of each of the two output streams an answer holds, in XX
+    /// How much of each of the two output streams an answer holds, in bytes (10,000).
     pub output_bytes: usize,
     /// How many commands one session may have in the background, those that have ended and were not pushed out by newer
     /// ones included (16).
@@ -103,9 +74,10 @@ pub struct BashSettings {
     pub sandbox: Sandbox,
     /// What they may do on the network (`open`). Only where they are kept to their folders.
     pub network: Network,
-    /// What they may write beside the workspace and the folders for temporary files, each with all that is beneath it:
-    /// absolute, or from `~/` or a variable (`$CARGO_HOME/registry`). What is not there does not count. By default, the
-    /// caches of common build tools.
+    /// Which caches they write (`private`). Only where they are kept to their folders: elsewhere they write what their user may.
+    pub caches: Caches,
+    /// What they may write beside the workspace, the folders for temporary files and caches (none), each with all that is
+    /// beneath it: absolute, or from `~/` or a variable (`$CARGO_HOME/registry`). What is not there does not count.
     pub writable: Vec<String>,
     /// Names of variables that they get beside those that language servers get; `*` at the end stands for anything. Only
     /// these can bring a secret in.
@@ -121,7 +93,8 @@ impl Default for BashSettings {
             background: 16,
             sandbox: Sandbox::default(),
             network: Network::default(),
-            writable: CACHES.iter().map(|path| (*path).to_owned()).collect(),
+            caches: Caches::default(),
+            writable: Vec::new(),
             env: Vec::new(),
         }
     }

@@ -1,7 +1,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
-use crate::config::{Catalogue, Layer, Origin};
+use crate::config::{Catalogue, Layer, Origin, PinError};
 
 struct Bench {
     _folder: tempfile::TempDir,
@@ -179,19 +179,21 @@ fn a_program_of_the_project_runs_only_as_it_was_when_trusted() {
     let program = project.join(".venv/bin/pylsp");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
     fs::write(&program, "#!/bin/sh\n").unwrap();
-    assert_eq!(trust.program_state(project, &program).unwrap(), TrustState::Untrusted);
+    assert_eq!(trust.pin(project, &program).unwrap(), Err(TrustState::Untrusted));
 
     trust.grant(project, &fields("")).unwrap();
-    let what = changes(trust.program_state(project, &program).unwrap());
+    let what = changes(trust.pin(project, &program).unwrap().unwrap_err());
     assert_eq!(what, ["the program `.venv/bin/pylsp` was added"]);
 
     let mut with_program = fields("");
     with_program.add_program(project, &program).unwrap();
     trust.grant(project, &with_program).unwrap();
-    assert!(trust.program_state(project, &program).unwrap().is_trusted());
+    let pin = trust.pin(project, &program).unwrap().unwrap();
+    assert!(pin.path == program && pin.open().is_ok());
 
     fs::write(&program, "#!/bin/sh\nevil\n").unwrap();
-    let what = changes(trust.program_state(project, &program).unwrap());
+    assert!(matches!(pin.open(), Err(PinError::Changed { .. })));
+    let what = changes(trust.pin(project, &program).unwrap().unwrap_err());
     assert_eq!(what, ["the program `.venv/bin/pylsp` was changed"]);
     let mut now = fields("");
     now.add_program(project, &program).unwrap();
@@ -199,7 +201,7 @@ fn a_program_of_the_project_runs_only_as_it_was_when_trusted() {
 
     let outside = project.with_file_name("elsewhere");
     fs::write(&outside, "").unwrap();
-    assert!(matches!(trust.program_state(project, &outside), Err(TrustError::Outside(_))));
+    assert!(matches!(trust.pin(project, &outside), Err(TrustError::Outside(_))));
 }
 
 #[test]

@@ -9,8 +9,8 @@ mod push;
 mod tsserver;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -86,7 +86,7 @@ impl Session {
     /// What [`diagnostics`](Self::diagnostics) found in `path` last, where nothing on disk has changed since: to be asked after
     /// the manager has looked for changes, and by callers who see what is on disk.
     pub fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<Fresh> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock();
         let (stamp, fresh) = kept.found.get(path).filter(|_| kept.of == self.disk())?;
         (self.workspace.stamp(path).ok()? == *stamp).then(|| fresh.clone())
     }
@@ -101,7 +101,7 @@ impl Session {
             return;
         }
         let Ok(stamp) = self.workspace.stamp(path) else { return };
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if kept.of != disk {
             *kept = Kept { of: disk, found: HashMap::new() };
         }

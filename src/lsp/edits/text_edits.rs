@@ -11,13 +11,13 @@ pub enum TextEditError {
     #[error("a text edit without a range or a text")]
     Malformed,
     /// Two edits touch the same text.
-    #[error("two of its text edits overlap in line {}", line + 1)]
+    #[error("two of its text edits overlap in line {}", u64::from(*line) + 1)]
     Overlap {
         /// 0-based line of the second one.
         line: u32,
     },
     /// A position that the text does not have.
-    #[error("a position in line {}, and the text has {lines}", line + 1)]
+    #[error("a position in line {}, and the text has {lines}", u64::from(*line) + 1)]
     Beyond {
         /// 0-based line.
         line: u32,

@@ -19,6 +19,9 @@ const NAME: &str = "manifest.json";
 pub struct Manifest {
     /// What it was made of, with the pinned versions.
     pub recipe: Recipe,
+    /// Tells the locks that it was made by from others.
+    #[serde(default)]
+    pub locks: Option<String>,
     /// The program that made it.
     pub installer: String,
     /// When it was whole, in seconds since 1970.
@@ -27,10 +30,10 @@ pub struct Manifest {
 
 impl Manifest {
     /// For an installation that is whole now.
-    pub fn now(recipe: Recipe) -> Self {
+    pub fn now(recipe: Recipe, locks: Option<String>) -> Self {
         let installer = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        Self { recipe, installer, finished }
+        Self { recipe, locks, installer, finished }
     }
 
     /// That of `folder`; `None` when the installation there is not whole, or was made by a version whose manifest reads

@@ -1,8 +1,8 @@
 //! Installing servers into a private prefix in the user's data folder; nothing of the system is touched.
 //!
 //! What lives here: [`recipes`] (a server's packages as commands of the package managers), [`deb`] (those of Debian's
-//! packages), `prefix` (the folder they fill and how it is put to use), `manifest` (the mark that it is whole), and the
-//! [`Installer`] over them. May use: `config`, [`process`](super::process), [`locate`](super::locate), [`health`].
+//! packages), `locks` (what those of pip and npm depend on, with hashes), `report` (what a package manager says of what it fetched),
+//! `prefix` (the folder they fill and how it is put to use), `manifest` (the mark that it is whole), and the [`Installer`] over them. May use: `config`, [`process`](super::process), [`locate`](super::locate), [`health`].
 //!
 //! How data passes: of the catalogue's recipes the first that works is taken. It becomes steps; each runs under a supervisor in a
 //! new folder; when all are done and the server's program is there, the manifest is written and the `current` link is switched.
@@ -11,12 +11,15 @@
 //! One recipe reaches outside the prefix: a component of the user's Rust toolchain is added to that, as `rustup` does.
 
 pub mod deb;
+mod error;
+mod locks;
 mod manifest;
 mod prefix;
 pub mod recipes;
+mod report;
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -25,12 +28,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+pub use self::error::InstallError;
 use self::prefix::{Prefix, program_in};
 use self::recipes::{Program, Recipes, Step, Tool};
+use self::report::FetchReport;
 use super::health;
 use super::locate::{Located, Origin, is_program, program_folders, search};
-use super::process::{Exit, RunError, Spawn, SpawnError, Spawner, run};
+use super::process::{Exit, RunError, Spawn, Spawner, run};
 use crate::config::spec::{Needs, Server};
+use crate::text::shell_word;
 
 /// How long a program may take to tell its version.
 const VERSION: Duration = Duration::from_secs(10);
@@ -55,6 +61,8 @@ pub struct Installed {
     pub program: PathBuf,
     /// What was tried before in vain, one line for each.
     pub in_vain: Vec<String>,
+    /// What of it is not locked, or was built from source: a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// What an installation is doing.
@@ -68,127 +76,8 @@ pub enum Progress<'a> {
     Line(&'a str),
     /// One way to install it failed, for this reason in one line; the next is tried.
     InVain(&'a str),
-}
-
-/// A server was not installed. What was installed before is still in use.
-#[derive(Debug, thiserror::Error)]
-pub enum InstallError {
-    /// It has no recipes.
-    #[error("{server} has to be installed by hand: {manual}")]
-    Manual {
-        /// The server's key.
-        server: String,
-        /// What to do.
-        manual: String,
-    },
-    /// The key cannot be the name of a folder.
-    #[error(
-        "`{key}` cannot be installed: a server's key may hold letters, digits, `-`, `_`, `+` and inner dots only"
-    )]
-    Key {
-        /// The key.
-        key: String,
-    },
-    /// A recipe is not a package.
-    #[error("`{package}` in the install recipes of {server} is no pinned package; mend it in servers.toml")]
-    Recipe {
-        /// The server's key.
-        server: String,
-        /// The recipe.
-        package: String,
-    },
-    /// The package manager is missing.
-    #[error("{server} needs {tool} to be installed: {mend}")]
-    NoTool {
-        /// The server's key.
-        server: String,
-        /// What is missing.
-        tool: &'static str,
-        /// How to get it.
-        mend: &'static str,
-    },
-    /// A command failed.
-    #[error("`{command}` failed with {exit}:\n{}", output.join("\n"))]
-    Failed {
-        /// What ran.
-        command: String,
-        /// How it ended.
-        exit: Exit,
-        /// The last lines it said.
-        output: Vec<String>,
-    },
-    /// A command did not end in time.
-    #[error("`{command}` was ended: installing may take {minutes} minutes; its last words:\n{}", output.join("\n"))]
-    TooLong {
-        /// What ran.
-        command: String,
-        /// How long installing may take.
-        minutes: u64,
-        /// The last lines it said.
-        output: Vec<String>,
-    },
-    /// Another process installs it and does not come to an end.
-    #[error("another process has been installing {server} all the time; end it, or try again later")]
-    Busy {
-        /// The server's key.
-        server: String,
-    },
-    /// The packages do not hold the program.
-    #[error("{} brought no program `{program}`, which the catalogue names as the command of {server}", packages.join(", "))]
-    NoProgram {
-        /// The server's key.
-        server: String,
-        /// The program that was looked for.
-        program: String,
-        /// What was installed.
-        packages: Vec<String>,
-    },
-    /// The program is there, and does not work.
-    #[error("{program} does not work: {trouble}")]
-    Broken {
-        /// The program.
-        program: String,
-        /// What it said.
-        trouble: String,
-    },
-    /// No way to install it worked.
-    #[error("{server} could not be installed:\n{}", tries.join("\n"))]
-    NoWay {
-        /// The server's key.
-        server: String,
-        /// Each try, in one line but for the last.
-        tries: Vec<String>,
-    },
-    /// A file of the prefix could not be handled.
-    #[error("cannot {doing} {}: {source}", path.display())]
-    File {
-        /// What was tried.
-        doing: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A command could not be started.
-    #[error(transparent)]
-    Start(#[from] SpawnError),
-}
-
-impl InstallError {
-    /// In one line: of what a command said, the first line that tells of an error, else the last.
-    fn line(&self) -> String {
-        match self {
-            Self::Failed { command, exit, output } => {
-                format!("`{command}` failed with {exit}: {}", health::telling(output))
-            }
-            other => other.to_string().replace('\n', " "),
-        }
-    }
-
-    fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::File { doing, path, source }
-    }
+    /// This is to be known of what is installed ("a==1 is not locked: …").
+    Note(&'a str),
 }
 
 impl Installer {
@@ -237,20 +126,30 @@ impl Installer {
         for recipes in &ways {
             if let Some(program) = prefix.working(recipes, job.program()) {
                 let packages = recipes.recipe().packages().cloned().collect();
-                return Ok(Installed { already: true, packages, program, in_vain: Vec::new() });
+                return Ok(Installed {
+                    already: true,
+                    packages,
+                    program,
+                    in_vain: Vec::new(),
+                    notes: Vec::new(),
+                });
             }
         }
         let mut in_vain = Vec::new();
         loop {
             let recipes = ways.remove(0);
             let error = match self.make(&job, &prefix, &recipes).await {
-                Ok(program) => {
+                Ok((program, notes)) => {
                     let packages = recipes.recipe().packages().cloned().collect();
-                    return Ok(Installed { already: false, packages, program, in_vain });
+                    return Ok(Installed { already: false, packages, program, in_vain, notes });
                 }
                 Err(error) => error,
             };
             prefix.clean().await?;
+            // Whoever changes one package may have changed those of the other ways.
+            if matches!(error, InstallError::Mismatch { .. }) {
+                return Err(error);
+            }
             if ways.is_empty() {
                 return Err(match in_vain.is_empty() {
                     true => error,
@@ -266,11 +165,16 @@ impl Installer {
         }
     }
 
-    /// Fills a new folder as `recipes` say and puts it to use; the server's program.
-    async fn make(&self, job: &Job<'_>, prefix: &Prefix, recipes: &Recipes) -> Result<PathBuf, InstallError> {
+    /// Fills a new folder as `recipes` say and puts it to use; the server's program, and what is to be known of it.
+    async fn make(
+        &self,
+        job: &Job<'_>,
+        prefix: &Prefix,
+        recipes: &Recipes,
+    ) -> Result<(PathBuf, Vec<String>), InstallError> {
         prefix.clean().await?;
         let folder = prefix.begin(recipes)?;
-        self.fill(job, recipes, &folder).await?;
+        let notes = self.fill(job, recipes, &folder).await?;
         let lacking = || InstallError::NoProgram {
             server: job.key.to_owned(),
             program: job.program().to_owned(),
@@ -279,20 +183,37 @@ impl Installer {
         let program = program_in(&folder, job.program()).ok_or_else(lacking)?;
         self.try_out(job, &folder, program).await?;
         prefix.switch(&folder, recipes)?;
-        program_in(&prefix.current(), job.program()).ok_or_else(lacking)
+        Ok((program_in(&prefix.current(), job.program()).ok_or_else(lacking)?, notes))
     }
 
-    async fn fill(&self, job: &Job<'_>, recipes: &Recipes, folder: &Path) -> Result<(), InstallError> {
-        let recipe = recipes.recipe();
-        deb::prepare(&recipe.deb, folder).map_err(InstallError::file("prepare", folder))?;
+    async fn fill(
+        &self,
+        job: &Job<'_>,
+        recipes: &Recipes,
+        folder: &Path,
+    ) -> Result<Vec<String>, InstallError> {
+        recipes.prepare(folder).map_err(InstallError::file("prepare", folder))?;
+        let mut notes = recipes.locks().unlocked.clone();
+        notes.iter().for_each(|note| (job.progress)(Progress::Note(note)));
         for step in recipes.steps(folder) {
             (job.progress)(Progress::Step(&step.words));
-            self.run(job, step, folder).await?;
+            let mut report = FetchReport::default();
+            let done = self.run(job, step, folder, &mut report).await;
+            if done.is_err()
+                && let Some(mismatch) = report.mismatch(job.key, recipes.locks())
+            {
+                return Err(mismatch);
+            }
+            done?;
+            let built = report.built(recipes.recipe());
+            built.iter().for_each(|note| (job.progress)(Progress::Note(note)));
+            notes.extend(built);
         }
-        if !recipe.rustup.is_empty() {
+        if !recipes.recipe().rustup.is_empty() {
             self.link_component(job, folder).await?;
         }
-        wrap_gems(&folder.join("gem")).map_err(InstallError::file("wrap the gems in", folder))
+        wrap_gems(&folder.join("gem")).map_err(InstallError::file("wrap the gems in", folder))?;
+        Ok(notes)
     }
 
     /// Links the component's program itself into the prefix: the proxy on PATH would look for it in whatever toolchain a
@@ -311,7 +232,7 @@ impl Installer {
     /// Runs the new program with the arguments that the catalogue knows to end well.
     async fn try_out(&self, job: &Job<'_>, folder: &Path, program: PathBuf) -> Result<(), InstallError> {
         let path_folders = program_folders(folder);
-        let located = Located { program, origin: Origin::Prefix, path_folders };
+        let located = Located { program, origin: Origin::Prefix, path_folders, pin: None };
         match health::trouble(&self.spawner, job.server, &located).await {
             None => Ok(()),
             Some(trouble) => Err(InstallError::Broken { program: job.program().to_owned(), trouble }),
@@ -328,6 +249,7 @@ impl Installer {
             args: needs.version.iter().map(OsString::from).collect(),
             env: self.environment(),
             cwd: "/".into(),
+            pins: Vec::new(),
         };
         let mut found = None;
         let note = |line: &str| found = found.take().or_else(|| Version::in_text(line));
@@ -346,8 +268,18 @@ impl Installer {
         env
     }
 
-    async fn run(&self, job: &Job<'_>, step: Step, folder: &Path) -> Result<(), InstallError> {
-        self.run_telling(job, step, folder, |line| (job.progress)(Progress::Line(line))).await
+    async fn run(
+        &self,
+        job: &Job<'_>,
+        step: Step,
+        folder: &Path,
+        report: &mut FetchReport,
+    ) -> Result<(), InstallError> {
+        let tell = |line: &str| {
+            report.note(line);
+            (job.progress)(Progress::Line(line));
+        };
+        self.run_telling(job, step, folder, tell).await
     }
 
     async fn run_telling(
@@ -368,7 +300,14 @@ impl Installer {
             env.insert("PATH".into(), path);
         }
         env.extend(step.env);
-        let spawn = Spawn { name: job.key.to_owned(), program, args: step.args, env, cwd: folder.to_owned() };
+        let spawn = Spawn {
+            name: job.key.to_owned(),
+            program,
+            args: step.args,
+            env,
+            cwd: folder.to_owned(),
+            pins: Vec::new(),
+        };
         let finished = run(&self.spawner, spawn, job.deadline, tell).await;
         let finished = finished.map_err(|error| match error {
             RunError::Start(error) => InstallError::Start(error),
@@ -466,15 +405,12 @@ fn wrap_gems(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(&stubs)? {
         let stub = entry?;
         let script = folder.join("bin").join(stub.file_name());
-        let (home, program) = (quoted(folder.as_os_str()), quoted(stub.path().as_os_str()));
+        let stub = stub.path();
+        let (home, program) = (folder.to_string_lossy(), stub.to_string_lossy());
+        let (home, program) = (shell_word(&home), shell_word(&program));
         let text = format!("#!/bin/sh\nGEM_PATH={home}${{GEM_PATH:+:$GEM_PATH}} exec {program} \"$@\"\n");
         fs::write(&script, text)?;
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
     }
     Ok(())
-}
-
-/// As one word of a shell script.
-fn quoted(text: &OsStr) -> String {
-    format!("'{}'", text.to_string_lossy().replace('\'', r"'\''"))
 }

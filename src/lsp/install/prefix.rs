@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::InstallError;
+use super::error::InstallError;
 use super::manifest::{self, Manifest};
 use super::recipes::Recipes;
 use crate::lsp::locate::{is_program, program_folders};
@@ -65,11 +65,13 @@ impl Prefix {
         self.folder.join("current")
     }
 
-    /// The program of the installation in use, when that was made of `recipes` and still works: an environment's
+    /// The program of the installation in use, when that was made of `recipes`, by the same locks, and still works: an environment's
     /// interpreter disappears when the system's is upgraded.
     pub fn working(&self, recipes: &Recipes, program: &str) -> Option<PathBuf> {
         let current = self.current();
-        let same = Manifest::read(&current).is_some_and(|manifest| manifest.recipe == *recipes.recipe());
+        let same = Manifest::read(&current).is_some_and(|manifest| {
+            manifest.recipe == *recipes.recipe() && manifest.locks == recipes.locks().digest()
+        });
         let interpreter = !recipes.has_python() || is_program(&current.join("venv/bin/python"));
         if same && interpreter { program_in(&current, program) } else { None }
     }
@@ -107,7 +109,7 @@ impl Prefix {
     /// Marks `folder` as whole and puts it to use. What was in use stays until the next installation, for servers that
     /// still run from it.
     pub fn switch(&self, folder: &Path, recipes: &Recipes) -> Result<(), InstallError> {
-        Manifest::now(recipes.recipe().clone())
+        Manifest::now(recipes.recipe().clone(), recipes.locks().digest())
             .write(folder)
             .map_err(InstallError::file("write the manifest of", folder))?;
         let point = || -> io::Result<()> {

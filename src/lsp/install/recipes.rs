@@ -2,15 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{InstallError, deb};
+use super::deb;
+use super::error::InstallError;
+use super::locks::Locks;
 use crate::config::spec::{Needs, Recipe};
+
+/// The folder of npm's packages.
+const NPM: &str = "npm";
 
 /// The packages of one way to install a server, checked: a package manager takes none of them for an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recipes(Recipe);
+pub struct Recipes {
+    recipe: Recipe,
+    locks: Locks,
+}
 
 /// One command of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,45 +108,62 @@ impl Recipes {
             Some(package) => {
                 Err(InstallError::Recipe { server: server.to_owned(), package: package.clone() })
             }
-            None => Ok(Self(recipe)),
+            None => Ok(Self::checked(recipe)),
         }
+    }
+
+    fn checked(recipe: Recipe) -> Self {
+        let locks = Locks::of(&recipe);
+        Self { recipe, locks }
     }
 
     /// The same with the packages that bring what the server needs beside itself.
     pub fn bringing(&self, needs: &Needs) -> Self {
-        let mut recipe = self.0.clone();
+        let mut recipe = self.recipe.clone();
         recipe.pip.extend(needs.pip.iter().cloned());
-        Self(recipe)
+        Self::checked(recipe)
     }
 
     /// As it is remembered; two that are equal make the same prefix.
     pub fn recipe(&self) -> &Recipe {
-        &self.0
+        &self.recipe
+    }
+
+    /// What its packages of pip and npm depend on; equal, too, where two make the same prefix.
+    pub fn locks(&self) -> &Locks {
+        &self.locks
+    }
+
+    /// Writes the locks where the steps read them.
+    pub fn prepare(&self, folder: &Path) -> io::Result<()> {
+        deb::prepare(&self.recipe.deb, folder)?;
+        self.locks.write(folder, &folder.join(NPM))
     }
 
     /// How long it may take: a build takes its time on a small machine.
     pub fn longest(&self) -> Duration {
-        let builds = !self.0.cargo.is_empty() || !self.0.go.is_empty();
+        let builds = !self.recipe.cargo.is_empty() || !self.recipe.go.is_empty();
         Duration::from_secs(60 * if builds { 60 } else { 15 })
     }
 
     /// Whether a Python environment is part of it.
     pub fn has_python(&self) -> bool {
-        !self.0.pip.is_empty()
+        !self.recipe.pip.is_empty()
     }
 
     /// The commands that fill `folder`, in order.
     pub fn steps(&self, folder: &Path) -> Vec<Step> {
-        let Recipe { rustup, pip, npm, cargo, cargo_features, go, gem, dotnet, deb } = &self.0;
+        let Recipe { rustup, pip, pip_source: _, npm, cargo, cargo_features, go, gem, dotnet, deb } =
+            &self.recipe;
         let mut steps = Vec::new();
         if !rustup.is_empty() {
             steps.push(component(rustup));
         }
         if !pip.is_empty() {
-            steps.extend(self::pip(pip, &folder.join("venv")));
+            steps.extend(self::pip(pip, self.locked_pip(folder), &folder.join("venv")));
         }
         if !npm.is_empty() {
-            steps.push(self::npm(npm, &folder.join("npm")));
+            steps.push(self::npm(npm, self.locks.has_npm(), &folder.join(NPM)));
         }
         if !cargo.is_empty() {
             steps.push(self::cargo(cargo, cargo_features, &folder.join("cargo")));
@@ -150,6 +176,25 @@ impl Recipes {
         steps.extend(tools.map(|(name, version)| self::dotnet(name, version, &folder.join("dotnet"))));
         steps.extend(deb::steps(deb, folder));
         steps
+    }
+
+    /// What has pip take nothing but what the lock names, and build nothing but what the catalogue allows it to.
+    fn locked_pip(&self, folder: &Path) -> Option<Vec<OsString>> {
+        let built = &self.recipe.pip_source;
+        let wheels = match built.is_empty() {
+            true => ":all:".to_owned(),
+            false => {
+                let wheels = self.locks.pip_names().filter(|name| !built.contains_key(*name));
+                Some(wheels.collect::<Vec<_>>().join(","))
+                    .filter(|names| !names.is_empty())
+                    .unwrap_or(":none:".into())
+            }
+        };
+        let options =
+            ["--require-hashes".into(), "--only-binary".into(), wheels.into(), "--requirement".into()];
+        self.locks
+            .has_pip()
+            .then(|| options.into_iter().chain([Locks::requirements(folder).into()]).collect())
     }
 }
 
@@ -185,12 +230,16 @@ pub(super) fn which_component(program: &str) -> Step {
     step(Program::Tool(Tool::Rustup), format!("rustup which {program}"), &["which", program])
 }
 
-fn pip(packages: &[String], folder: &Path) -> [Step; 2] {
+fn pip(packages: &[String], locked: Option<Vec<OsString>>, folder: &Path) -> [Step; 2] {
     let make = step(Program::Tool(Tool::Python), "python3 -m venv".into(), &["-m", "venv"]).arg(folder);
     let words = format!("pip install {}", packages.join(" "));
     let options =
-        ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--"];
-    let fill = step(Program::Made(folder.join("bin/python")), words, &options).args(packages);
+        ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"];
+    let fill = step(Program::Made(folder.join("bin/python")), words, &options);
+    let fill = match locked {
+        Some(locked) => locked.into_iter().fold(fill, Step::arg),
+        None => fill.arg("--").args(packages),
+    };
     // The user's settings may send packages elsewhere; pip takes an empty setting as none.
     let elsewhere = ["PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONPATH", "PYTHONHOME"];
     let fill = elsewhere.iter().fold(fill, |step, name| step.env(name, ""));
@@ -198,12 +247,22 @@ fn pip(packages: &[String], folder: &Path) -> [Step; 2] {
 }
 
 /// Without install scripts: they run code of every package below, and no server of the catalogue needs them.
-fn npm(packages: &[String], folder: &Path) -> Step {
-    let words = format!("npm install {}", packages.join(" "));
-    let options =
-        ["install", "--location=project", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
-    let step = step(Program::Tool(Tool::Npm), words, &options);
-    step.args(&["--no-update-notifier".into(), "--prefix".into()]).arg(folder).arg("--").args(packages)
+fn npm(packages: &[String], locked: bool, folder: &Path) -> Step {
+    let packages_words = packages.join(" ");
+    let quiet = ["--location=project", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
+    let (words, command) = match locked {
+        true => (format!("npm ci ({packages_words})"), "ci"),
+        false => (format!("npm install {packages_words}"), "install"),
+    };
+    let step = step(Program::Tool(Tool::Npm), words, &[command]).args(&quiet.map(str::to_owned));
+    let step = step.arg("--prefix").arg(folder);
+    match locked {
+        // Whatever the user's settings leave out, a lock is installed whole.
+        true => ["--legacy-peer-deps=false", "--include=optional", "--include=peer"]
+            .iter()
+            .fold(step, |s, o| s.arg(*o)),
+        false => step.arg("--no-save").arg("--").args(packages),
+    }
 }
 
 fn cargo(packages: &[String], features: &[String], root: &Path) -> Step {
@@ -240,6 +299,7 @@ fn dotnet(name: &str, version: &str, folder: &Path) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Catalogue;
 
     fn recipe(toml: &str) -> Recipe {
         toml::from_str(toml).unwrap()
@@ -260,6 +320,29 @@ mod tests {
             assert!(matches!(error, InstallError::Recipe { .. }), "{bad}");
         }
         assert!(Recipes::of("s", recipe("npm = ['@vue/language-server@3.0.0']")).is_ok());
+    }
+
+    #[test]
+    fn what_is_locked_is_fetched_by_its_hashes_and_built_only_where_that_is_allowed() {
+        let arguments = |server: &str, manager: &str| {
+            let recipe = Catalogue::built_in().servers[server].install.recipes().remove(0);
+            let steps = Recipes::of(server, recipe).unwrap().steps(Path::new("/p"));
+            let step = steps.into_iter().find(|step| step.words.starts_with(manager)).unwrap();
+            step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        let locked = "--require-hashes --only-binary";
+        let ruff = arguments("ruff", "pip install");
+        assert!(ruff.ends_with(&format!("{locked} :all: --requirement /p/requirements.txt")), "{ruff}");
+        // Its one package of pip is the one that may be built.
+        let shell = arguments("bash-language-server", "pip install");
+        assert!(shell.contains(&format!("{locked} :none: ")), "{shell}");
+        let autotools = arguments("autotools-language-server", "pip install");
+        assert!(autotools.contains(&format!("{locked} attrs,autotools-language-server,")), "{autotools}");
+        assert!(!autotools.contains("tree-sitter-autoconf"), "{autotools}");
+        let shell = arguments("bash-language-server", "npm ci");
+        assert!(shell.starts_with("ci ") && shell.contains(" --ignore-scripts "), "{shell}");
+        let other = Recipes::of("s", recipe("npm = ['pyright@1.0.0']")).unwrap().steps(Path::new("/p"));
+        assert!(other[0].args.contains(&"--ignore-scripts".into()) && other[0].args[0] == "install");
     }
 
     #[test]

@@ -29,6 +29,7 @@ impl Manager {
             args: spec.command.iter().skip(1).map(OsString::from).collect(),
             env: launch::variables(setup, &spec, &located, &Given::default()),
             cwd: setup.workspace.root().to_owned(),
+            pins: located.pin.iter().cloned().collect(),
         };
         let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
         setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))

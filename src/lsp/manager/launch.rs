@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::launch_inputs::LaunchInputs;
 use super::python::{self, Given, set};
 use super::{ManagerSetup, Unavailable, untrusted};
-use crate::config::Expanded;
 use crate::config::spec::Server;
+use crate::config::{Expanded, Pin};
 use crate::lsp::choice::ServerChoice;
 use crate::lsp::locate::{self, Located, Places};
 use crate::lsp::process::Spawn;
@@ -67,6 +68,7 @@ pub async fn launch(
         args: spec.command.iter().skip(1).map(OsString::from).collect(),
         env: variables(setup, &spec, &located, &given),
         cwd: folder,
+        pins: located.pin.iter().cloned().collect(),
     };
     let more = untrusted::variables(setup, &spec, &spawn).await;
     spawn.env.extend(more.map_err(|why| failed(format!("it was not started, since {why}")))?);
@@ -114,7 +116,7 @@ pub fn find(
         workspace: &setup.workspace,
         root,
         data: &setup.data,
-        may_run: &|program| may_run(setup, program),
+        pin: &|program| pin(setup, program),
         path: std::env::var_os("PATH"),
     };
     locate::locate(server, spec, &places)
@@ -127,16 +129,16 @@ pub fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
         workspace: &setup.workspace,
         root: &WorkspacePath::root(),
         data: &setup.data,
-        may_run: &|program| may_run(setup, program),
+        pin: &|program| pin(setup, program),
         path: std::env::var_os("PATH"),
     };
     ServerChoice::new(&setup.catalogue, places, setup.trusted).made()
 }
 
-/// Whether a program of the project may be run: its owner allowed exactly this one.
-pub(super) fn may_run(setup: &ManagerSetup, program: &Path) -> bool {
-    let state = setup.trusted.then(|| setup.trust.program_state(setup.workspace.root(), program));
-    state.is_some_and(|state| state.is_ok_and(|state| state.is_trusted()))
+/// What a program of the project must be when it runs: its owner allowed exactly this one. `None` where it may not run.
+pub(super) fn pin(setup: &ManagerSetup, program: &Path) -> Option<Pin> {
+    let pin = setup.trusted.then(|| setup.trust.pin(setup.workspace.root(), program));
+    pin?.ok()?.ok()
 }
 
 fn tell(setup: &ManagerSetup, event: ProgressEvent) {

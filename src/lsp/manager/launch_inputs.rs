@@ -6,7 +6,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::python::Seen;
@@ -102,13 +102,13 @@ impl Shared {
         for slot in self.slots() {
             let Some(session) = slot.running() else { continue };
             let Some(known) = session.launch_inputs.get() else { continue };
-            if known.lock().unwrap_or_else(PoisonError::into_inner).stand() {
+            if known.lock().stand() {
                 continue;
             }
             let Some(server) = self.setup.catalogue.servers.get(session.server()) else { continue };
             let found = LaunchInputs::look(&self.setup, server, &session.root);
             let same = {
-                let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut known = known.lock();
                 let same = known.decisive == found.decisive && known.lack == found.lack;
                 *known = found;
                 same

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::ManagerSetup;
-use super::launch::may_run;
+use super::launch::pin;
 use crate::config::spec::{PythonUnrun, Server};
 use crate::lsp::process::{Exit, Spawn, run};
 use crate::lsp::python::{self, Found, Libraries, Origin, PythonEnvironment};
@@ -131,7 +131,7 @@ async fn of_environment(
     let mut given = Given { environment: Some(environment.folder.clone()), ..Given::default() };
     let may_run = environment.interpreter.as_deref().is_some_and(|program| match environment.origin {
         Origin::Active => true,
-        Origin::Project => may_run(setup, program),
+        Origin::Project => pin(setup, program).is_some(),
         Origin::Tool => setup.trusted,
     });
     if may_run {
@@ -200,6 +200,7 @@ async fn says(setup: &ManagerSetup, program: &Path, args: &[&str]) -> Option<Str
         args: args.iter().map(Into::into).collect(),
         env: BTreeMap::new(),
         cwd: PathBuf::from("/"),
+        pins: Vec::new(),
     };
     let mut first = None;
     let note = |line: &str| first = first.take().or_else(|| Some(line.to_owned()));

@@ -1,8 +1,9 @@
 //! One server for one root: started once for all who wait, restarted after a crash, with growing pauses.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -69,14 +70,9 @@ impl Slot {
         Self { key, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, SlotState> {
-        // Nothing is left half done under this lock, so a panicking holder has not broken it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The running session, if there is one.
     pub fn running(&self) -> Option<Arc<Session>> {
-        match &self.state().phase {
+        match &self.state.lock().phase {
             Phase::Running(session) if !session.is_closed() => Some(session.clone()),
             _ => None,
         }
@@ -84,7 +80,7 @@ impl Slot {
 
     /// Whether there is no server, and none is coming.
     pub fn is_at_rest(&self) -> bool {
-        match &self.state().phase {
+        match &self.state.lock().phase {
             Phase::Idle | Phase::Down { .. } => true,
             Phase::Running(session) => session.is_closed(),
             Phase::Starting { .. } => false,
@@ -93,7 +89,7 @@ impl Slot {
 
     /// Whether its session, which may have crashed unnoticed, can serve other roots beside its own.
     pub fn takes_more_folders(&self) -> bool {
-        matches!(&self.state().phase, Phase::Running(session) if session.takes_more_folders())
+        matches!(&self.state.lock().phase, Phase::Running(session) if session.takes_more_folders())
     }
 
     /// The session; it is started if need be, and waited for until `deadline`.
@@ -129,7 +125,7 @@ impl Slot {
     }
 
     fn next(self: &Arc<Self>, shared: &Arc<Shared>) -> Next {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         match &state.phase {
             Phase::Running(session) if session.is_closed() => Next::Bury(session.clone()),
             Phase::Running(session) => Next::Have(session.clone()),
@@ -157,13 +153,13 @@ impl Slot {
         sender: watch::Sender<Started>,
     ) {
         // One that was too slow would be too slow again, and never come up.
-        let times = 1 << self.state().failed_starts.min(MOST_DOUBLINGS);
+        let times = 1 << self.state.lock().failed_starts.min(MOST_DOUBLINGS);
         let Key { server, root, .. } = &self.key;
         let launched = launch::launch(&shared.setup, server, root, times, &shared.stopping);
         let result = launched.await.map(Arc::new);
         let mut abandoned = None;
         {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             // What is missing or not allowed was not started.
             if matches!(result, Ok(_) | Err(Unavailable::Failed { .. })) {
                 state.starts += 1;
@@ -201,7 +197,7 @@ impl Slot {
         let detail = session.obituary().await;
         session.stop().await;
         tracing::warn!(server = self.key.server, "{detail}");
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !matches!(&state.phase, Phase::Running(current) if Arc::ptr_eq(current, session)) {
             return;
         }
@@ -212,7 +208,7 @@ impl Slot {
     }
 
     pub fn status(&self) -> SlotStatus {
-        let state = self.state();
+        let state = self.state.lock();
         let run = match &state.phase {
             Phase::Idle => Run::Resting,
             Phase::Starting { since, .. } => Run::Starting { so_far: since.elapsed() },
@@ -239,7 +235,7 @@ impl Slot {
 
     /// Takes the session out if it has been idle for `longest`; whoever asks next starts a new one.
     pub fn take_idle(&self, longest: Duration) -> Option<Arc<Session>> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         match &state.phase {
             // One that crashed stays, for whoever asks next to be told.
             Phase::Running(session)
@@ -258,7 +254,7 @@ impl Slot {
 
     /// Ends the server; waits for a start in progress to notice.
     pub async fn stop(&self) {
-        let phase = std::mem::take(&mut self.state().phase);
+        let phase = std::mem::take(&mut self.state.lock().phase);
         match phase {
             Phase::Running(session) => session.stop().await,
             Phase::Starting { mut outcome, .. } => {

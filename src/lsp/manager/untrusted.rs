@@ -99,7 +99,7 @@ fn as_the_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
     let (program, args) = command.split_first()?;
     let path = server.env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
     let program = search(program, std::env::split_paths(&path))?;
-    Some(Spawn { program, args: args.iter().map(Into::into).collect(), ..server.clone() })
+    Some(Spawn { program, args: args.iter().map(Into::into).collect(), pins: Vec::new(), ..server.clone() })
 }
 
 /// What an untrusted start leaves undone, as far as it may matter at the root; `spawn` is how the server itself is started.

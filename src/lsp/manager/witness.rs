@@ -1,6 +1,8 @@
 //! What changed on disk while something ran: whoever else is told of it meanwhile, a witness misses nothing.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 use super::{Manager, Shared};
 use crate::workspace::{ChangeFeed, Changes};
@@ -16,15 +18,15 @@ pub(super) struct Witnesses(Mutex<Vec<Weak<Mutex<Changes>>>>);
 impl Witnesses {
     fn add(&self) -> Witness {
         let seen = Arc::default();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&seen));
+        self.0.lock().push(Arc::downgrade(&seen));
         Witness(seen)
     }
 
     pub(super) fn tell(&self, changes: &Changes) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         all.retain(|witness| match witness.upgrade() {
             Some(seen) => {
-                seen.lock().unwrap_or_else(PoisonError::into_inner).absorb(changes);
+                seen.lock().absorb(changes);
                 true
             }
             None => false,
@@ -45,7 +47,7 @@ impl Manager {
     /// What changed since `witness` was called in, by whomever. Running servers are told of it first.
     pub async fn testimony(&self, witness: Witness) -> Changes {
         self.refresh().await;
-        std::mem::take(&mut witness.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut witness.0.lock())
     }
 }
 

@@ -18,6 +18,7 @@ mod exchange;
 mod lines;
 mod namespace;
 mod oneshot;
+mod pinned;
 pub mod sandbox;
 mod spawner;
 pub mod supervisor;
@@ -25,9 +26,10 @@ pub mod tree;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc::UnboundedSender;
@@ -114,11 +116,13 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Of a started child; each line of a server's standard error goes to `hearer` as well, where there is one.
+    /// Of a started child, whose standard output is `merged` where its streams are one; each line of a server's standard error goes to
+    /// `hearer` as well, where there is one.
     fn new(
         mut child: Child,
         supervised: bool,
         streams: Streams,
+        merged: Option<ChildStdout>,
         name: String,
         hearer: Option<UnboundedSender<String>>,
     ) -> Self {
@@ -126,10 +130,11 @@ impl ServerProcess {
         let (server_stderr, command_stderr) = match streams {
             Streams::Server => (child.stderr.take(), None),
             Streams::Command => (None, child.stderr.take()),
+            Streams::Merged => (None, None),
         };
         let reader = server_stderr.map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name, hearer)));
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (stdin, stdout) = (child.stdin.take(), merged.or_else(|| child.stdout.take()));
         let (sender, exit) = watch::channel(None);
         // Ends when the process does, which dropping the `ServerProcess` sees to.
         tokio::spawn(async move {
@@ -166,7 +171,7 @@ impl ServerProcess {
 
     /// The last lines of a server's standard error, oldest first, with control characters escaped.
     pub fn stderr_tail(&self) -> Vec<String> {
-        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.stderr.lock().iter().cloned().collect()
     }
 
     /// The server's own process id, below its supervisor; `None` when it is gone.
@@ -271,7 +276,7 @@ async fn keep_lines(
             // Whoever listened may have gone away.
             let _unheard = hearer.send(text.clone());
         }
-        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = lines.lock();
         if lines.len() == KEPT_LINES {
             lines.pop_front();
         }

@@ -1,7 +1,6 @@
 //! Programs that are run to their end: installers, `--version`.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
@@ -11,8 +10,6 @@ use super::{Exit, Spawn, SpawnError, Spawner};
 
 /// How many of the last lines are kept.
 const KEPT_LINES: usize = 30;
-/// Both streams on one pipe, so that the lines come in the order in which they were written.
-const MERGED: [&str; 3] = ["-c", "exec \"$@\" 2>&1", "sh"];
 
 /// How a program ended and what it said last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,16 +40,12 @@ pub enum RunError {
 /// output and errors. It ends with all it started when the returned future is dropped.
 pub async fn run(
     spawner: &Spawner,
-    mut spawn: Spawn,
+    spawn: Spawn,
     deadline: Instant,
     mut tell: impl FnMut(&str),
 ) -> Result<Finished, RunError> {
-    let program = std::mem::replace(&mut spawn.program, PathBuf::from("/bin/sh"));
-    let name = program.display().to_string();
-    let given = std::mem::take(&mut spawn.args);
-    spawn.args = MERGED.iter().map(Into::into).chain([program.into_os_string()]).chain(given).collect();
-    let mut process = spawner.spawn(spawn).await?;
-    drop(process.take_stdin());
+    let name = spawn.program.display().to_string();
+    let mut process = spawner.spawn_merged(spawn).await?;
     let mut tail = VecDeque::new();
     let ended = async {
         if let Some(stdout) = process.take_stdout() {
@@ -68,8 +61,7 @@ pub async fn run(
         process.wait().await
     };
     let exit = timeout_at(deadline, ended).await;
-    let said_by_supervisor = process.stderr_tail();
-    let tail = Vec::from(tail).into_iter().chain(said_by_supervisor).collect();
+    let tail = Vec::from(tail);
     match exit {
         Ok(exit) => Ok(Finished { exit, tail }),
         Err(_) => {

@@ -124,7 +124,7 @@ pub async fn gives_own_processes(spawner: &Spawner) -> bool {
     let is_child_of_the_first = ["/bin/sh", "-c", "test $PPID -eq 1"].map(OsStr::new);
     let args = arguments(Some(&confinement), &is_child_of_the_first);
     let (name, cwd) = ("bash".to_owned(), PathBuf::from("/"));
-    let spawn = Spawn { name, program: binary.to_owned(), args, env: BTreeMap::new(), cwd };
+    let spawn = Spawn { name, program: binary.to_owned(), args, env: BTreeMap::new(), cwd, pins: Vec::new() };
     let Ok(process) = spawner.spawn_command(spawn).await else { return false };
     tokio::time::timeout(TRIAL, process.wait()).await == Ok(Exit::Code(0))
 }

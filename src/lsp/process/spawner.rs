@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, PipeReader};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::OnceLock;
 use std::sync::mpsc;
 
-use tokio::process::Command;
+use tokio::process::{ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
+use super::pinned::{self, HeldProgram};
 use super::{SUPERVISE, ServerProcess, environment};
+use crate::config::{Pin, PinError};
 
 /// Who talks to a process through its standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub(super) enum Streams {
     Server,
     /// A command: it has no input, and whoever started it reads both of its streams.
     Command,
+    /// A program that is run to its end: both of its streams are one, so that its lines come in the order in which they were written.
+    Merged,
 }
 
 /// What to start.
@@ -37,6 +42,9 @@ pub struct Spawn {
     pub env: BTreeMap<OsString, OsString>,
     /// Its working directory.
     pub cwd: PathBuf,
+    /// The files of a project that run, or are read by what runs, only as they were trusted; the program itself among them, where it is
+    /// one of the project.
+    pub pins: Vec<Pin>,
 }
 
 /// A server's process could not be started.
@@ -50,6 +58,9 @@ pub enum SpawnError {
         /// What the system said.
         source: io::Error,
     },
+    /// It is not what was trusted.
+    #[error(transparent)]
+    Untrusted(#[from] PinError),
     /// The thread that starts processes is gone.
     #[error("no process can be started any more: the starting thread has ended")]
     NoThread,
@@ -67,23 +78,40 @@ struct Order {
     supervised: bool,
     streams: Streams,
     hearer: Option<UnboundedSender<String>>,
+    /// The other end of merged streams.
+    merged: Option<PipeReader>,
+    /// Of a pinned program that is started directly.
+    held: Option<HeldProgram>,
     runtime: Handle,
     /// Takes a whole `ServerProcess`, whose drop ends what was started when its caller has gone away in between.
-    done: oneshot::Sender<io::Result<ServerProcess>>,
+    done: oneshot::Sender<Result<ServerProcess, OrderError>>,
+}
+
+/// Why an order was not carried out.
+#[derive(Debug)]
+enum OrderError {
+    Refused(io::Error),
+    Untrusted(PinError),
 }
 
 impl Order {
-    fn carry_out(mut self) {
+    fn carry_out(self) {
+        let Self { mut command, name, supervised, streams, hearer, merged, held, runtime, done } = self;
         // The caller has gone away already.
-        if self.done.is_closed() {
+        if done.is_closed() {
             return;
         }
-        let _within = self.runtime.enter();
-        let process = self
-            .command
-            .spawn()
-            .map(|child| ServerProcess::new(child, self.supervised, self.streams, self.name, self.hearer));
-        let _unwanted = self.done.send(process);
+        let _within = runtime.enter();
+        let merged = merged.map(|reader| ChildStdout::from_std(OwnedFd::from(reader).into())).transpose();
+        let process = merged.and_then(|merged| {
+            Ok(ServerProcess::new(command.spawn()?, supervised, streams, merged, name, hearer))
+        });
+        let process = process.map_err(OrderError::Refused).and_then(|process| {
+            let checked = held.as_ref().map_or(Ok(()), HeldProgram::check_started);
+            // What runs and is another ends with the dropped process.
+            checked.map_err(OrderError::Untrusted).map(|()| process)
+        });
+        let _unwanted = done.send(process);
     }
 }
 
@@ -131,31 +159,55 @@ impl Spawner {
         self.start(spawn, Streams::Server, hearer).await
     }
 
+    /// As [`spawn`](Self::spawn); what it writes to its standard error is on its standard output.
+    pub(super) async fn spawn_merged(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
+        self.start(spawn, Streams::Merged, None).await
+    }
+
     async fn start(
         &self,
         spawn: Spawn,
         streams: Streams,
         hearer: Option<UnboundedSender<String>>,
     ) -> Result<ServerProcess, SpawnError> {
-        let mut command = match &self.supervisor {
+        let (mut command, held) = match &self.supervisor {
             Some(supervisor) => {
                 let mut command = Command::new(supervisor);
-                command.arg(SUPERVISE).arg(std::process::id().to_string()).arg(&spawn.program);
-                command
+                command.arg(SUPERVISE).arg(std::process::id().to_string());
+                command.args(pinned::words(&spawn.pins)).arg(&spawn.program);
+                (command, None)
             }
-            None => Command::new(&spawn.program),
+            None => {
+                let (program, pins) = (spawn.program.clone(), spawn.pins.clone());
+                let looked = tokio::task::spawn_blocking(move || pinned::command(&program, &pins)).await;
+                let (command, held) = looked.map_err(|_| SpawnError::NoThread)??;
+                (Command::from(command), Some(held))
+            }
         };
+        let refused = |source| SpawnError::Refused { program: spawn.program.clone(), source };
         command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();
         command.envs(environment::inherited(std::env::vars_os())).envs(&spawn.env);
         let stdin = if streams == Streams::Server { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let merged = match streams {
+            Streams::Server | Streams::Command => None,
+            Streams::Merged => {
+                let (reader, writer) = std::io::pipe().map_err(refused)?;
+                command.stdout(writer.try_clone().map_err(refused)?).stderr(writer);
+                Some(reader)
+            }
+        };
         let (done, started) = oneshot::channel();
         let supervised = self.supervisor.is_some();
         let runtime = Handle::current();
-        let order = Order { command, name: spawn.name, supervised, streams, hearer, runtime, done };
+        let name = spawn.name.clone();
+        let order = Order { command, name, supervised, streams, hearer, merged, held, runtime, done };
         starting_thread().and_then(|thread| thread.send(order).ok()).ok_or(SpawnError::NoThread)?;
         let process = started.await.map_err(|_| SpawnError::NoThread)?;
-        process.map_err(|source| SpawnError::Refused { program: spawn.program, source })
+        process.map_err(|error| match error {
+            OrderError::Refused(source) => refused(source),
+            OrderError::Untrusted(error) => error.into(),
+        })
     }
 }
 

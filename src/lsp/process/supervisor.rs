@@ -1,4 +1,4 @@
-//! The process between us and a server: `lsp-tools __supervise PARENT PROGRAM ARGS…`.
+//! The process between us and a server: `lsp-tools __supervise PARENT [--pinned SHA256 FILE]… PROGRAM ARGS…`.
 //!
 //! It passes its own pipes on to the server and keeps none. It ends, and everything below it with it, when the server
 //! ends, when it gets SIGTERM, and when its parent dies. As a child subreaper it inherits whatever the server leaves
@@ -9,13 +9,16 @@
 //! supervisor stands the first of these ([`run_as_first`]), with which all others end.
 
 use std::ffi::OsString;
-use std::process::{Command, Stdio};
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group};
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
-use super::{sandbox, tree};
+use super::{pinned, sandbox, tree};
+use crate::config::{Pin, PinError};
 
 /// How long what is below has to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(300);
@@ -27,7 +30,7 @@ const NOT_STARTED: i32 = 127;
 /// Runs as a supervisor and returns its exit status: the server's own, or 128 + n when signal n ended it.
 pub fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     let parent = args.next().and_then(|parent| parent.to_str()?.parse::<i32>().ok()).and_then(Pid::from_raw);
-    let Some(program) = args.next() else { return NOT_STARTED };
+    let Some((pins, program)) = pinned::read(&mut args) else { return NOT_STARTED };
     let mut args: Vec<OsString> = args.collect();
     watch_parent();
     // The parent may have died before the kernel was asked to tell.
@@ -36,13 +39,13 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     }
     // While this process has one thread and no child.
     let below = if sandbox::give_own_processes(&mut args) { Below::First } else { Below::Tree };
-    keep(program, args, below)
+    keep(program, args, &pins, below)
 }
 
 /// Runs `program` as the first process of a namespace and returns its exit status, as [`run`] does. When this process ends,
 /// the kernel ends all that are left.
 pub fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
-    keep(program, args, Below::All)
+    keep(program, args, &[], Below::All)
 }
 
 /// What is below, and how it is reached.
@@ -78,10 +81,10 @@ impl Below {
     }
 }
 
-fn keep(program: OsString, args: Vec<OsString>, below: Below) -> i32 {
+fn keep(program: OsString, args: Vec<OsString>, pins: &[Pin], below: Below) -> i32 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     match runtime {
-        Ok(runtime) => runtime.block_on(supervise(program, args, below)),
+        Ok(runtime) => runtime.block_on(supervise(program, args, pins, below)),
         Err(error) => {
             eprintln!("lsp-tools: the supervisor cannot run: {error}");
             NOT_STARTED
@@ -89,17 +92,16 @@ fn keep(program: OsString, args: Vec<OsString>, below: Below) -> i32 {
     }
 }
 
-async fn supervise(program: OsString, args: Vec<OsString>, below: Below) -> i32 {
+async fn supervise(program: OsString, args: Vec<OsString>, pins: &[Pin], below: Below) -> i32 {
     let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child()))
     else {
         return NOT_STARTED;
     };
-    let spawned = Command::new(&program).args(args).stdin(Stdio::inherit()).spawn();
-    let id = match spawned.map(|child| i32::try_from(child.id()).ok().and_then(Pid::from_raw)) {
+    let id = match start(&program, args, pins) {
         Ok(Some(id)) => id,
         Ok(None) => return NOT_STARTED,
         Err(error) => {
-            eprintln!("{} cannot be started: {error}", program.display());
+            eprintln!("{error}");
             return NOT_STARTED;
         }
     };
@@ -119,6 +121,27 @@ async fn supervise(program: OsString, args: Vec<OsString>, below: Below) -> i32 
     ask_to_end(&mut server, &mut child_ended).await;
     end_everything(&mut server);
     server.status.unwrap_or(NOT_STARTED)
+}
+
+/// Why the program does not run.
+#[derive(Debug, thiserror::Error)]
+enum NotStarted {
+    #[error(transparent)]
+    Untrusted(#[from] PinError),
+    #[error("{} cannot be started: {source}", program.display())]
+    Refused { program: OsString, source: io::Error },
+}
+
+fn start(program: &OsString, args: Vec<OsString>, pins: &[Pin]) -> Result<Option<Pid>, NotStarted> {
+    let (mut command, held) = pinned::command(Path::new(program), pins)?;
+    let spawned = command.args(args).stdin(Stdio::inherit()).spawn();
+    let mut child = spawned.map_err(|source| NotStarted::Refused { program: program.clone(), source })?;
+    if let Err(error) = held.check_started() {
+        // It can only have ended by itself.
+        let _ended = child.kill();
+        return Err(error.into());
+    }
+    Ok(i32::try_from(child.id()).ok().and_then(Pid::from_raw))
 }
 
 /// The process that is supervised.

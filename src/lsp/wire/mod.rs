@@ -20,10 +20,11 @@ mod writer;
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::task::AtomicWaker;
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
 pub(super) use reader::CleanReader;
@@ -86,21 +87,16 @@ impl Wire {
         Self { trace, name: name.to_owned(), ..Self::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing is left half done under this lock, so a panicking holder has not broken it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Leaves `parcel` here and returns the ticket for it.
     pub fn leave(&self, parcel: Parcel) -> u64 {
         let ticket = self.next_ticket.fetch_add(1, Ordering::Relaxed) + 1;
-        self.state().parcels.insert(ticket, parcel);
+        self.state.lock().parcels.insert(ticket, parcel);
         ticket
     }
 
     /// Takes the parcel left under `ticket`.
     pub fn take(&self, ticket: u64) -> Option<Parcel> {
-        self.state().parcels.remove(&ticket)
+        self.state.lock().parcels.remove(&ticket)
     }
 
     fn trace(&self, direction: Direction, body: &str) {

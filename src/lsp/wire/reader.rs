@@ -26,6 +26,8 @@ pub(in crate::lsp) struct CleanReader<R> {
     clean: Vec<u8>,
     given: usize,
     ended: bool,
+    /// What ends the conversation, once everything before it is given out.
+    fatal: Option<io::Error>,
 }
 
 #[derive(Deserialize)]
@@ -54,7 +56,7 @@ enum Found {
 
 impl<R> CleanReader<R> {
     pub fn new(inner: R, wire: Arc<Wire>) -> Self {
-        Self { inner, wire, raw: Vec::new(), clean: Vec::new(), given: 0, ended: false }
+        Self { inner, wire, raw: Vec::new(), clean: Vec::new(), given: 0, ended: false, fatal: None }
     }
 
     /// Moves every whole frame from `raw` to `clean`; returns how many bytes the next one still misses.
@@ -118,7 +120,7 @@ impl<R> CleanReader<R> {
 
     /// Gives the loop an answer for each request that was cancelled.
     fn answer_cancelled(&mut self) {
-        let mut state = self.wire.state();
+        let mut state = self.wire.state.lock();
         while let Some(id) = state.made_up.pop_front() {
             let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":0}}"#);
             self.clean
@@ -227,7 +229,7 @@ fn translate(wire: &Wire, body: &str) -> Option<Translated> {
     Some(Translated::Frame(match message.id {
         None => format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#),
         Some(theirs) => {
-            let mut state = wire.state();
+            let mut state = wire.state.lock();
             state.next_theirs = state.next_theirs.wrapping_add(1);
             let id = state.next_theirs;
             state.theirs.insert(id, theirs.to_owned());
@@ -240,7 +242,7 @@ fn response(wire: &Wire, message: &Message<'_>) -> Option<Translated> {
     // Some servers answer with the id as a string.
     let id: i64 = message.id?.get().trim_matches('"').parse().ok()?;
     {
-        let mut state = wire.state();
+        let mut state = wire.state.lock();
         let Some(token) = state.pending.remove(&id) else {
             tracing::debug!(id, "an answer to a request that is not waiting");
             return Some(Translated::Nothing);
@@ -265,7 +267,16 @@ impl<R: AsyncRead + Unpin> AsyncBufRead for CleanReader<R> {
         while this.given >= this.clean.len() {
             this.clean.clear();
             this.given = 0;
-            let missing = this.digest()?;
+            if let Some(error) = this.fatal.take() {
+                return Poll::Ready(Err(error));
+            }
+            let missing = match this.digest() {
+                Ok(missing) => missing,
+                Err(error) => {
+                    this.fatal = Some(error);
+                    continue;
+                }
+            };
             if !this.clean.is_empty() || this.ended {
                 break;
             }

@@ -3,8 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use crate::workspace::private;
 
@@ -44,7 +45,7 @@ impl Trace {
             Direction::Junk => "!!",
         };
         let body = body.replace(['\n', '\r'], " ");
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.lock();
         let written = writeln!(file, "{seconds:.6} {server} {arrow} {body}").and_then(|()| file.flush());
         if let Err(error) = written {
             tracing::warn!("the trace file cannot be written: {error}");

@@ -73,7 +73,7 @@ fn real_message(wire: &Wire, stand_in: &[u8]) -> io::Result<Option<String>> {
     let parcel = ticket.parse().ok().and_then(|ticket| wire.take(ticket));
     Ok(match (parcel, stand_in.id) {
         (Some(Parcel::Request { token, method, params }), Some(id)) => {
-            let mut state = wire.state();
+            let mut state = wire.state.lock();
             state.pending.insert(id, token);
             state.ids.insert(token, id);
             Some(message(Some(&id.to_string()), &method, &params))
@@ -102,7 +102,7 @@ fn message(id: Option<&str>, method: &str, params: &RawValue) -> String {
 
 /// Our answer to a request of the server, under the id that the server gave.
 fn answer(wire: &Wire, stand_in: &StandIn<'_>) -> Option<String> {
-    let id = wire.state().theirs.remove(&i32::try_from(stand_in.id?).ok()?)?;
+    let id = wire.state.lock().theirs.remove(&i32::try_from(stand_in.id?).ok()?)?;
     Some(match stand_in.error {
         Some(error) => format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#),
         None => {
@@ -116,7 +116,7 @@ fn answer(wire: &Wire, stand_in: &StandIn<'_>) -> Option<String> {
 /// answer at once, so that it keeps no entry for a server that never replies.
 fn cancel(wire: &Wire, token: u64) -> Option<String> {
     let id = {
-        let mut state = wire.state();
+        let mut state = wire.state.lock();
         let id = state.ids.remove(&token)?;
         state.pending.remove(&id);
         state.made_up.push_back(id);

@@ -1,5 +1,7 @@
 //! Why a patch cannot be read.
 
+use crate::text::truncate_chars;
+
 /// Why a patch cannot be read. Lines are 1-based lines of the patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
@@ -135,9 +137,5 @@ impl std::fmt::Display for Unsupported {
 /// As much of `line` as an error shows.
 pub(super) fn shown(line: &str) -> String {
     const MOST: usize = 80;
-    let line = line.trim_end_matches(['\n', '\r']);
-    match line.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
+    truncate_chars(line.trim_end_matches(['\n', '\r']), MOST).into_owned()
 }

@@ -14,8 +14,9 @@ mod pin;
 mod python;
 mod run;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 pub use pin::pins;
@@ -70,7 +71,7 @@ impl DropIns {
         let found = folder::look(context);
         // Before their tools are asked for: what changes in between is seen the next time.
         let generations: Vec<u64> = sources.iter().map(|source| source.generation()).collect();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if let Some(known) = last.as_ref()
             && known.stamps == found.stamps
             && known.generations == generations
@@ -89,7 +90,7 @@ impl DropIns {
 
     /// Forgets what was found; for when the built-in tools are others.
     pub fn forget(&self) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.last.lock() = None;
     }
 }
 
@@ -123,9 +124,9 @@ fn add(
     let pin = match file.origin {
         Origin::User => None,
         Origin::Project => {
-            let pin = pin::pin(context, &manifest)?;
-            pin::check(context, &manifest.name, &pin)?;
-            Some(pin)
+            let needs = pin::needs(context, &manifest)?;
+            pin::check(context, &manifest.name, &needs.text)?;
+            Some(needs.text)
         }
     };
     tools.add_any(Arc::new(DropIn::new(manifest, pin))).map_err(|error| error.error)

@@ -7,19 +7,33 @@ use sha2::{Digest, Sha256};
 
 use super::folder::of_the_project;
 use super::manifest::{self, Manifest};
-use crate::config::{LaunchFields, TrustState};
+use crate::config::{LaunchFields, Pin, TrustState};
 use crate::text::hex;
 use crate::tools::context::Context;
 
-/// What trust is given to, in words that its owner can read; another text is something else.
-pub(super) fn pin(context: &Context, manifest: &Manifest) -> Result<String, String> {
+/// What a tool of the project runs, as it is now.
+#[derive(Debug, Clone)]
+pub(super) struct TrustNeeds {
+    /// What trust is given to, in words that its owner can read; another text is something else.
+    pub(super) text: String,
+    /// The program.
+    pub(super) program: PathBuf,
+    /// What the program and the files must be when they run, where they are the project's.
+    pub(super) pins: Vec<Pin>,
+}
+
+/// What the tool of `manifest` needs trust for.
+pub(super) fn needs(context: &Context, manifest: &Manifest) -> Result<TrustNeeds, String> {
     let root = context.workspace.root();
     let program = program(manifest, root)?;
-    let mut files = Map::new();
+    let (mut files, mut pins) = (Map::new(), Vec::new());
     for path in std::iter::once(program.clone()).chain(files_in(manifest, root)) {
-        let inside = path.starts_with(root);
-        let hash = match inside {
-            true => json!(LaunchFields::content_of(root, &path).map_err(|error| error.to_string())?),
+        let hash = match path.starts_with(root) {
+            true => {
+                let sha256 = LaunchFields::content_of(root, &path).map_err(|error| error.to_string())?;
+                pins.push(Pin { path: path.clone(), sha256: sha256.clone() });
+                json!(sha256)
+            }
             // What the user installed may be brought up to date.
             false => Value::Null,
         };
@@ -27,10 +41,10 @@ pub(super) fn pin(context: &Context, manifest: &Manifest) -> Result<String, Stri
         files.insert(shown, hash);
     }
     let manifest_hash = hex(&Sha256::digest(&manifest.text));
-    let pin = json!({
+    let text = json!({
         "command": manifest.command, "env": manifest.env, "manifest": manifest_hash, "files": files,
     });
-    Ok(pin.to_string())
+    Ok(TrustNeeds { text: text.to_string(), program, pins })
 }
 
 /// Whether the project's owner said yes to exactly this; says what to do where not.
@@ -53,9 +67,9 @@ pub fn pins(context: &Context) -> Vec<(String, String)> {
     for manifest in of_the_project(context).iter().filter_map(|file| manifest::read(file)?.ok()) {
         // Of two with one name the first is the tool.
         if !pins.iter().any(|(name, _)| *name == manifest.name)
-            && let Ok(pin) = pin(context, &manifest)
+            && let Ok(needs) = needs(context, &manifest)
         {
-            pins.push((manifest.name, pin));
+            pins.push((manifest.name, needs.text));
         }
     }
     pins

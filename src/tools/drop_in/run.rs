@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -13,6 +14,7 @@ use tokio::time::timeout;
 use super::folder::Form;
 use super::manifest::Manifest;
 use super::{pin, python};
+use crate::config::Pin;
 use crate::lsp::process::{Exit, ServerProcess, Spawn};
 use crate::policy::request::Subjects;
 use crate::tools::context::Context;
@@ -42,17 +44,6 @@ impl DropIn {
 
     async fn call(&self, call: Call<'_>, arguments: &Value) -> Result<ToolResult, ToolError> {
         let context = call.context;
-        if let Some(pin) = &self.pin {
-            // A script may have changed since the tool was found.
-            let now = pin::pin(context, &self.manifest);
-            let same = now.and_then(|now| match now == *pin {
-                true => pin::check(context, &self.manifest.name, &now),
-                false => {
-                    Err("its files were changed; `lsp-tools trust` shows what it would run now".to_owned())
-                }
-            });
-            same.map_err(|why| self.failed(ErrorCode::Denied, format!("does not run: {why}")))?;
-        }
         let mut process = self.spawn(&call).await?;
         let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
         let talked = async {
@@ -82,16 +73,33 @@ impl DropIn {
         }
     }
 
+    /// Its program, and what that and its files must be when they run.
+    fn program(&self, context: &Context) -> Result<(PathBuf, Vec<Pin>), ToolError> {
+        let refused = |code, why: String| self.failed(code, format!("does not run: {why}"));
+        let Some(pin) = &self.pin else {
+            let program = pin::program(&self.manifest, context.workspace.root());
+            return Ok((program.map_err(|why| refused(ErrorCode::NotFound, why))?, Vec::new()));
+        };
+        // A script may have changed since the tool was found.
+        let now = pin::needs(context, &self.manifest);
+        let same = now.and_then(|now| match now.text == *pin {
+            true => pin::check(context, &self.manifest.name, &now.text).map(|()| now),
+            false => Err("its files were changed; `lsp-tools trust` shows what it would run now".to_owned()),
+        });
+        let now = same.map_err(|why| refused(ErrorCode::Denied, why))?;
+        Ok((now.program, now.pins))
+    }
+
     async fn spawn(&self, call: &Call<'_>) -> Result<ServerProcess, ToolError> {
         let context = call.context;
-        let root = context.workspace.root();
-        let missing = |why: String| self.failed(ErrorCode::NotFound, format!("does not run: {why}"));
+        let (program, pins) = self.program(context)?;
         let spawn = Spawn {
             name: self.manifest.name.clone(),
-            program: pin::program(&self.manifest, root).map_err(missing)?,
+            program,
             args: self.arguments(),
             env: self.environment(call),
-            cwd: root.to_owned(),
+            cwd: context.workspace.root().to_owned(),
+            pins,
         };
         let started = context.manager.spawner().spawn(spawn).await;
         started.map_err(|error| {

@@ -100,6 +100,7 @@ impl Git {
             args,
             env: env.into_iter().map(|(name, value)| (name.into(), value)).collect(),
             cwd: cwd.to_owned(),
+            pins: Vec::new(),
         };
         let mut said = String::new();
         let with = Exchange { input, most_bytes: MOST_BYTES, deadline: self.deadline };

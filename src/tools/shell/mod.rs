@@ -1,14 +1,15 @@
 //! What the tools `bash`, `bash_output` and `bash_kill` share.
 //!
-//! What lives here: what a command may touch and is given ([`room`]), one running command ([`run`]), its output, bounded
-//! ([`ring`]) and made into text ([`text`]), and all commands of a runtime, with their owner ([`shells`]). May use what
-//! tools may; starts processes through `lsp::process` alone.
+//! What lives here: what a command may touch and is given ([`room`]), the caches that it has of its own
+//! ([`caches`]), one running command ([`run`]), its output, bounded ([`ring`]) and made into text ([`text`]), and all commands of a
+//! runtime, with their owner ([`shells`]). May use what tools may; starts processes through `lsp::process` alone.
 //!
 //! How data passes: a [`room::Room`] is made of the settings and the command line; [`shells::Shells::start`] makes a
 //! [`run::Run`] of it, whose task reads the command's streams into two rings, ends it at its deadline or when nobody
 //! wants it any more, and says how it ended. What is taken from a ring becomes text, and the tool's answer.
 
 pub mod aftermath;
+pub mod caches;
 pub mod ring;
 pub mod room;
 pub mod run;

@@ -1,15 +1,18 @@
 //! Where a command runs, with which variables, and what it may touch.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use crate::config::{BashSettings, Network, Sandbox};
+use super::caches::{CachesWanted, CommandCaches, SHARED, expand};
+use crate::config::{BashSettings, Caches, Network, Sandbox};
 use crate::lsp::process::sandbox::{self, Confinement, Enforced, Unavailable};
-use crate::lsp::process::{Spawn, Spawner};
+use crate::lsp::process::{Spawn, Spawner, inherited};
+use crate::text::shell_bytes;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::keeping::off_thread;
 
 const SHELL: &str = "/bin/sh";
 /// Names the caller's `PATH` to the shell.
@@ -18,8 +21,12 @@ const CALLER_PATH: &str = "LSP_TOOLS_CALLER_PATH";
 /// activated environment, comes first again.
 const CALLER_PATH_FIRST: &str =
     "PATH=\"$LSP_TOOLS_CALLER_PATH${PATH:+:$PATH}\"; unset LSP_TOOLS_CALLER_PATH; ";
+/// Holds what sets the variables of the caches.
+const CACHES: &str = "LSP_TOOLS_COMMAND_CACHES";
+/// A profile can have named the user's own again.
+const CACHES_AGAIN: &str = "eval \"$LSP_TOOLS_COMMAND_CACHES\"; unset LSP_TOOLS_COMMAND_CACHES; ";
 /// The longest command in bytes: Linux takes no word of 128 KiB in a command line, the zero byte at its end included.
-const LONGEST: usize = 128 * 1024 - CALLER_PATH_FIRST.len() - 1;
+const LONGEST: usize = 128 * 1024 - CALLER_PATH_FIRST.len() - CACHES_AGAIN.len() - 1;
 
 /// Folders for temporary files.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -42,6 +49,8 @@ pub struct Room {
     pub spawn: Spawn,
     /// What keeps it to its folders.
     pub enforced: Enforced,
+    /// Why package managers can write no cache, where that is so.
+    pub no_caches: Option<String>,
 }
 
 /// What keeps commands to their folders under the settings in force; for those who look after the installation.
@@ -58,16 +67,22 @@ pub fn enforced(settings: &BashSettings, spawner: &Spawner) -> Result<Enforced, 
 pub async fn gaps(settings: &BashSettings, spawner: &Spawner) -> Vec<String> {
     if !matches!(enforced(settings, spawner), Ok(Enforced::Landlock)) {
         let what = "commands can stop, look into and speak for every process of yours, lsp-tools itself included: \
-                    no rule about what an agent may do is kept by force";
+                    no rule about what an agent may do is kept by force; and they write your caches, what others run there included";
         return vec![what.to_owned()];
     }
     let status = sandbox::status();
     let own_processes = sandbox::gives_own_processes(spawner).await;
-    gaps_of(&status, own_processes)
+    gaps_of(settings.caches, &status, own_processes)
 }
 
-fn gaps_of(status: &sandbox::Status, own_processes: bool) -> Vec<String> {
+fn gaps_of(caches: Caches, status: &sandbox::Status, own_processes: bool) -> Vec<String> {
     let mut gaps = Vec::new();
+    if caches == Caches::Shared {
+        gaps.push(
+            "commands write your caches of packages (`bash.caches` is `shared`): what they leave there, your other programs run"
+                .to_owned(),
+        );
+    }
     if !status.tcp {
         gaps.push(
             "TCP cannot be kept from commands (`bash.network`): that takes Linux 6.7 (Landlock 4)".to_owned(),
@@ -118,31 +133,86 @@ fn refused(what: &str, hint: &str) -> ToolError {
 
 impl Room {
     /// For `command`, in the root of the workspace.
-    pub fn new(context: &Context, command: &str) -> Result<Self, ToolError> {
+    pub async fn new(context: &Context, command: &str) -> Result<Self, ToolError> {
         check(command)?;
         let settings = &context.config.settings.bash;
         let spawner = context.manager.spawner();
         let enforced = enforced(settings, spawner)?;
         let mut env = variables(&settings.env, std::env::vars_os());
-        let command = match std::env::var_os("PATH") {
-            Some(path) => {
-                env.insert(CALLER_PATH.into(), path);
-                Cow::Owned(format!("{CALLER_PATH_FIRST}{command}"))
+        let mut confinement = (enforced == Enforced::Landlock).then(|| confinement(context));
+        let mut no_caches = None;
+        let mut first = "";
+        // Where nothing keeps a command from the user's caches, others would protect nothing.
+        if let Some(confinement) = confinement.as_mut().filter(|_| settings.caches == Caches::Private) {
+            match caches(context, &env, &confinement.writable).await? {
+                Ok(caches) => {
+                    env.insert(CACHES.into(), exports(&caches.env));
+                    env.extend(caches.env);
+                    confinement.writable.push(caches.folder);
+                    first = CACHES_AGAIN;
+                }
+                Err(why) => no_caches = Some(why),
             }
-            None => Cow::Borrowed(command),
-        };
-        let line = [SHELL, "-lc", &command].map(OsStr::new);
+        }
+        let mut line = first.to_owned();
+        if let Some(path) = std::env::var_os("PATH") {
+            env.insert(CALLER_PATH.into(), path);
+            line.push_str(CALLER_PATH_FIRST);
+        }
+        line.push_str(command);
+        let line = [SHELL, "-lc", &line].map(OsStr::new);
         let (program, args) = match spawner.supervisor() {
-            Some(binary) => {
-                let confinement = (enforced == Enforced::Landlock).then(|| confinement(context));
-                (binary.to_owned(), sandbox::arguments(confinement.as_ref(), &line))
-            }
+            Some(binary) => (binary.to_owned(), sandbox::arguments(confinement.as_ref(), &line)),
             None => (PathBuf::from(SHELL), line[1..].iter().map(Into::into).collect()),
         };
-        let spawn =
-            Spawn { name: "bash".to_owned(), program, args, env, cwd: context.workspace.root().to_owned() };
-        Ok(Self { spawn, enforced })
+        let spawn = Spawn {
+            name: "bash".to_owned(),
+            program,
+            args,
+            env,
+            cwd: context.workspace.root().to_owned(),
+            pins: Vec::new(),
+        };
+        Ok(Self { spawn, enforced, no_caches })
     }
+}
+
+/// The caches of a command that gets `env` beside what all programs inherit, or why it has none.
+async fn caches(
+    context: &Context,
+    env: &BTreeMap<OsString, OsString>,
+    writable: &[PathBuf],
+) -> Result<Result<CommandCaches, String>, ToolError> {
+    let mut given: BTreeMap<_, _> = inherited(std::env::vars_os()).into_iter().collect();
+    given.extend(env.clone());
+    let wanted = CachesWanted {
+        cache: context.folders.cache.clone(),
+        root: context.workspace.root().to_owned(),
+        home: context.folders.home.clone(),
+        writable: writable.to_vec(),
+        given,
+    };
+    let (made, wanted) = off_thread(move || Ok((wanted.make(), wanted))).await?;
+    if made.is_ok() {
+        // The command does not wait for that; what an end in between leaves is removed with the next command.
+        tokio::task::spawn_blocking(move || wanted.clear_others());
+    }
+    Ok(made.map_err(|why| {
+        tracing::warn!("{why}");
+        why.to_string()
+    }))
+}
+
+/// What sets these variables in a shell.
+fn exports(env: &BTreeMap<OsString, OsString>) -> OsString {
+    let mut line = Vec::from(b"export");
+    for (name, value) in env {
+        line.push(b' ');
+        line.extend(name.as_encoded_bytes());
+        line.push(b'=');
+        line.extend_from_slice(&shell_bytes(value.as_encoded_bytes()));
+    }
+    OsString::from_vec(line)
 }
 
 fn check(command: &str) -> Result<(), ToolError> {
@@ -163,25 +233,13 @@ fn confinement(context: &Context) -> Confinement {
     let settings = &context.config.settings.bash;
     let mut writable = vec![context.workspace.root().to_owned(), std::env::temp_dir()];
     writable.extend(TEMPORARY.iter().chain(&DEVICES).map(PathBuf::from));
-    let home = etcetera::home_dir().ok();
-    writable.extend(settings.writable.iter().filter_map(|entry| {
-        // A folder named by what is not set is not there.
-        expand(entry, home.as_deref().map(|home| home.as_os_str()), |name| std::env::var_os(name))
-    }));
+    let home = context.folders.home.as_deref().map(|home| home.as_os_str());
+    let shared = if settings.caches == Caches::Shared { SHARED } else { &[] };
+    let entries = settings.writable.iter().map(String::as_str).chain(shared.iter().copied());
+    // A folder named by what is not set is not there.
+    writable.extend(entries.filter_map(|entry| expand(entry, home, |name| std::env::var_os(name))));
     writable.retain(|path| path.is_absolute());
     Confinement { writable, no_tcp: settings.network == Network::NoTcp }
-}
-
-/// `~` and a variable at the beginning of `entry` filled in; `None` where it is not set.
-fn expand(entry: &str, home: Option<&OsStr>, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let (first, rest) = entry.split_once('/').unwrap_or((entry, ""));
-    let base = match first.strip_prefix('$') {
-        Some(name) => variable(name).filter(|value| !value.is_empty())?,
-        None if first == "~" => home?.to_owned(),
-        None => return Some(PathBuf::from(entry)),
-    };
-    let base = PathBuf::from(base);
-    Some(if rest.is_empty() { base } else { base.join(rest) })
 }
 
 /// The variables of `all` whose names the settings list.
@@ -246,11 +304,24 @@ mod tests {
     #[test]
     fn what_the_kernel_lacks_is_said_one_by_one() {
         let status = |tcp, signals| sandbox::Status { files: Ok(()), tcp, signals };
-        assert!(gaps_of(&status(true, true), true).is_empty());
-        assert!(gaps_of(&status(false, true), true)[0].contains("TCP"));
-        assert!(gaps_of(&status(true, false), true)[0].contains("signal"));
-        assert!(gaps_of(&status(true, true), false)[0].contains("CAP_SYS_ADMIN"));
-        assert_eq!(gaps_of(&status(false, false), false).len(), 3);
+        assert!(gaps_of(Caches::Private, &status(true, true), true).is_empty());
+        assert!(gaps_of(Caches::Private, &status(false, true), true)[0].contains("TCP"));
+        assert!(gaps_of(Caches::Private, &status(true, false), true)[0].contains("signal"));
+        assert!(gaps_of(Caches::Private, &status(true, true), false)[0].contains("CAP_SYS_ADMIN"));
+        assert!(gaps_of(Caches::Shared, &status(true, true), true)[0].contains("bash.caches"));
+        assert_eq!(gaps_of(Caches::Private, &status(false, false), false).len(), 3);
+    }
+
+    #[test]
+    fn values_come_out_of_the_shell_as_they_went_in() {
+        let value = OsString::from_vec(b"a 'b' \\ $HOME `c`\n\xff".to_vec());
+        let line = exports(&[("ONE".into(), value.clone()), ("TWO".into(), "2".into())].into());
+        let mut shell = std::process::Command::new(SHELL);
+        let output =
+            shell.args(["-c", "eval \"$LINE\"; printf %s \"$ONE\"; test $TWO = 2"]).env("LINE", line);
+        let output = output.output().unwrap();
+        assert!(output.status.success());
+        assert_eq!(OsString::from_vec(output.stdout), value);
     }
 
     #[test]

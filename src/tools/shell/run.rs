@@ -1,8 +1,9 @@
 //! One command that runs.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
@@ -140,7 +141,7 @@ impl Run {
         tokio::pin!(news);
         // Listens from here on, so that what comes between the look and the wait is heard.
         news.as_mut().enable();
-        let silent = self.shared.stdout().ring.is_empty() && self.shared.stderr().ring.is_empty();
+        let silent = self.shared.stdout.lock().ring.is_empty() && self.shared.stderr.lock().ring.is_empty();
         if silent && self.end().is_none() {
             // Silence until the deadline is an answer too.
             let _silent = tokio::time::timeout_at(deadline, news).await;
@@ -155,22 +156,12 @@ impl Run {
             let Stream { ring, reader } = &mut *stream;
             reader.read(ring.take(), last)
         };
-        Output { stdout: piece(self.shared.stdout()), stderr: piece(self.shared.stderr()) }
+        Output { stdout: piece(self.shared.stdout.lock()), stderr: piece(self.shared.stderr.lock()) }
     }
 
     /// How long it has run so far, or ran.
     pub fn elapsed(&self) -> Duration {
         self.end().map_or_else(|| self.started.elapsed(), |ended| ended.after)
-    }
-}
-
-impl Shared {
-    fn stdout(&self) -> MutexGuard<'_, Stream> {
-        self.stdout.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn stderr(&self) -> MutexGuard<'_, Stream> {
-        self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -184,8 +175,8 @@ async fn attend(
     let (stdout, stderr) = (process.take_stdout(), process.take_stderr());
     let reading = async {
         tokio::join!(
-            read(stdout, |bytes| shared.stdout().ring.push(bytes), &shared.news),
-            read(stderr, |bytes| shared.stderr().ring.push(bytes), &shared.news),
+            read(stdout, |bytes| shared.stdout.lock().ring.push(bytes), &shared.news),
+            read(stderr, |bytes| shared.stderr.lock().ring.push(bytes), &shared.news),
         );
     };
     let ending = end(&process, deadline, stop);

@@ -1,8 +1,9 @@
 //! All commands of a runtime, and their owner: what runs ends with it, at the latest.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -62,13 +63,13 @@ impl Shells {
         self.make_room(session, most)?;
         let id = new_id()?;
         let run = Arc::new(start.await?);
-        self.kept().push(Kept { id: id.clone(), session: session.to_owned(), run });
+        self.kept.lock().push(Kept { id: id.clone(), session: session.to_owned(), run });
         Ok(id)
     }
 
     /// Forgets the oldest of `session` that has ended, if all places are taken.
     fn make_room(&self, session: &str, most: usize) -> Result<(), ToolError> {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         if kept.iter().filter(|one| one.session == session).count() < most {
             return Ok(());
         }
@@ -88,7 +89,7 @@ impl Shells {
 
     /// The run that `session` knows by `id`.
     pub fn get(&self, session: &str, id: &str) -> Result<Arc<Run>, ToolError> {
-        let kept = self.kept();
+        let kept = self.kept.lock();
         // Another session's is as unknown as one that never was.
         let found = kept.iter().find(|one| one.id == id && one.session == session);
         found.map(|one| one.run.clone()).ok_or_else(|| {
@@ -110,10 +111,6 @@ impl Shells {
         self.tasks.close();
         self.tasks.wait().await;
     }
-
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Nobody guesses it.
@@ -130,7 +127,7 @@ fn not_started(error: &SpawnError) -> ToolError {
     tracing::warn!("{error}");
     let what = match error {
         SpawnError::Refused { source, .. } => format!("the command could not be started: {source}"),
-        SpawnError::NoThread => error.to_string(),
+        SpawnError::NoThread | SpawnError::Untrusted(_) => error.to_string(),
     };
     ToolError::new(ErrorCode::Internal, what)
 }

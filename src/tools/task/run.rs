@@ -56,7 +56,14 @@ async fn carry_out(context: &Context, order: &Order) -> Result<TaskOutput, ToolE
     let variables = [(AGENT, &order.chain), (SESSION, &order.session)];
     let env: BTreeMap<OsString, OsString> =
         variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-    let spawn = Spawn { name: format!("agent {}", order.agent), program, args, env, cwd: root.to_owned() };
+    let spawn = Spawn {
+        name: format!("agent {}", order.agent),
+        program,
+        args,
+        env,
+        cwd: root.to_owned(),
+        pins: Vec::new(),
+    };
     let limit = context.config.settings.deadlines.task;
     let with =
         Exchange { input: input.as_bytes(), most_bytes: OUTPUT_BYTES, deadline: context.deadline(limit) };

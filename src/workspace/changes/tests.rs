@@ -238,7 +238,7 @@ fn a_slow_setup_holds_nobody_up_for_long() {
     let unknown = Changes { changes: Vec::new(), overflowed: true };
     let began = Instant::now();
     assert_eq!(feed.drain(), unknown);
-    assert!(began.elapsed() >= wait - Duration::from_millis(1) && began.elapsed() < wait * 10);
+    assert!(began.elapsed() >= wait - Duration::from_millis(1) && began.elapsed() < wait * 100);
     let began = Instant::now();
     assert_eq!(feed.drain(), unknown);
     assert!(began.elapsed() < wait, "waited twice");

@@ -125,6 +125,14 @@ pub enum EditError {
         /// Which.
         path: String,
     },
+    /// Something on the way was exchanged while it was looked at or changed.
+    #[error(
+        "`{path}` was moved or exchanged by another program at the same moment; nothing was changed; look at what is there now and make the change anew"
+    )]
+    Moved {
+        /// Which.
+        path: String,
+    },
     /// The system refused otherwise; everything is as it was.
     #[error("`{path}` cannot be changed: {source}")]
     Io {

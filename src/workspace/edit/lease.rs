@@ -10,11 +10,12 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -147,7 +148,7 @@ impl Lease {
     pub(super) fn take(&self) -> Result<(), EditError> {
         let Some(shared) = &self.0 else { return Ok(()) };
         // Held all the while, so that the keeper does not give back what is being taken.
-        let mut held = shared.held();
+        let mut held = shared.held.lock();
         let folder = shared.folder().map_err(|error| unusable(&error))?;
         held.number = Some(shared.acquire(&folder)?);
         held.edited = Some(Instant::now());
@@ -164,7 +165,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let Some(shared) = &self.0 else { return };
-        let mut held = shared.held();
+        let mut held = shared.held.lock();
         held.ended = true;
         let keeper = held.keeper.take();
         drop(held);
@@ -172,17 +173,12 @@ impl Drop for Lease {
         match keeper {
             // It gives the lease back. One that panicked has been logged.
             Some(keeper) => drop(keeper.join()),
-            None => shared.give_back(&mut shared.held()),
+            None => shared.give_back(&mut shared.held.lock()),
         }
     }
 }
 
 impl Shared {
-    fn held(&self) -> MutexGuard<'_, Held> {
-        // Nothing is left half done under this lock, so a panicking holder has not broken it.
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The folder of leases, made where it is not there. Never through a link, which could lead out of the workspace.
     fn folder(&self) -> io::Result<Folder> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
@@ -286,12 +282,10 @@ impl Shared {
     /// Touches the lease until it is given back or lost, or the process ends.
     fn keep(&self) {
         let pause = self.options.stale / 4;
-        let mut held = self.held();
+        let mut held = self.held.lock();
         loop {
             // Not for a bell that was rung before this was reached.
-            let goes_on = |held: &mut Held| !held.ended;
-            held =
-                self.bell.wait_timeout_while(held, pause, goes_on).unwrap_or_else(PoisonError::into_inner).0;
+            self.bell.wait_while_for(&mut held, |held| !held.ended, pause);
             let rests = held.edited.is_none_or(|edited| edited.elapsed() >= KEPT);
             if held.ended || rests {
                 held.keeper = None;

@@ -2,8 +2,9 @@
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::EditError;
 use super::journal::failed;
@@ -36,11 +37,8 @@ impl Turn {
     /// Waits for its turn and for the lock on `file`, which is made if it is not there.
     pub(super) fn take(&self, file: &Path) -> Result<Held<'_>, EditError> {
         let deadline = Instant::now() + PATIENCE;
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut taken, _) = self
-            .freed
-            .wait_timeout_while(taken, PATIENCE, |taken| *taken)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
+        self.freed.wait_while_for(&mut taken, |taken| *taken, PATIENCE);
         if *taken {
             return Err(busy());
         }
@@ -56,7 +54,7 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         // The file first, so that the next one in this process finds it free.
         self.file = None;
-        *self.turn.taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        *self.turn.taken.lock() = false;
         self.turn.freed.notify_one();
     }
 }

@@ -173,6 +173,15 @@ impl Plan {
         })
     }
 
+    /// Every path that is moved, with where it goes, or deleted: a folder among them goes with all that is in it.
+    pub fn moved_and_deleted(&self) -> impl Iterator<Item = (&WorkspacePath, Option<&WorkspacePath>)> {
+        self.operations.iter().filter_map(|operation| match operation {
+            Operation::Rename { from, to, .. } => Some((from, Some(to))),
+            Operation::Delete { path, recursive: true, .. } => Some((path, None)),
+            _ => None,
+        })
+    }
+
     pub(super) fn push(&mut self, operation: Operation) -> &mut Self {
         self.operations.push(operation);
         self

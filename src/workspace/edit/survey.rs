@@ -92,7 +92,9 @@ pub(super) fn survey(folder: &Folder, name: &OsStr, limit: u64) -> Result<Seen, 
         FileType::RegularFile => survey_file(folder, name, limit)?.map_or(Seen::Absent, Seen::File),
         FileType::Directory => Seen::Directory(Identity::of(&stat)),
         FileType::Symlink => {
-            let target = readlinkat(folder, name, Vec::new())?.into_bytes();
+            // What is no link any more is an invalid argument.
+            let gone = |errno| if errno == Errno::INVAL { Errno::STALE } else { errno };
+            let target = readlinkat(folder, name, Vec::new()).map_err(gone)?.into_bytes();
             Seen::Link(SeenLink { identity: Identity::of(&stat), target })
         }
         FileType::Fifo => Seen::Special("a named pipe (FIFO)"),

@@ -266,7 +266,7 @@ fn bad_patterns_say_where_and_bombs_are_defused() {
         ..Selection::default()
     };
     workspace.grep(&GrepQuery { select: glob, ..query("a") }).unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! question has the same answer: what a hook asks on top of it is another one.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 
@@ -14,16 +14,11 @@ pub(super) struct Agreed(Mutex<HashMap<String, Vec<ApprovalRequest>>>);
 
 impl Agreed {
     fn add(&self, call: &str, request: ApprovalRequest) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(call.to_owned())
-            .or_default()
-            .push(request);
+        self.0.lock().entry(call.to_owned()).or_default().push(request);
     }
 
     fn take(&self, call: &str) -> Vec<ApprovalRequest> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(call).unwrap_or_default()
+        self.0.lock().remove(call).unwrap_or_default()
     }
 }
 

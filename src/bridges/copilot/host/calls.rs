@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::agreed::Remembering;
 use super::turn::Shared;
-use crate::bridges::mcp::server::text_of as short;
 use crate::runtime::call::CallRequest;
 use crate::tools::result::{ResultType, ToolResult};
 
@@ -51,7 +50,7 @@ pub(super) async fn call(
 /// A result in the form whose every word reaches the model: text, and how it ended. `error` would hide the text, and `rejected` end
 /// the turn, so neither is ever sent.
 pub(super) fn normalised(result: &ToolResult) -> Value {
-    let text = result.text.clone().unwrap_or_else(|| short(&result.value));
+    let text = result.model_text();
     let kind = match result.kind {
         ResultType::Success => "success",
         ResultType::Failure | ResultType::Timeout => "failure",

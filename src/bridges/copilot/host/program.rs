@@ -21,13 +21,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 /// Its name in the private prefix.
 pub const KEY: &str = "copilot-cli";
 /// How it is installed: the version that this protocol was measured with.
-const RECIPE: &str = r#"
-name = "GitHub Copilot CLI"
-homepage = "https://github.com/github/copilot-cli"
-languages = []
-command = ["copilot"]
-install = { npm = ["@github/copilot@1.0.102"] }
-"#;
+const RECIPE: &str = include_str!("recipe.toml");
 /// Speaks the SDK's protocol on its standard streams.
 const ARGUMENTS: [&str; 3] = ["--headless", "--no-auto-update", "--stdio"];
 /// Would have it ask for nothing, and run what a repository brings. It is all that is not handed on.
@@ -59,7 +53,9 @@ pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<Pat
     let installer = Installer::new(data).avoiding(runtime.workspace().root().to_owned());
     let tell = |progress: Progress<'_>| match progress {
         Progress::Waiting => options.tell(Told::Note("another process installs it; waiting".to_owned())),
-        Progress::Step(step) | Progress::InVain(step) => options.tell(Told::Note(step.to_owned())),
+        Progress::Step(text) | Progress::InVain(text) | Progress::Note(text) => {
+            options.tell(Told::Note(text.to_owned()));
+        }
         Progress::Line(line) => tracing::debug!("{line}"),
     };
     Ok(installer.install(KEY, &server, &tell).await?.program)
@@ -79,6 +75,7 @@ pub(super) async fn start(program: &Path, root: &Path) -> Result<Running, HostEr
         args: ARGUMENTS.map(Into::into).into(),
         env: std::env::vars_os().filter(|(name, _)| *name != *ALLOW_ALL).collect::<BTreeMap<_, _>>(),
         cwd: root.to_owned(),
+        pins: Vec::new(),
     };
     Ok(Running { process: Spawner::new(None).spawn(spawn).await? })
 }
@@ -100,9 +97,10 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lsp::install::recipes::Recipes;
 
     #[test]
-    fn the_recipe_is_one_pinned_package() {
+    fn the_recipe_is_one_pinned_package_with_a_lock() {
         let server: Server = toml::from_str(RECIPE).unwrap();
         let recipes = server.install.recipes();
         let packages: Vec<_> = recipes.iter().flat_map(|recipe| recipe.packages()).collect();
@@ -110,5 +108,7 @@ mod tests {
             matches!(&packages[..], [package] if package.starts_with("@github/copilot@")),
             "{packages:?}"
         );
+        let unlocked = Recipes::of(KEY, recipes[0].clone()).unwrap().locks().unlocked.clone();
+        assert!(unlocked.is_empty(), "run `just locks {KEY}`: {unlocked:?}");
     }
 }

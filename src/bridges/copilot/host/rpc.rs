@@ -1,9 +1,10 @@
 //! JSON-RPC 2.0 with the command line: our questions and their answers, its questions and its notifications.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
@@ -123,7 +124,7 @@ impl Rpc {
         let ended = || HostError::Ended { last: Vec::new() };
         let (sender, answer) = oneshot::channel();
         let id = {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut open = self.open.lock();
             open.last += 1;
             let id = open.last;
             open.waiting.as_mut().ok_or_else(ended)?.insert(id, sender);
@@ -158,14 +159,14 @@ impl Rpc {
     }
 
     fn forget(&self, id: u64) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         if let Some(waiting) = &mut open.waiting {
             waiting.remove(&id);
         }
     }
 
     fn answered(&self, id: u64, answer: Answer) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let asker = open.waiting.as_mut().and_then(|waiting| waiting.remove(&id));
         match asker {
             // Whoever asked may have gone.
@@ -175,7 +176,7 @@ impl Rpc {
     }
 
     fn closed(&self) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).waiting = None;
+        self.open.lock().waiting = None;
     }
 }
 

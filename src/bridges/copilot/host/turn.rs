@@ -1,9 +1,10 @@
 //! One prompt to its end: events in, decisions and results out.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
@@ -43,7 +44,7 @@ pub(super) struct Shared {
 impl Shared {
     /// Who calls: the session, or an agent of the settings on its behalf. Agents of the command line's own making are the session.
     pub(super) fn caller(&self, agent: Option<&str>) -> Caller {
-        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        let agents = self.agents.lock();
         let agent = agent.and_then(|id| agents.get(id)).cloned();
         Caller { agent: agent.or_else(|| self.caller.agent.clone()), ..self.caller.clone() }
     }
@@ -241,7 +242,7 @@ impl<'a> Turn<'a> {
         if let (Some(id), Some(name)) = (id, name)
             && self.shared.runtime.policy().agents().contains_key(&name)
         {
-            self.shared.agents.lock().unwrap_or_else(PoisonError::into_inner).insert(id, name);
+            self.shared.agents.lock().insert(id, name);
         }
     }
 

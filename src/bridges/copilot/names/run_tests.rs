@@ -6,10 +6,11 @@ use serde_json::json;
 
 use super::form::{About, Form, WrittenBy};
 use super::room::{Refused, Room};
-use super::runners::{Folder, Plan, Wanted, plans, quoted};
+use super::runners::{Folder, Plan, Wanted, plans};
 use super::terminal::ran;
 use super::{Answer, Class};
 use crate::policy::request::Effect;
+use crate::text::shell_word;
 use crate::workspace::{ListQuery, Until, WorkspacePath};
 
 /// Entries of a folder that are looked at for signs of a runner.
@@ -95,7 +96,7 @@ fn found(room: &Room<'_>, files: &[WorkspacePath], names: &[String]) -> Option<P
                 plan.notes.push(format!("{} belongs to another project and was left out", file.display()));
             }
             if !folder.is_root() {
-                plan.command = format!("cd {} && {}", quoted(&folder.display()), plan.command);
+                plan.command = format!("cd {} && {}", shell_word(&folder.display()), plan.command);
             }
             return Some(plan);
         }

@@ -4,6 +4,8 @@ mod compiled;
 mod scripted;
 mod words;
 
+use crate::text::shell_word;
+
 /// A folder of a project.
 pub(super) trait Folder {
     /// The names in it.
@@ -50,7 +52,7 @@ impl Plan {
     fn with(mut self, words: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         for word in words {
             self.command.push(' ');
-            self.command.push_str(&quoted(word.as_ref()));
+            self.command.push_str(&shell_word(word.as_ref()));
         }
         self
     }
@@ -100,17 +102,6 @@ const KINDS: &[Kind] = &[
 /// The ways in which the tests of `folder` can be run, the best first.
 pub(super) fn plans(folder: &dyn Folder, wanted: &Wanted) -> Vec<Plan> {
     KINDS.iter().filter_map(|kind| kind(folder, wanted)).collect()
-}
-
-/// A word as a shell takes it for one.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| {
-        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '=' | ':' | ',' | '@' | '+')
-    };
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 /// One pattern that matches each of `names` and what they are part of.

@@ -33,7 +33,7 @@ pub struct Copilot {
     offer: Offer,
     slot: Mutex<Slot>,
     /// The conversation that goes on, and which server knows it.
-    pub(super) conversation: std::sync::Mutex<Option<(u32, String)>>,
+    pub(super) conversation: parking_lot::Mutex<Option<(u32, String)>>,
 }
 
 #[derive(Debug, Default)]
@@ -73,7 +73,13 @@ impl Copilot {
         let names = options.names.of(&options.runtime, &options.caller);
         let (offer, left_out) = Offer::of(&definitions, &names)?;
         let room = Arc::new(Room::new(options, offer.clone()));
-        Ok(Self { room, left_out, offer, slot: Mutex::default(), conversation: std::sync::Mutex::default() })
+        Ok(Self {
+            room,
+            left_out,
+            offer,
+            slot: Mutex::default(),
+            conversation: parking_lot::Mutex::default(),
+        })
     }
 
     /// The server that runs, started if need be, and its number; after a crash with a pause, and not for ever.

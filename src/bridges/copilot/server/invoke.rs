@@ -14,7 +14,6 @@ use super::offer::Offered;
 use super::room::{MOST_WAITING, Room};
 use super::turns::Turn;
 use crate::bridges::copilot::names::{self, Asked};
-use crate::bridges::mcp::server::text;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::request::Effect;
 use crate::runtime::call::CallRequest;
@@ -101,7 +100,7 @@ async fn run(
     };
     let name = &invocation.name;
     let stopped = |outcome: Outcome, error: ToolError| {
-        let text = text::of(&ToolResult::from_error(&error).value);
+        let text = ToolResult::from_error(&error).model_text();
         Answer { outcome, text, effect, whole: false }
     };
     tokio::select! {
@@ -144,8 +143,7 @@ async fn called(
         false if cancelled => Outcome::Cancelled,
         false => Outcome::Error,
     };
-    let text = result.text.clone().unwrap_or_else(|| text::of(&result.value));
-    Answer { outcome, text, effect, whole: false }
+    Answer { outcome, text: result.model_text(), effect, whole: false }
 }
 
 /// The answer of `call`, when the server has been told of what changed meanwhile.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -107,17 +108,17 @@ impl Room {
 
     /// The tools that the server may call.
     pub(super) fn offer(&self) -> Arc<Offer> {
-        self.offer.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.offer.lock().clone()
     }
 
     /// From now on these.
     pub(super) fn set_offer(&self, offer: Offer) {
-        *self.offer.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(offer);
+        *self.offer.lock() = Arc::new(offer);
     }
 
     /// Someone has said yes or no to exactly this call before it comes.
     pub(super) fn answered(&self, id: &str, name: &str, input: &Value, approval: Approval) {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.lock();
         // Calls that never came; a confirmation is followed by its call at once.
         if answers.len() >= MOST_WAITING {
             answers.clear();
@@ -127,7 +128,7 @@ impl Room {
 
     /// What was said to this call, once.
     pub(super) fn take_answer(&self, id: &str, name: &str, input: &Value) -> Option<Approval> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(id, name, input))
+        self.answers.lock().remove(&key(id, name, input))
     }
 }
 

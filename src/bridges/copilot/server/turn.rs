@@ -1,7 +1,7 @@
 //! One turn, from the prompt to its end.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
@@ -192,8 +192,7 @@ impl Copilot {
         };
         let text = |key: &str| answer[key].as_str().map(str::to_owned);
         let conversation = text("conversationId").or(heard.conversation);
-        *self.conversation.lock().unwrap_or_else(PoisonError::into_inner) =
-            conversation.clone().map(|conversation| (number, conversation));
+        *self.conversation.lock() = conversation.clone().map(|conversation| (number, conversation));
         let calls = heard.calls.into_values().map(|(name, state)| CallSummary { name, state });
         Ok(TurnOutcome {
             turn: turn.name.clone(),
@@ -209,7 +208,7 @@ impl Copilot {
 
     /// The conversation of the last turn, where this server knows it.
     fn known(&self, number: u32) -> Option<String> {
-        let known = self.conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.conversation.lock();
         known.as_ref().filter(|(server, _)| *server == number).map(|(_, conversation)| conversation.clone())
     }
 

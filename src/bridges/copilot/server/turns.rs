@@ -1,9 +1,10 @@
 //! The turn that runs, and what is heard of it: `$/progress` with its token, and the calls that belong to it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -94,36 +95,32 @@ impl Turn {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What was heard so far.
     pub fn heard(&self) -> Heard {
-        self.state().clone()
+        self.heard.lock().clone()
     }
 
     /// It goes on with a conversation that the server knows.
     pub fn goes_on_in(&self, conversation: &str) {
-        self.state().conversation = Some(conversation.to_owned());
+        self.heard.lock().conversation = Some(conversation.to_owned());
     }
 
     /// Whether what names `conversation` belongs to another one than this turn does. The server names ours before it calls; what
     /// names none cannot be told apart.
     pub fn is_foreign(&self, conversation: &Value) -> bool {
         let Some(named) = conversation.as_str() else { return false };
-        self.state().conversation.as_ref().is_some_and(|own| own != named)
+        self.heard.lock().conversation.as_ref().is_some_and(|own| own != named)
     }
 
     /// Whether anything has come of it: then it cannot be begun anew.
     pub fn has_begun(&self) -> bool {
-        self.calls.load(Ordering::Relaxed) > 0 || !self.state().reply.is_empty()
+        self.calls.load(Ordering::Relaxed) > 0 || !self.heard.lock().reply.is_empty()
     }
 
     /// A call of it changed its state.
     pub fn call(&self, id: &str, name: &str, state: CallState, detail: Option<String>) {
         {
-            let mut heard = self.state();
+            let mut heard = self.heard.lock();
             let known = heard.calls.get(id).map(|(_, state)| *state);
             if known == Some(state) || (known.is_none() && heard.calls.len() >= MOST_CALLS) {
                 return;
@@ -144,10 +141,10 @@ impl Turn {
             return;
         };
         if let Some(conversation) = progress.conversation_id {
-            self.state().conversation = Some(conversation);
+            self.heard.lock().conversation = Some(conversation);
         }
         if let Some(turn) = progress.turn_id {
-            self.state().turn = Some(turn);
+            self.heard.lock().turn = Some(turn);
         }
         self.said(progress.reply);
         for round in progress.edit_agent_rounds.iter().filter_map(|round| Round::deserialize(round).ok()) {
@@ -162,7 +159,7 @@ impl Turn {
             self.events.send(Event::Step { title: step.title, status: step.status });
         }
         if progress.kind == "end" {
-            let mut heard = self.state();
+            let mut heard = self.heard.lock();
             heard.error = progress.error.as_ref().map(words_of);
             heard.cancelled = progress.cancellation_reason;
         }
@@ -171,7 +168,7 @@ impl Turn {
     fn said(&self, text: Option<String>) {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return };
         {
-            let mut heard = self.state();
+            let mut heard = self.heard.lock();
             if heard.reply.len() + text.len() > LONGEST_REPLY {
                 return;
             }
@@ -212,9 +209,9 @@ pub struct Running<'a> {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.turn.over.cancel();
-        let mut turns = self.turns.state();
+        let mut turns = self.turns.0.lock();
         turns.current = None;
-        if let Some(turn) = self.turn.state().turn.take() {
+        if let Some(turn) = self.turn.heard.lock().turn.take() {
             if turns.over.len() >= MOST_OVER {
                 turns.over.pop_front();
             }
@@ -231,23 +228,19 @@ struct Told {
 }
 
 impl Turns {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The turn that runs.
     pub fn current(&self) -> Option<Arc<Turn>> {
-        self.state().current.clone()
+        self.0.lock().current.clone()
     }
 
     /// Whether the server's turn of this name is over: a server that was deaf to its end may still call for it.
     pub fn is_over(&self, name: &str) -> bool {
-        self.state().over.iter().any(|over| over == name)
+        self.0.lock().over.iter().any(|over| over == name)
     }
 
     /// Begins a turn, if none runs.
     pub fn begin(&self, name: String, events: Events) -> Option<Running<'_>> {
-        let mut turns = self.state();
+        let mut turns = self.0.lock();
         if turns.current.is_some() {
             return None;
         }

@@ -4,8 +4,9 @@
 //! does not say for which call: the question goes to the call that runs, if it is the only one on that connection, and is
 //! declined otherwise. No client is ever shown a question that may be about another's call.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -53,14 +54,10 @@ pub(super) struct Hearing {
 }
 
 impl Asking {
-    fn running(&self) -> MutexGuard<'_, Running> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A call begins.
     pub(super) fn begin(&self) -> Hearing {
         let (sender, questions) = mpsc::channel(1);
-        let mut running = self.running();
+        let mut running = self.0.lock();
         running.next += 1;
         let number = running.next;
         running.calls.push((number, sender));
@@ -71,7 +68,7 @@ impl Asking {
     pub(super) async fn ask(&self, server: &str, form: ElicitRequestParams) -> ElicitResult {
         let declined = ElicitResult::new(ElicitationAction::Decline);
         let call = {
-            let running = self.running();
+            let running = self.0.lock();
             match running.calls.as_slice() {
                 [(_, call)] => call.clone(),
                 calls => {
@@ -105,7 +102,7 @@ impl Hearing {
 
 impl Drop for Hearing {
     fn drop(&mut self) {
-        self.asking.running().calls.retain(|(number, _)| *number != self.number);
+        self.asking.0.lock().calls.retain(|(number, _)| *number != self.number);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ use super::line_limit::LineLimit;
 use super::pins::Era;
 use super::room::Room;
 use super::unauthorized::Challenge;
-use crate::config::{Mount, MountTransport, TrustState, paths_in};
+use crate::config::{Mount, MountTransport, Pin, paths_in};
 use crate::lsp::locate;
 use crate::lsp::process::{ServerProcess, Spawn};
 use crate::tools::hidden::escaped;
@@ -291,7 +291,7 @@ async fn start(mount: &Mount, room: &Room) -> Result<ServerProcess, NoConnection
     let MountTransport::Stdio { args, env, .. } = &mount.transport else {
         return Err(NoConnection::Settings("it has no program".to_owned()));
     };
-    let (program, cwd) = (program(mount, room)?, folder(mount, room)?);
+    let ((program, pins), cwd) = (program(mount, room)?, folder(mount, room)?);
     let chain = room.chain().with(mount, room.root()).ok_or(NoConnection::Loop)?;
     let spawn = Spawn {
         name: format!("mcp {}", mount.name),
@@ -303,6 +303,7 @@ async fn start(mount: &Mount, room: &Room) -> Result<ServerProcess, NoConnection
             .chain([(chain::VARIABLE.into(), chain.into())])
             .collect(),
         cwd,
+        pins,
     };
     room.spawner().spawn(spawn).await.map_err(|error| {
         tracing::warn!(server = mount.name, "{error}");
@@ -320,31 +321,43 @@ pub(super) fn folder(mount: &Mount, room: &Room) -> Result<PathBuf, NoConnection
     }
 }
 
-/// The program of `mount`, unless it or a file that it is given belongs to the project and is not trusted as it is now.
-pub(super) fn program(mount: &Mount, room: &Room) -> Result<PathBuf, NoConnection> {
+/// The program of `mount`, and what it and the files that it is given must be when it runs, where they belong to the project; unless one
+/// of them is not trusted as it is now.
+pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>), NoConnection> {
     let MountTransport::Stdio { command, args, .. } = &mount.transport else {
         return Err(NoConnection::Settings("it has no program".to_owned()));
     };
     let base = folder(mount, room)?;
     let is_path = command.contains('/');
+    let mut pins = Vec::new();
+    let mut add = |path: &Path, word: &str| match room.trust().pin(room.root(), path) {
+        Ok(Ok(pin)) => {
+            pins.push(pin);
+            Ok(())
+        }
+        _ => Err(NoConnection::Untrusted(word.to_owned())),
+    };
     for word in args.iter().chain(is_path.then_some(command)).flat_map(|word| paths_in(word)) {
         for path in [room.root().join(word), base.join(word)] {
-            let inside = path.is_file() && room.workspace().inside(&path).is_some();
-            let may = || {
-                room.trust().program_state(room.root(), &path).is_ok_and(|state| state == TrustState::Trusted)
-            };
-            if inside && !may() {
-                return Err(NoConnection::Untrusted(word.to_owned()));
+            if path.is_file() && room.workspace().inside(&path).is_some() {
+                add(&path, word)?;
             }
         }
     }
     let missing = || NoConnection::NoProgram(command.clone());
     if is_path {
         let path = room.root().join(command);
-        return if locate::is_program(&path) { Ok(path) } else { Err(missing()) };
+        if !locate::is_program(&path) {
+            return Err(missing());
+        }
+        // Also where it was gone a moment ago.
+        if room.workspace().inside(&path).is_some() {
+            add(&path, command)?;
+        }
+        return Ok((path, pins));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     // A folder of the project on PATH would let the project choose the program.
     let folders = std::env::split_paths(&path).filter(|folder| room.workspace().inside(folder).is_none());
-    locate::search(command, folders).ok_or_else(missing)
+    locate::search(command, folders).ok_or_else(missing).map(|program| (program, pins))
 }

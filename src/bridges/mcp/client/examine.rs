@@ -98,7 +98,7 @@ fn place(told: &mut Told<'_>) -> bool {
             true
         }
         MountTransport::Stdio { .. } => match (program(mount, room), folder(mount, room)) {
-            (Ok(program), Ok(folder)) => {
+            (Ok((program, _)), Ok(folder)) => {
                 told.add("program", Outcome::Ok, format!("{} in {}", program.display(), folder.display()));
                 true
             }

@@ -7,9 +7,10 @@
 )]
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
@@ -44,7 +45,7 @@ struct Hearers {
 impl Waiting {
     /// From now on `hearer` is told, until what is returned is dropped.
     pub(super) fn add(&self, token: ProgressToken, hearer: UnboundedSender<ProgressEvent>) -> Hearing {
-        let mut hearers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hearers = self.0.lock();
         for (_, event) in hearers.early.iter().rev().filter(|(early, _)| *early == token) {
             // Whoever waits may have gone away.
             let _unheard = hearer.send(event.clone());
@@ -55,7 +56,7 @@ impl Waiting {
     }
 
     fn tell(&self, token: ProgressToken, event: ProgressEvent) {
-        let mut hearers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hearers = self.0.lock();
         match hearers.known.get(&token) {
             Some(hearer) => {
                 let _unheard = hearer.send(event);
@@ -77,7 +78,7 @@ pub(super) struct Hearing {
 
 impl Drop for Hearing {
     fn drop(&mut self) {
-        self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner).known.remove(&self.token);
+        self.waiting.0.lock().known.remove(&self.token);
     }
 }
 

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -57,10 +58,6 @@ pub(super) struct Server {
     asked: AtomicBool,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Server {
     pub(super) fn new(mount: Mount, room: Arc<Room>) -> Self {
         let pins = Pins::new(room.folders(), &mount, room.root());
@@ -77,7 +74,7 @@ impl Server {
 
     /// What is known of its tools, which is read when it is first wanted.
     fn learned(&self) -> MutexGuard<'_, Learned> {
-        let mut learned = locked(&self.learned);
+        let mut learned = self.learned.lock();
         if !learned.is_read {
             *learned = self.made_of(self.pins.read());
         }
@@ -99,7 +96,7 @@ impl Server {
     /// From now on its tools are those of `known`.
     fn take_in(&self, known: Result<Known, String>) {
         let made = self.made_of(known);
-        *locked(&self.learned) = made;
+        *self.learned.lock() = made;
         self.room.changed();
     }
 
@@ -158,7 +155,7 @@ impl Server {
     /// What is none of its tools now, itself where it does not start.
     pub(super) fn left_out(&self) -> Vec<LeftOut> {
         let mut left_out = self.learned().left_out.clone();
-        if let Some(error) = &locked(&self.live).error {
+        if let Some(error) = &self.live.lock().error {
             left_out.push(LeftOut { file: self.name().to_owned(), why: error.clone() });
         }
         left_out
@@ -179,7 +176,7 @@ impl Server {
         if self.learned().known.is_listed() {
             return;
         }
-        let lately = locked(&self.live).failed_at.is_some_and(|failed| failed.elapsed() < LIST_AGAIN);
+        let lately = self.live.lock().failed_at.is_some_and(|failed| failed.elapsed() < LIST_AGAIN);
         if lately {
             return;
         }
@@ -221,7 +218,7 @@ impl Server {
             return Ok((connection, false));
         }
         self.bury().await;
-        let from = locked(&self.live).may_start();
+        let from = self.live.lock().may_start();
         match from {
             Ok(moment) => sleep_until(moment).await,
             Err(moment) => return Err(self.stopped(moment)),
@@ -231,18 +228,18 @@ impl Server {
 
     /// What it wants of whoever it lets in, where it let us not in.
     pub(super) fn challenge(&self) -> Option<Challenge> {
-        locked(&self.live).challenge.clone()
+        self.live.lock().challenge.clone()
     }
 
     fn open_one(&self) -> Option<Arc<Connection>> {
-        let mut live = locked(&self.live);
+        let mut live = self.live.lock();
         let connection = live.connection.clone().filter(|connection| !connection.is_closed())?;
         live.used = Some(Instant::now());
         Some(connection)
     }
 
     fn stopped(&self, until: Instant) -> ToolError {
-        let live = locked(&self.live);
+        let live = self.live.lock();
         let why = live.error.clone().unwrap_or_default();
         let what = format!(
             "the MCP server `{}` ended {} times within {} s and is left alone for {} s more; {why}",
@@ -261,13 +258,13 @@ impl Server {
     /// Notes how the connection ended, where it has.
     pub(super) async fn bury(&self) {
         let ended = {
-            let mut live = locked(&self.live);
+            let mut live = self.live.lock();
             live.connection.take_if(|connection| connection.is_closed())
         };
         if let Some(connection) = ended {
             let words = connection.last_words().await;
             connection.close().await;
-            locked(&self.live).failed(words, true);
+            self.live.lock().failed(words, true);
             self.room.changed();
         }
     }
@@ -283,7 +280,7 @@ impl Server {
         };
         if let Err(error) = self.list(&connection).await {
             connection.close().await;
-            locked(&self.live).failed(error.error.clone(), true);
+            self.live.lock().failed(error.error.clone(), true);
             self.room.changed();
             return Err(error);
         }
@@ -293,7 +290,7 @@ impl Server {
             ms = u64::try_from(connection.began_in.as_millis()).unwrap_or(u64::MAX),
             "a mounted MCP server answers"
         );
-        let mut live = locked(&self.live);
+        let mut live = self.live.lock();
         live.error = None;
         live.failed_at = None;
         live.used = Some(Instant::now());
@@ -316,7 +313,7 @@ impl Server {
             NoConnection::Silent(_) => (ErrorCode::Timeout, true),
         };
         {
-            let mut live = locked(&self.live);
+            let mut live = self.live.lock();
             live.failed(error.to_string(), counts);
             if let NoConnection::Unauthorized(challenge) = error {
                 live.challenge = Some(challenge.clone());
@@ -329,12 +326,12 @@ impl Server {
     /// Looks at its tools again, where it said that they are others now; says whether it did.
     async fn follow(&self, connection: &Arc<Connection>) -> Result<bool, ToolError> {
         let changes = connection.changed.load(Ordering::SeqCst);
-        if locked(&self.live).followed == changes {
+        if self.live.lock().followed == changes {
             return Ok(false);
         }
         let _one = self.starting.lock().await;
         self.list(connection).await?;
-        locked(&self.live).followed = changes;
+        self.live.lock().followed = changes;
         Ok(true)
     }
 
@@ -378,7 +375,7 @@ impl Server {
     /// Its process or connection is gone when this returns.
     pub(super) async fn shutdown(&self) {
         let (connection, idle) = {
-            let mut live = locked(&self.live);
+            let mut live = self.live.lock();
             (live.connection.take(), live.idle.take())
         };
         if let Some(idle) = idle {
@@ -391,7 +388,7 @@ impl Server {
 
     /// How it is.
     pub(super) fn report(&self) -> MountedServer {
-        let (live, learned) = (locked(&self.live), self.learned());
+        let (live, learned) = (self.live.lock(), self.learned());
         let running = live.connection.as_ref().filter(|connection| !connection.is_closed());
         let (state, detail) = match (running, &live.error) {
             (Some(_), _) => (MountedState::Running, None),
@@ -445,7 +442,7 @@ async fn stop_when_idle(server: Weak<Server>, connection: Weak<Connection>) {
         sleep_until(until).await;
         let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) else { return };
         {
-            let mut live = locked(&server.live);
+            let mut live = server.live.lock();
             if !live.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, &connection)) {
                 return;
             }

@@ -13,7 +13,7 @@ use super::ask::{Ask, is_modern};
 use super::handler::Handler;
 use super::handles::{Handles, name_list};
 use super::tasks::{self, Outcome};
-use super::{links, list, progress, text, traced};
+use super::{links, list, progress, traced};
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
@@ -141,8 +141,8 @@ fn unknown(failure: &Value, name: &str) -> ErrorData {
 /// A tool's result as MCP has it: JSON that conforms to the schema, text that is short to read, and links.
 pub(super) fn answer(result: ToolResult) -> CallToolResult {
     let ok = result.ok();
-    let ToolResult { value, text, binary, .. } = result;
-    let mut content = vec![ContentBlock::text(text.unwrap_or_else(|| text::of(&value)))];
+    let mut content = vec![ContentBlock::text(result.model_text())];
+    let ToolResult { value, binary, .. } = result;
     content.extend(binary.into_iter().filter_map(block));
     if ok {
         content.extend(links::of(&value));

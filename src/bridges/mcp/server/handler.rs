@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures::FutureExt;
+use parking_lot::Mutex;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams,
@@ -150,7 +151,7 @@ impl Handler {
             return Ok(page);
         }
         let definitions = self.runtime().definitions(&self.shared.options.caller);
-        let mut registered = self.shared.registered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut registered = self.shared.registered.lock();
         for definition in &definitions {
             if registered.insert(definition.card.name.to_string()) {
                 tracing::info!("MCP tool registered: {}", definition.card.name);
@@ -175,7 +176,7 @@ impl Handler {
                 }
             }
         });
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock();
         told.insert(name.to_owned(), AbortOnDropHandle::new(task));
     }
 }
@@ -350,7 +351,7 @@ impl ServerHandler for Handler {
         }
         let refused =
             |what: &str| ErrorData::invalid_params(what.to_owned(), Some(json!({"uri": params.uri})));
-        let many = self.told.lock().unwrap_or_else(PoisonError::into_inner).len() > MOST_WATCHED;
+        let many = self.told.lock().len() > MOST_WATCHED;
         if many {
             return Err(refused("too many resources are subscribed to; unsubscribe from one first"));
         }
@@ -369,7 +370,7 @@ impl ServerHandler for Handler {
         params: UnsubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).remove(&params.uri);
+        self.told.lock().remove(&params.uri);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //!
 //! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
 //! client can ask, one file each: [`about`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
-//! both eras, [`handles`] and [`traced`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`text`] and [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`watch`]
+//! both eras, [`handles`] and [`traced`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`watch`]
 //! (what clients are told of unasked). [`handler`] joins them for rmcp.
 //!
 //! May use: `runtime`, `tools`, `policy`, `workspace`. Names rmcp; nothing outside `bridges/mcp` does.
@@ -33,7 +33,6 @@ mod resources;
 mod roots;
 mod skills;
 mod tasks;
-pub(in crate::bridges) mod text;
 mod traced;
 mod watch;
 
@@ -46,7 +45,6 @@ use tokio_util::sync::CancellationToken;
 
 use self::handler::Handler;
 use self::pipe::Pipe;
-pub(in crate::bridges) use self::text::of as text_of;
 use crate::runtime::Client;
 use crate::runtime::live::Live;
 use crate::tools::tool::Caller;

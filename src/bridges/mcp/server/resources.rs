@@ -13,6 +13,7 @@
 
 use std::path::Path;
 
+use percent_encoding::percent_decode_str;
 use rmcp::model::{
     Annotations, CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
     Resource, ResourceContents, ResourceTemplate, Role,
@@ -64,7 +65,8 @@ pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<Wanted, ErrorData> 
     if !(is_skill || parsed.scheme() == SCHEME) || parsed.query().is_some() || parsed.fragment().is_some() {
         return Err(missing());
     }
-    let rest = decoded(parsed.path().trim_start_matches('/')).ok_or_else(missing)?;
+    let encoded = parsed.path().trim_start_matches('/');
+    let rest = percent_decode_str(encoded).decode_utf8().map_err(|_| missing())?.into_owned();
     if is_skill {
         let name = parsed.host_str().filter(|_| !rest.is_empty()).ok_or_else(missing)?;
         return Ok(Wanted::Skill(name.to_owned(), rest));
@@ -83,24 +85,6 @@ pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<Wanted, ErrorData> 
         (Some("logs"), server) => Ok(Wanted::Logs(Some(server.to_owned()))),
         _ => Err(missing()),
     }
-}
-
-/// `text` with its percent-encoded bytes; `None` where they are no UTF-8.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, more @ ..] = rest {
-        rest = more;
-        if *first == b'%' {
-            let code = more.get(..2).filter(|code| code.iter().all(u8::is_ascii_hexdigit))?;
-            let code = std::str::from_utf8(code).ok()?;
-            bytes.push(u8::from_str_radix(code, 16).ok()?);
-            rest = &more[2..];
-        } else {
-            bytes.push(*first);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// The error for a URI that names nothing. Its code is the one of both eras: -32602 with the URI.

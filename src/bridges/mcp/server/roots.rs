@@ -9,9 +9,10 @@
 )]
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rmcp::RoleServer;
 use rmcp::service::Peer;
 use tokio_util::task::AbortOnDropHandle;
@@ -45,15 +46,15 @@ impl Roots {
                 Err(_) => return tracing::info!("an MCP client does not tell its roots in time"),
             };
             let uris = roots.iter().take(MOST_ROOTS).map(|root| root.uri.as_str());
-            *folder.lock().unwrap_or_else(PoisonError::into_inner) = first_inside(&runtime, uris);
+            *folder.lock() = first_inside(&runtime, uris);
         });
         // Of two questions the later counts.
-        *self.asking.lock().unwrap_or_else(PoisonError::into_inner) = Some(AbortOnDropHandle::new(task));
+        *self.asking.lock() = Some(AbortOnDropHandle::new(task));
     }
 
     /// Where the client's relative paths begin, if it has said so.
     pub(super) fn folder(&self) -> Option<PathBuf> {
-        self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.folder.lock().clone()
     }
 }
 

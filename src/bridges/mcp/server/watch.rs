@@ -5,10 +5,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{pending, select_all};
+use parking_lot::{Mutex, MutexGuard};
 use rmcp::model::SubscriptionFilter;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -86,7 +87,7 @@ impl Watch {
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // Nothing is left half done under this lock.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// What can be honoured of `wanted`; from now on it is watched, until [`begin`](Self::begin) hands it to its subscriber.

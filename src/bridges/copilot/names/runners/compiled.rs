@@ -1,6 +1,7 @@
 //! Cargo, Go, Maven, Gradle, .NET, Swift and CMake.
 
-use super::{Folder, Plan, Wanted, any_of, quoted, stems};
+use super::{Folder, Plan, Wanted, any_of, stems};
+use crate::text::shell_word;
 
 pub(super) fn cargo(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
     folder.text("Cargo.toml")?;
@@ -112,7 +113,7 @@ pub(super) fn cmake(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
     let build = ["build", "out", "cmake-build-debug"]
         .into_iter()
         .find(|build| folder.has(&format!("{build}/CTestTestfile.cmake")))?;
-    let command = format!("ctest --test-dir {} --output-on-failure", quoted(build));
+    let command = format!("ctest --test-dir {} --output-on-failure", shell_word(build));
     let plan = Plan::new(command, format!("{build}/CTestTestfile.cmake is here")).without_files(wanted);
     Some(match wanted.names.is_empty() {
         true => plan,

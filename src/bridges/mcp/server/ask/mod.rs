@@ -8,10 +8,10 @@
 
 mod form;
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult,
@@ -132,7 +132,7 @@ impl Ask {
         principal: &str,
     ) -> Option<Result<InputRequiredResult, ErrorData>> {
         let Self::Returning(returning) = self else { return None };
-        let open = returning.open.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let open = returning.open.lock().take()?;
         let (mut agreed, mut filled) = (returning.agreed.clone(), returning.filled.clone());
         if let Some((asked, answer)) = &returning.answered {
             match form::decided(answer) {
@@ -222,7 +222,7 @@ impl Returning {
     }
 
     fn put(&self, question: Open) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(question);
+        *self.open.lock() = Some(question);
     }
 }
 

@@ -51,7 +51,7 @@ fn a_yes_counts_for_the_question_that_was_asked_and_no_other() {
     assert_eq!(returning.ask(&request("ls")), Approval::Once);
     assert_eq!(returning.ask(&request("pwd")), Approval::Once);
     assert_eq!(returning.ask(&request("rm -rf .")), Approval::Nobody);
-    let open = returning.open.lock().unwrap().clone();
+    let open = returning.open.lock().clone();
     assert_eq!(open, Some(Open::Approval(request("rm -rf ."))), "it is asked about");
 }
 
@@ -77,9 +77,9 @@ fn a_form_is_answered_by_the_answer_to_it_and_no_other() {
     let filled = json!({"name": "x"}).as_object().unwrap().clone();
     assert_eq!(returning.fill(&form_of("two?", true)), FormAnswer::Filled(filled));
     assert_eq!(returning.fill(&form_of("three?", false)), FormAnswer::Nobody);
-    assert!(returning.open.lock().unwrap().is_none(), "the call cannot be made again");
+    assert!(returning.open.lock().is_none(), "the call cannot be made again");
     assert_eq!(returning.fill(&form_of("three?", true)), FormAnswer::Nobody);
-    assert_eq!(*returning.open.lock().unwrap(), Some(Open::Form(form_of("three?", true))));
+    assert_eq!(*returning.open.lock(), Some(Open::Form(form_of("three?", true))));
     // A yes to a call is no answer to a form, and no form's answer is a yes.
     assert_eq!(returning.ask(&request("ls")), Approval::Nobody);
 }

@@ -1,13 +1,15 @@
 //! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
 //!
 //! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]), the
-//! token that every request must bring ([`token`]), and the process at the other end of a connection ([`peer`]). The transport itself, with its
-//! sessions for the era that has them, is rmcp's.
+//! token that every request must bring ([`token`]), the process at the other end of a connection ([`peer`]), and how many connections
+//! ([`places`]) and sessions ([`sessions`]) are open at a time. The transport itself, with its sessions for the era that has them, is rmcp's.
 //!
 //! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
 
 mod guard;
 pub(super) mod peer;
+mod places;
+mod sessions;
 pub mod token;
 
 use std::convert::Infallible;
@@ -16,7 +18,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -27,12 +29,14 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use self::guard::Guard;
 use self::peer::Peer;
+use self::places::{ConnectionPlace, ConnectionPlaces};
+use self::sessions::HttpSessions;
 use self::token::Token;
 use super::handler::{Handler, Shared};
 use super::{ServerOptions, key};
@@ -43,12 +47,8 @@ pub const ENDPOINT: &str = "/mcp";
 const BODY: usize = 4 << 20;
 /// And is there within this time.
 const BODY_TIME: Duration = Duration::from_secs(30);
-/// A request's head is there within this time.
+/// The head of the next request is there within this time. (For the first one there is less: [`places`].)
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// So many connections are open at a time; the next ones wait.
-const CONNECTIONS: usize = 256;
-/// So many sessions of the era that has them are open at a time.
-const SESSIONS: usize = 256;
 /// Connections get so long to end.
 const LEAVE: Duration = Duration::from_millis(500);
 /// After a failed `accept` (too many open files) it is tried again this much later.
@@ -57,6 +57,9 @@ const AGAIN: Duration = Duration::from_millis(100);
 const SUPERVISED: &str = "what a tool or server of lsp-tools has started cannot use its MCP server";
 const UNSEEN: &str = "the process behind this connection cannot be seen, so it may be a command of lsp-tools itself; let the \
     client run as your own user, on this machine and not behind `ssh -L`, or start the server with --allow-unseen";
+const NO_PLACE: &str = "too many connections are open; close one, or try again later";
+const NO_SESSION: &str =
+    "too many sessions are open, and calls run in all of them; end one, or try again later";
 const NOT_ASKED: &str = "calls are approved by clients of this machine alone whose process is seen";
 
 /// How MCP is served over HTTP.
@@ -120,7 +123,7 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 struct Door {
     guard: Guard,
     service: Service,
-    sessions: Arc<LocalSessionManager>,
+    sessions: Arc<HttpSessions>,
     allow_unseen: bool,
 }
 
@@ -129,6 +132,7 @@ struct Connection {
     door: Arc<Door>,
     /// Both ends: the client's and ours.
     ends: (SocketAddr, SocketAddr),
+    place: Arc<ConnectionPlace>,
     /// The process at its other end, once a request with the token has come.
     peer: OnceCell<Peer>,
 }
@@ -143,24 +147,16 @@ pub async fn serve(
     ended: CancellationToken,
 ) -> Result<(), HttpError> {
     let door = Arc::new(door(&listener, options, &ended)?);
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = ConnectionPlaces::new();
     let mut connections = JoinSet::new();
     loop {
-        let place = tokio::select! {
-            place = Arc::clone(&places).acquire_owned() => place,
-            () = ended.cancelled() => break,
-        };
         let accepted = tokio::select! {
             accepted = listener.socket.accept() => accepted,
             () = ended.cancelled() => break,
         };
         match accepted {
             Ok((stream, peer)) => {
-                let door = Arc::clone(&door);
-                connections.spawn(async move {
-                    connection(stream, peer, door).await;
-                    drop(place);
-                });
+                connections.spawn(connection(stream, peer, Arc::clone(&door), places.enter()));
             }
             Err(error) => {
                 tracing::warn!("a connection could not be accepted: {error}");
@@ -191,17 +187,17 @@ fn door(listener: &Listener, options: HttpOptions, ended: &CancellationToken) ->
         let number = made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok(Handler::of(shared.clone(), format!("{session}-{number}")))
     };
-    let sessions = Arc::new(LocalSessionManager::default());
+    let sessions = Arc::new(HttpSessions::default());
     // Host and Origin have been checked before, against all names that count; rmcp knows only some of them.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_max_request_body_bytes(BODY)
         .with_cancellation_token(ended.child_token());
-    let service = StreamableHttpService::new(factory, Arc::clone(&sessions), config);
+    let service = StreamableHttpService::new(factory, Arc::clone(&sessions.manager), config);
     Ok(Door { guard, service, sessions, allow_unseen })
 }
 
-async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<Door>) {
+async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<Door>, place: ConnectionPlace) {
     // Answers are small, and whoever waits for one should not wait for a second segment.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("TCP_NODELAY cannot be set: {error}");
@@ -213,7 +209,9 @@ async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<Door>) {
             return;
         }
     };
-    let connection = Arc::new(Connection { door, ends: (peer, own), peer: OnceCell::new() });
+    let place = Arc::new(place);
+    let connection =
+        Arc::new(Connection { door, ends: (peer, own), place: Arc::clone(&place), peer: OnceCell::new() });
     let answer = service_fn(move |request| {
         let connection = Arc::clone(&connection);
         async move { Ok::<_, Infallible>(connection.answer(request).await) }
@@ -223,8 +221,11 @@ async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<Door>) {
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(64 << 10)
         .serve_connection(TokioIo::new(stream), answer);
-    if let Err(error) = served.await {
-        tracing::debug!("an HTTP connection ended early: {error}");
+    tokio::select! {
+        served = served => if let Err(error) = served {
+            tracing::debug!("an HTTP connection ended early: {error}");
+        },
+        () = place.lost() => tracing::debug!("an HTTP connection was closed that had not shown the token"),
     }
 }
 
@@ -232,12 +233,17 @@ impl Connection {
     async fn answer(&self, request: Request<Incoming>) -> Answer {
         if let Err(refused) = self.door.guard.check(request.uri(), request.headers()) {
             tracing::debug!(?refused, "an HTTP request was refused");
-            return refusal(refused);
+            return closing(refusal(refused));
+        }
+        if !self.place.show().await {
+            return closing(plain(StatusCode::SERVICE_UNAVAILABLE, NO_PLACE));
         }
         let peer = self.peer().await;
         match peer {
-            Peer::Supervised => return plain(StatusCode::FORBIDDEN, SUPERVISED),
-            Peer::Unseen if !self.door.allow_unseen => return plain(StatusCode::FORBIDDEN, UNSEEN),
+            Peer::Supervised => return closing(plain(StatusCode::FORBIDDEN, SUPERVISED)),
+            Peer::Unseen if !self.door.allow_unseen => {
+                return closing(plain(StatusCode::FORBIDDEN, UNSEEN));
+            }
             Peer::Unseen | Peer::Client | Peer::OtherUser | Peer::Remote => {}
         }
         self.door.answer(request, peer).await
@@ -258,12 +264,6 @@ impl Connection {
 
 impl Door {
     async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Answer {
-        if request.method() == Method::POST && self.is_full(request.headers()).await {
-            return plain(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too many sessions are open; end one, or try again later",
-            );
-        }
         let (mut head, body) = request.into_parts();
         if declared(&head.headers).is_some_and(|length| length > BODY) {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");
@@ -281,13 +281,37 @@ impl Door {
             return plain(StatusCode::FORBIDDEN, NOT_ASKED);
         }
         head.extensions.insert(peer);
-        self.service.handle(Request::from_parts(head, Full::new(body))).await
+        let is_post = head.method == Method::POST;
+        let running = self.sessions.used(&head.headers).filter(|_| is_post);
+        let opening = match is_post && running.is_none() && opens_a_session(&body) {
+            true => match self.sessions.open().await {
+                Some(opening) => Some(opening),
+                None => return plain(StatusCode::SERVICE_UNAVAILABLE, NO_SESSION),
+            },
+            false => None,
+        };
+        let answer = self.service.handle(Request::from_parts(head, Full::new(body))).await;
+        if let Some(opening) = opening {
+            opening.done(answer.headers());
+        }
+        // The call runs until its answer has been sent.
+        answer.map(|body| {
+            let keep = move |frame| {
+                let _until_the_end = &running;
+                frame
+            };
+            body.map_frame(keep).boxed()
+        })
     }
+}
 
-    /// Whether a new session would be one too many.
-    async fn is_full(&self, headers: &HeaderMap) -> bool {
-        !headers.contains_key("mcp-session-id") && self.sessions.sessions.read().await.len() >= SESSIONS
+/// Whether `body` is the message that begins a session.
+fn opens_a_session(body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Message {
+        method: String,
     }
+    serde_json::from_slice::<Message>(body).is_ok_and(|message| message.method == "initialize")
 }
 
 fn declared(headers: &HeaderMap) -> Option<usize> {
@@ -300,6 +324,12 @@ fn refusal(refused: guard::Refused) -> Answer {
         let challenge = http::HeaderValue::from_static("Bearer realm=\"lsp-tools\"");
         answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     }
+    answer
+}
+
+/// The connection ends with this answer.
+fn closing(mut answer: Answer) -> Answer {
+    answer.headers_mut().insert(CONNECTION, http::HeaderValue::from_static("close"));
     answer
 }
 

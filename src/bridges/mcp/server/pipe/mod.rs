@@ -16,10 +16,11 @@ mod tests;
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId,
@@ -68,27 +69,26 @@ struct Flight {
 
 impl Flight {
     fn count(&self) -> usize {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.ids.lock().len()
     }
 
     fn has(&self, id: &RequestId) -> bool {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
-            || self.listening.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+        self.ids.lock().contains(id) || self.listening.lock().contains(id)
     }
 
     fn starts(&self, id: RequestId, listens: bool) {
         let ids = if listens { &self.listening } else { &self.ids };
-        ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        ids.lock().insert(id);
     }
 
     fn ends(&self, id: &RequestId) {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
-        self.listening.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.ids.lock().remove(id);
+        self.listening.lock().remove(id);
         self.landed.notify_one();
     }
 
     fn listening(&self) -> usize {
-        self.listening.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.listening.lock().len()
     }
 }
 

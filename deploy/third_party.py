@@ -1,0 +1,123 @@
+"""Writes THIRD-PARTY.md: the licence texts of everything that is compiled into the program.
+
+    python3 deploy/third_party.py            (just third-party)
+    python3 deploy/third_party.py --check    fails where the file is not what would be written; CI runs it
+
+The crates are those that cargo links or expands for the systems that deny.toml names, with the default features; those of tests and build scripts
+are not part of the program. Texts are taken from the crates as they are published: the C sources of grammars, of tree-sitter
+and of ring come with theirs.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FILE = ROOT / "THIRD-PARTY.md"
+TARGETS = tomllib.loads((ROOT / "deny.toml").read_text())["graph"]["targets"]
+# Names of files that hold a licence or what it says must be handed on.
+LICENCE = re.compile(r"^(UN)?LICEN[CS]E|^COPYING|^COPYRIGHT|^NOTICE", re.IGNORECASE)
+# Of these folders of a crate nothing is compiled.
+APART = {"tests", "test", "benches", "bench", "examples", "docs", "fuzz", ".github"}
+# Licences that this repository has the text of, for crates that name one of them and come without its text.
+OWN = [("Apache-2.0", "LICENSE-APACHE"), ("MIT", "LICENSE-MIT")]
+HEAD = """# Third-party software
+
+What is compiled into `lsp-tools`, and the licences of each. `just third-party` writes this file.
+
+Besides these crates the program holds Rust's standard library, under MIT or Apache-2.0 as most of them are. The texts about libraries
+that it brings, and its queries for grammars, are the project's own.
+
+"""
+
+
+def metadata():
+    command = ["cargo", "metadata", "--locked", "--format-version=1"]
+    for target in TARGETS:
+        command += ["--filter-platform", target]
+    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
+
+
+def shipped(data):
+    """The packages below ours, over all dependencies but those of tests and build scripts."""
+    nodes = {node["id"]: node for node in data["resolve"]["nodes"]}
+    root = data["resolve"]["root"]
+    found, open_ends = set(), [root]
+    while open_ends:
+        for dependency in nodes[open_ends.pop()]["deps"]:
+            of_program = any(kind["kind"] is None for kind in dependency["dep_kinds"])
+            if of_program and dependency["pkg"] not in found:
+                found.add(dependency["pkg"])
+                open_ends.append(dependency["pkg"])
+    packages = [package for package in data["packages"] if package["id"] in found]
+    return sorted(packages, key=lambda package: (package["name"], package["version"]))
+
+
+def same(text):
+    """Lines without blanks at their ends, so that texts that differ in nothing else are one."""
+    lines = [line.rstrip() for line in text.replace("\r\n", "\n").split("\n")]
+    return "\n".join(lines).strip("\n")
+
+
+def texts(package):
+    """The texts in a crate, by the file's path there."""
+    folder = Path(package["manifest_path"]).parent
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        code = path.suffix in {".rs", ".py", ".toml", ".json", ".hbs"}
+        if LICENCE.match(path.name) and path.is_file() and not code and not APART.intersection(inside.parts[:-1]):
+            found[inside.as_posix()] = same(path.read_text(errors="replace"))
+    if package["license_file"]:
+        inside = Path(package["license_file"]).as_posix()
+        found[inside] = same((folder / inside).read_text(errors="replace"))
+    return {name: text for name, text in found.items() if text}
+
+
+def standard_texts(package):
+    """For a crate without a text: that of the licence it names, with its authors where the text has a place for them."""
+    for licence, name in OWN:
+        if re.search(rf"\b{re.escape(licence)}\b", package["license"] or ""):
+            text = same((ROOT / name).read_text())
+            if licence == "MIT":
+                authors = ", ".join(re.sub(r" *<.*?>", "", author) for author in package["authors"])
+                text = re.sub(r"^Copyright.*$", f"Copyright (c) {authors or 'the authors of ' + package['name']}", text, flags=re.MULTILINE)
+            return {licence: text}
+    sys.exit(f"third-party: {package['name']} {package['version']} has no text of its licence {package['license']}")
+
+
+def document(packages):
+    groups, list_of_all = {}, []
+    for package in packages:
+        title = f"{package['name']} {package['version']}"
+        found = texts(package)
+        without = "" if found else "; it comes without a text, so the licence's own is below"
+        list_of_all.append(f"- {title}: {package['license'] or 'see its text'}{without}\n")
+        for path, text in (found or standard_texts(package)).items():
+            # Many differ in nothing but where lines break.
+            users = groups.setdefault(" ".join(text.split()), (text, []))[1]
+            users.append(f"{title} ({path})")
+    out = [HEAD, "## Crates\n\n", *list_of_all, "\n## Texts\n"]
+    for text, users in sorted(groups.values(), key=lambda group: (-len(group[1]), group[1])):
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+        out.append(f"\n### {'; '.join(users)}\n\n{fence}text\n{text}\n{fence}\n")
+    return "".join(out)
+
+
+def main(arguments):
+    packages = shipped(metadata())
+    text = document(packages)
+    if arguments == ["--check"]:
+        if not FILE.exists() or FILE.read_text() != text:
+            sys.exit("third-party: THIRD-PARTY.md is not of these crates any more; run: just third-party")
+        print(f"THIRD-PARTY.md holds the licences of {len(packages)} crates")
+        return
+    FILE.write_text(text)
+    print(f"THIRD-PARTY.md: {len(packages)} crates, {len(text) // 1000} KB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,20 @@
+//! All targets in one program: FUZZ_TARGET names the one that runs.
+
+#![no_main]
+
+#[path = "../targets/mod.rs"]
+mod targets;
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use targets::{TARGETS, Target};
+
+static CHOSEN: LazyLock<&'static Target> = LazyLock::new(|| {
+    let names = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
+    let given = std::env::var("FUZZ_TARGET").unwrap_or_default();
+    let chosen = TARGETS.iter().find(|target| target.name == given);
+    chosen.unwrap_or_else(|| panic!("FUZZ_TARGET is {given:?}; accepted: {}", names()))
+});
+
+fuzz_target!(|bytes: &[u8]| (CHOSEN.run)(bytes));

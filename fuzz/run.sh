@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Fuzzing: fuzz/run.sh MINUTES [TARGET...] tries each target for so long; fuzz/run.sh keep [TARGET...] puts what was found to be of
+# interest into fuzz/corpus.
+set -euo pipefail
+
+# A fuzzer has no runtime of Rust's around it: writing to a client that is gone would end it.
+trap '' PIPE
+
+cd "$(dirname "$0")"
+readonly FOUND=target/corpus TROUBLE=target/trouble
+readonly PROGRAM=target/x86_64-unknown-linux-gnu/release/all
+# Nothing longer is kept: a corpus belongs into git only while it is small.
+readonly KEPT_BYTES=400
+
+[ $# -gt 0 ] || { sed -n '2,3s/^# //p' "$0"; exit 2; }
+what=$1
+shift
+if [ $# -gt 0 ]; then
+    targets=("$@")
+else
+    targets=($(ls corpus))
+fi
+
+# The library is safe Rust: the checks of a debug build find more than an address sanitizer, and cost less.
+cargo +nightly fuzz build -s none all
+
+try() {
+    local target=$1 seconds=$2
+    mkdir -p "$FOUND/$target" "$TROUBLE/$target"
+    printf '\n== %s: %d s\n' "$target" "$seconds"
+    FUZZ_TARGET=$target nice -n 10 "$PROGRAM" -fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 \
+        -timeout=30 -rss_limit_mb=3000 -max_len=4096 -max_total_time="$seconds" -print_final_stats=1 \
+        -artifact_prefix="$TROUBLE/$target/" "$FOUND/$target" "corpus/$target" 2>&1 |
+        grep -E '^#[0-9]+: .*|panicked at|^Slowest' | tail -n 3
+}
+
+keep() {
+    local target=$1
+    mkdir -p "$FOUND/$target"
+    # What reaches new code is kept, not what reaches the same code more often: thousands of files are no small corpus.
+    FUZZ_TARGET=$target "$PROGRAM" -merge=1 -use_counters=0 -max_len="$KEPT_BYTES" "corpus/$target" "$FOUND/$target" 2>&1 |
+        grep -E 'MERGE-OUTER: .* new files'
+}
+
+for target in "${targets[@]}"; do
+    if [ "$what" = keep ]; then keep "$target"; else try "$target" $((what * 60)); fi
+done
+trouble=$(find "$TROUBLE" -type f 2>/dev/null | sort)
+if [ -n "$trouble" ]; then
+    printf '\ninputs that were trouble; mend the cause, and put each into fuzz/corpus:\n%s\n' "$trouble"
+    exit 1
+fi

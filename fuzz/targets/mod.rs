@@ -1,0 +1,62 @@
+//! What is fuzzed: each target is a function of bytes that panics where a promise is broken.
+//!
+//! `fuzz_targets/all.rs` runs one of them under libFuzzer; `tests/fuzz_corpus.rs` replays what is in `fuzz/corpus` in every run of
+//! `cargo test`. They use the library as anyone can, and so meet what a user's input meets.
+
+mod answers;
+mod draw;
+mod frames;
+mod globs;
+mod http;
+mod ignored;
+mod markdown;
+mod mcp;
+mod patch;
+mod path;
+mod records;
+mod settings;
+mod shell;
+pub mod tools;
+mod uri;
+mod world;
+
+use peak_alloc::PeakAlloc;
+
+/// Counts what is allocated, so that targets can bound it.
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// One kind of input.
+pub struct Target {
+    /// The name, and that of its folder in `fuzz/corpus`.
+    pub name: &'static str,
+    /// Panics where the input breaks a promise.
+    pub run: fn(&[u8]),
+}
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
+    Target { name: "path", run: path::run },
+    Target { name: "frames", run: frames::run },
+    Target { name: "answers", run: answers::run },
+    Target { name: "capabilities", run: answers::run_capabilities },
+    Target { name: "markdown", run: markdown::run },
+    Target { name: "patch", run: patch::run },
+    Target { name: "uri", run: uri::run },
+    Target { name: "globs", run: globs::run },
+    Target { name: "mcp", run: mcp::run },
+    Target { name: "shell", run: shell::run },
+    Target { name: "settings", run: settings::run },
+    Target { name: "ignored", run: ignored::run },
+    Target { name: "tools", run: tools::run },
+    Target { name: "records", run: records::run },
+    Target { name: "http", run: http::run },
+];
+
+/// The most memory that `work` takes beyond what is in use before, in bytes. Other threads count as well.
+fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let result = work();
+    (result, MEMORY.peak_usage().saturating_sub(before))
+}

@@ -1,0 +1,129 @@
+//! How many connections are open at a time, and whose: whoever has not shown the token cannot keep those out who have it.
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// The most connections that have shown the token and are open at a time.
+const SHOWN: usize = 256;
+/// The time for which the next connection waits until another ends.
+const WAIT: Duration = Duration::from_secs(10);
+/// The most connections that have not shown it yet. With the next one, the oldest is closed.
+const UNSHOWN: usize = 64;
+/// A connection shows the token within this time.
+const UNSHOWN_TIME: Duration = Duration::from_secs(3);
+
+/// All places.
+#[derive(Debug)]
+pub(super) struct ConnectionPlaces {
+    shown: Arc<Semaphore>,
+    /// The ends of connections that have not shown the token, the oldest first.
+    unshown: Mutex<VecDeque<Arc<CancellationToken>>>,
+}
+
+/// The place of one connection.
+#[derive(Debug)]
+pub(super) struct ConnectionPlace {
+    places: Arc<ConnectionPlaces>,
+    end: Arc<CancellationToken>,
+    has_shown: CancellationToken,
+    permit: OnceCell<Option<OwnedSemaphorePermit>>,
+}
+
+impl ConnectionPlaces {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self { shown: Arc::new(Semaphore::new(SHOWN)), unshown: Mutex::default() })
+    }
+
+    /// A place for a connection of which nothing is known yet.
+    pub(super) fn enter(self: &Arc<Self>) -> ConnectionPlace {
+        let end = Arc::new(CancellationToken::new());
+        let mut unshown = self.unshown.lock();
+        if unshown.len() >= UNSHOWN
+            && let Some(oldest) = unshown.pop_front()
+        {
+            oldest.cancel();
+        }
+        unshown.push_back(Arc::clone(&end));
+        drop(unshown);
+        ConnectionPlace {
+            places: Arc::clone(self),
+            end,
+            has_shown: CancellationToken::new(),
+            permit: OnceCell::new(),
+        }
+    }
+}
+
+impl ConnectionPlace {
+    /// Called with each request that brings the token; tells whether there is a place for its connection.
+    pub(super) async fn show(&self) -> bool {
+        let take = || async {
+            self.leave_unshown();
+            self.has_shown.cancel();
+            timeout(WAIT, Arc::clone(&self.places.shown).acquire_owned()).await.ok()?.ok()
+        };
+        self.permit.get_or_init(take).await.is_some()
+    }
+
+    /// Returns when the connection has to end, for want of the token.
+    pub(super) async fn lost(&self) {
+        tokio::select! {
+            () = self.end.cancelled() => return,
+            () = sleep(UNSHOWN_TIME) => return,
+            () = self.has_shown.cancelled() => {}
+        }
+        pending().await
+    }
+
+    fn leave_unshown(&self) {
+        self.places.unshown.lock().retain(|end| !Arc::ptr_eq(end, &self.end));
+    }
+}
+
+impl Drop for ConnectionPlace {
+    fn drop(&mut self) {
+        self.leave_unshown();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_not_shown_the_token_makes_room_for_the_next_and_has_little_time() {
+        let places = ConnectionPlaces::new();
+        let shown = places.enter();
+        assert!(shown.show().await);
+        let first = places.enter();
+        let others: Vec<ConnectionPlace> = (0..UNSHOWN).map(|_| places.enter()).collect();
+        assert!(timeout(Duration::from_millis(1), first.lost()).await.is_ok());
+        assert!(timeout(Duration::from_millis(1), others[0].lost()).await.is_err());
+        assert!(timeout(UNSHOWN_TIME + Duration::from_millis(1), others[0].lost()).await.is_ok());
+        assert!(timeout(UNSHOWN_TIME * 100, shown.lost()).await.is_err());
+        drop((first, others));
+        assert!(places.unshown.lock().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_the_token_waits_for_those_who_have_it_alone() {
+        let places = ConnectionPlaces::new();
+        let mut shown = Vec::new();
+        for _ in 0..SHOWN {
+            let place = places.enter();
+            assert!(place.show().await);
+            shown.push(place);
+        }
+        assert!(!places.enter().show().await);
+        let next = places.enter();
+        let (there, ()) = tokio::join!(next.show(), async { drop(shown.pop()) });
+        assert!(there);
+    }
+}

@@ -1,0 +1,112 @@
+//! How many sessions are open at a time, of the era that has them: for one more, the one that nobody has used for longest ends. Its client
+//! is told by 404 that it must begin anew, as the protocol has it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use http::HeaderMap;
+use parking_lot::Mutex;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
+use tokio::time::Instant;
+
+/// The most sessions that are open at a time.
+const SESSIONS: usize = 256;
+/// The header that names one.
+const HEADER: &str = "mcp-session-id";
+
+/// All sessions, and when they were used.
+#[derive(Debug, Default)]
+pub(super) struct HttpSessions {
+    pub(super) manager: Arc<LocalSessionManager>,
+    uses: Mutex<Uses>,
+}
+
+#[derive(Debug, Default)]
+struct Uses {
+    /// By the session's name.
+    of: HashMap<SessionId, Use>,
+    /// HttpSessions that are being opened.
+    opening: usize,
+}
+
+#[derive(Debug)]
+struct Use {
+    /// Calls that run.
+    running: usize,
+    last: Instant,
+}
+
+/// A call of a session that is answered. Until it is dropped the session is not ended for another one.
+#[derive(Debug)]
+pub(super) struct RunningCall {
+    sessions: Arc<HttpSessions>,
+    session: SessionId,
+}
+
+/// A session that is being opened.
+#[derive(Debug)]
+pub(super) struct Opening(Arc<HttpSessions>);
+
+impl HttpSessions {
+    /// Notes a message for the session that `headers` name, if they name one.
+    pub(super) fn used(self: &Arc<Self>, headers: &HeaderMap) -> Option<RunningCall> {
+        let session: SessionId = headers.get(HEADER)?.to_str().ok()?.into();
+        let mut uses = self.uses.lock();
+        let known = uses.of.get_mut(&session)?;
+        known.running += 1;
+        drop(uses);
+        Some(RunningCall { sessions: Arc::clone(self), session })
+    }
+
+    /// Makes room for a session; `None` where all that are open are being used.
+    pub(super) async fn open(self: &Arc<Self>) -> Option<Opening> {
+        let open: Vec<SessionId> = self.manager.sessions.read().await.keys().cloned().collect();
+        let ended = {
+            let mut uses = self.uses.lock();
+            uses.of.retain(|session, _| open.contains(session));
+            let mut ended = Vec::new();
+            while uses.of.len() + uses.opening >= SESSIONS {
+                let idle = uses.of.iter().filter(|(_, used)| used.running == 0);
+                let longest = idle.min_by_key(|(_, used)| used.last).map(|(session, _)| session.clone())?;
+                uses.of.remove(&longest);
+                ended.push(longest);
+            }
+            uses.opening += 1;
+            ended
+        };
+        let opening = Opening(Arc::clone(self));
+        for session in ended {
+            tracing::info!("an MCP session was ended, since {SESSIONS} are open and one more came");
+            if let Err(error) = self.manager.close_session(&session).await {
+                tracing::debug!("it had ended: {error}");
+            }
+        }
+        Some(opening)
+    }
+}
+
+impl Opening {
+    /// Notes the session that `headers` of the answer name.
+    pub(super) fn done(self, headers: &HeaderMap) {
+        if let Some(session) = headers.get(HEADER).and_then(|session| session.to_str().ok()) {
+            let used = Use { running: 0, last: Instant::now() };
+            self.0.uses.lock().of.insert(session.into(), used);
+        }
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        self.0.uses.lock().opening -= 1;
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        if let Some(used) = self.sessions.uses.lock().of.get_mut(&self.session) {
+            used.running -= 1;
+            used.last = Instant::now();
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Why a server was not installed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::lsp::health;
+use crate::lsp::process::{Exit, SpawnError};
+
+/// A server was not installed. What was installed before is still in use.
+#[derive(Debug, thiserror::Error)]
+pub enum InstallError {
+    /// It has no recipes.
+    #[error("{server} has to be installed by hand: {manual}")]
+    Manual {
+        /// The server's key.
+        server: String,
+        /// What to do.
+        manual: String,
+    },
+    /// The key cannot be the name of a folder.
+    #[error(
+        "`{key}` cannot be installed: a server's key may hold letters, digits, `-`, `_`, `+` and inner dots only"
+    )]
+    Key {
+        /// The key.
+        key: String,
+    },
+    /// A recipe is not a package.
+    #[error("`{package}` in the install recipes of {server} is no pinned package; mend it in servers.toml")]
+    Recipe {
+        /// The server's key.
+        server: String,
+        /// The recipe.
+        package: String,
+    },
+    /// The package manager is missing.
+    #[error("{server} needs {tool} to be installed: {mend}")]
+    NoTool {
+        /// The server's key.
+        server: String,
+        /// What is missing.
+        tool: &'static str,
+        /// How to get it.
+        mend: &'static str,
+    },
+    /// A command failed.
+    #[error("`{command}` failed with {exit}:\n{}", output.join("\n"))]
+    Failed {
+        /// What ran.
+        command: String,
+        /// How it ended.
+        exit: Exit,
+        /// The last lines it said.
+        output: Vec<String>,
+    },
+    /// A registry gave something else than the lock names.
+    #[error(
+        "{package} came from {registry} with other content than the lock of {server} names, and nothing was installed: it has {got} \
+         instead of {expected}. Either the registry, or a mirror in front of it, gave something else than what was published, or \
+         somebody in between changed it; ask whoever runs the registry before you install it in another way"
+    )]
+    Mismatch {
+        /// The server's key.
+        server: String,
+        /// What was fetched.
+        package: String,
+        /// Whose registry gave it ("PyPI").
+        registry: &'static str,
+        /// The hash of what came.
+        got: String,
+        /// The hash, or the number of hashes, that the lock has for it.
+        expected: String,
+    },
+    /// A command did not end in time.
+    #[error("`{command}` was ended: installing may take {minutes} minutes; its last words:\n{}", output.join("\n"))]
+    TooLong {
+        /// What ran.
+        command: String,
+        /// How long installing may take.
+        minutes: u64,
+        /// The last lines it said.
+        output: Vec<String>,
+    },
+    /// Another process installs it and does not come to an end.
+    #[error("another process has been installing {server} all the time; end it, or try again later")]
+    Busy {
+        /// The server's key.
+        server: String,
+    },
+    /// The packages do not hold the program.
+    #[error("{} brought no program `{program}`, which the catalogue names as the command of {server}", packages.join(", "))]
+    NoProgram {
+        /// The server's key.
+        server: String,
+        /// The program that was looked for.
+        program: String,
+        /// What was installed.
+        packages: Vec<String>,
+    },
+    /// The program is there, and does not work.
+    #[error("{program} does not work: {trouble}")]
+    Broken {
+        /// The program.
+        program: String,
+        /// What it said.
+        trouble: String,
+    },
+    /// No way to install it worked.
+    #[error("{server} could not be installed:\n{}", tries.join("\n"))]
+    NoWay {
+        /// The server's key.
+        server: String,
+        /// Each try, in one line but for the last.
+        tries: Vec<String>,
+    },
+    /// A file of the prefix could not be handled.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    File {
+        /// What was tried.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A command could not be started.
+    #[error(transparent)]
+    Start(#[from] SpawnError),
+}
+
+impl InstallError {
+    /// In one line: of what a command said, the first line that tells of an error, else the last.
+    pub(super) fn line(&self) -> String {
+        match self {
+            Self::Failed { command, exit, output } => {
+                format!("`{command}` failed with {exit}: {}", health::telling(output))
+            }
+            other => other.to_string().replace('\n', " "),
+        }
+    }
+
+    pub(super) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { doing, path, source }
+    }
+}

@@ -1,0 +1,317 @@
+//! What the packages of pip and npm depend on, each pinned with its hash: the files of `locks/`, compiled in.
+//!
+//! A recipe's packages are locked when a lock is for exactly these, whoever's recipe it is. Another version has no lock, and
+//! neither has a machine for which the lock knows no build.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::config::spec::Recipe;
+use crate::text::hex;
+
+/// For each file its path and its text, each ended by NUL; `build.rs` packs them.
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/locks.gz"));
+/// The line of a lock for pip that says what it is for.
+const PACKAGES: &str = "# packages: ";
+const REQUIREMENTS: &str = "requirements.txt";
+const MANIFEST: &str = "package.json";
+const PACKAGE_LOCK: &str = "package-lock.json";
+
+/// The locks of one recipe.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Locks {
+    /// `requirements.txt`, with the hashes of every package.
+    pip: Option<String>,
+    npm: Option<NpmLock>,
+    /// What is not locked, a sentence for each package manager.
+    pub unlocked: Vec<String>,
+}
+
+/// `package.json` and `package-lock.json`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NpmLock {
+    manifest: String,
+    lock: String,
+}
+
+/// A machine, in npm's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct NodeMachine {
+    os: &'static str,
+    cpu: &'static str,
+    libc: Option<&'static str>,
+}
+
+/// `package-lock.json`, as far as it is looked at.
+#[derive(Debug, Deserialize)]
+struct PackageLock {
+    packages: BTreeMap<String, LockedPackage>,
+}
+
+/// One package of it, under the path of its folder.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct LockedPackage {
+    version: String,
+    integrity: Option<String>,
+    optional_dependencies: BTreeMap<String, String>,
+    os: MachineWords,
+    cpu: MachineWords,
+    libc: MachineWords,
+}
+
+/// For which machines a package is: any where nothing is said, all but one where that has a "!" before it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum MachineWords {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// `package.json`, as far as it is looked at.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LockedManifest {
+    dependencies: BTreeMap<String, String>,
+    /// Builds for machines that the registry did not have when the lock was made, by the package that they belong to.
+    #[serde(default)]
+    not_in_lock: BTreeMap<String, Vec<String>>,
+}
+
+impl Locks {
+    /// Those for exactly the packages of `recipe`, on this machine.
+    pub fn of(recipe: &Recipe) -> Self {
+        if recipe.pip.is_empty() && recipe.npm.is_empty() && recipe.gem.is_empty() {
+            return Self::default();
+        }
+        Self::among(&packed(), recipe, NodeMachine::here())
+    }
+
+    fn among(files: &BTreeMap<PathBuf, String>, recipe: &Recipe, machine: NodeMachine) -> Self {
+        let mut locks = Self::default();
+        let chosen = |manager: &str, packages: &[String]| {
+            let (names, several) = (packages.join(", "), packages.len() > 1);
+            let (are, they) = if several { ("are", "they depend") } else { ("is", "it depends") };
+            format!("{names} {are} not locked: {manager} chooses the versions of what {they} on")
+        };
+        if !recipe.pip.is_empty() {
+            locks.pip = files.values().find(|text| is_for(text, &recipe.pip)).cloned();
+            locks.unlocked.extend(locks.pip.is_none().then(|| chosen("pip", &recipe.pip)));
+        }
+        if !recipe.npm.is_empty() {
+            match NpmLock::among(files, &recipe.npm) {
+                None => locks.unlocked.push(chosen("npm", &recipe.npm)),
+                Some(lock) => match lock.lacks(machine) {
+                    Some(package) => locks.unlocked.push(format!(
+                        "{}, since the lock holds no build of {package} for {}-{}",
+                        chosen("npm", &recipe.npm),
+                        machine.os,
+                        machine.cpu
+                    )),
+                    None => locks.npm = Some(lock),
+                },
+            }
+        }
+        if !recipe.gem.is_empty() {
+            locks.unlocked.push(chosen("gem", &recipe.gem));
+        }
+        locks
+    }
+
+    /// Whether the packages of pip are locked.
+    pub fn has_pip(&self) -> bool {
+        self.pip.is_some()
+    }
+
+    /// Whether the packages of npm are locked.
+    pub fn has_npm(&self) -> bool {
+        self.npm.is_some()
+    }
+
+    /// The file that tells pip.
+    pub fn requirements(folder: &Path) -> PathBuf {
+        folder.join(REQUIREMENTS)
+    }
+
+    /// The names of all packages that are locked for pip.
+    pub fn pip_names(&self) -> impl Iterator<Item = &str> {
+        self.pip.iter().flat_map(|text| text.lines()).filter_map(pinned).map(|(name, _)| name)
+    }
+
+    /// The package of npm that has this hash.
+    pub fn npm_package(&self, integrity: &str) -> Option<String> {
+        let lock = self.npm.as_ref()?.read()?;
+        let found =
+            lock.packages.iter().find(|(_, package)| package.integrity.as_deref() == Some(integrity))?;
+        Some(format!("{}@{}", name_in(found.0), found.1.version))
+    }
+
+    /// Tells these locks from others; `None` where nothing is locked.
+    pub fn digest(&self) -> Option<String> {
+        let npm = self.npm.iter().flat_map(|npm| [&npm.manifest, &npm.lock]);
+        let mut texts = self.pip.iter().chain(npm).peekable();
+        texts.peek()?;
+        let hash = texts.fold(Sha256::new(), |hash, text| hash.chain_update(text.as_bytes()));
+        Some(hex(&hash.finalize()))
+    }
+
+    /// Writes what the package managers read below `folder`, npm's into `npm`.
+    pub fn write(&self, folder: &Path, npm: &Path) -> io::Result<()> {
+        if let Some(text) = &self.pip {
+            fs::write(Self::requirements(folder), text)?;
+        }
+        if let Some(NpmLock { manifest, lock }) = &self.npm {
+            fs::create_dir_all(npm)?;
+            fs::write(npm.join(MANIFEST), manifest)?;
+            fs::write(npm.join(PACKAGE_LOCK), lock)?;
+        }
+        Ok(())
+    }
+}
+
+impl NpmLock {
+    fn among(files: &BTreeMap<PathBuf, String>, packages: &[String]) -> Option<Self> {
+        let of_these = |text: &str| {
+            let manifest: LockedManifest = serde_json::from_str(text).ok()?;
+            let named: Vec<String> =
+                manifest.dependencies.iter().map(|(name, version)| format!("{name}@{version}")).collect();
+            (named.len() == packages.len() && packages.iter().all(|package| named.contains(package)))
+                .then_some(())
+        };
+        let manifests = files.iter().filter(|(path, _)| path.ends_with(MANIFEST));
+        let (path, manifest) = manifests.into_iter().find(|(_, text)| of_these(text).is_some())?;
+        let lock = files.get(&path.with_file_name(PACKAGE_LOCK))?;
+        Some(Self { manifest: manifest.clone(), lock: lock.clone() })
+    }
+
+    fn read(&self) -> Option<PackageLock> {
+        serde_json::from_str(&self.lock).ok()
+    }
+
+    /// A package that has builds for single machines, of which the lock holds none for `machine`.
+    fn lacks(&self, machine: NodeMachine) -> Option<String> {
+        let manifest: LockedManifest = serde_json::from_str(&self.manifest).ok()?;
+        let lock = self.read()?;
+        let has_build = |package: &str| {
+            let keys = lock.packages.iter().filter(|(key, _)| name_in(key) == package);
+            let builds = keys.flat_map(|(key, entry)| {
+                entry.optional_dependencies.keys().filter_map(|name| lock.resolved(key, name))
+            });
+            builds.into_iter().any(|build| build.is_for_some() && build.fits(machine))
+        };
+        manifest.not_in_lock.into_keys().find(|package| !has_build(package))
+    }
+}
+
+impl PackageLock {
+    /// What the package in the folder `key` gets as `name`: the nearest one.
+    fn resolved(&self, key: &str, name: &str) -> Option<&LockedPackage> {
+        let mut folder = key;
+        loop {
+            let slash = if folder.is_empty() { "" } else { "/" };
+            if let Some(found) = self.packages.get(&format!("{folder}{slash}node_modules/{name}")) {
+                return Some(found);
+            }
+            if folder.is_empty() {
+                return None;
+            }
+            folder = folder.rfind("/node_modules/").map_or("", |end| &folder[..end]);
+        }
+    }
+}
+
+impl LockedPackage {
+    /// Whether it is not for every machine.
+    fn is_for_some(&self) -> bool {
+        !self.os.list().is_empty() || !self.cpu.list().is_empty()
+    }
+
+    fn fits(&self, machine: NodeMachine) -> bool {
+        let libc = machine.libc.is_none_or(|libc| self.libc.allow(libc));
+        self.os.allow(machine.os) && self.cpu.allow(machine.cpu) && libc
+    }
+}
+
+impl Default for MachineWords {
+    fn default() -> Self {
+        Self::Many(Vec::new())
+    }
+}
+
+impl MachineWords {
+    fn list(&self) -> &[String] {
+        match self {
+            Self::One(word) => std::slice::from_ref(word),
+            Self::Many(words) => words,
+        }
+    }
+
+    fn allow(&self, word: &str) -> bool {
+        let (not, only): (Vec<_>, Vec<_>) = self.list().iter().partition(|word| word.starts_with('!'));
+        let forbidden = not.iter().any(|one| one[1..] == *word);
+        !forbidden && (only.is_empty() || only.iter().any(|one| *one == word))
+    }
+}
+
+impl NodeMachine {
+    fn here() -> Self {
+        let os = match std::env::consts::OS {
+            "macos" => "darwin",
+            other => other,
+        };
+        let cpu = match std::env::consts::ARCH {
+            "x86_64" => "x64",
+            "aarch64" => "arm64",
+            "x86" => "ia32",
+            other => other,
+        };
+        Self { os, cpu, libc: (os == "linux").then(libc) }
+    }
+}
+
+/// Which C library programs of this machine are linked with; its loader tells, whatever this program is linked with.
+fn libc() -> &'static str {
+    let loads = |folder: &str, start: &str| {
+        let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        names.into_iter().any(|name| name.to_string_lossy().starts_with(start))
+    };
+    let glibc = ["/lib64", "/lib"].iter().any(|folder| loads(folder, "ld-linux"));
+    if !glibc && loads("/lib", "ld-musl-") { "musl" } else { "glibc" }
+}
+
+/// Every lock, by its path in the repository. What is compiled in can be read, or no test passes.
+fn packed() -> BTreeMap<PathBuf, String> {
+    let mut text = String::new();
+    if let Err(error) = GzDecoder::new(PACKED).read_to_string(&mut text) {
+        tracing::error!("the locks cannot be unpacked: {error}");
+    }
+    let mut words = text.split('\0').map(str::to_owned);
+    std::iter::from_fn(|| Some((PathBuf::from(words.next()?), words.next()?))).collect()
+}
+
+/// Whether a lock for pip is for these packages.
+fn is_for(text: &str, packages: &[String]) -> bool {
+    let named = text.lines().next().and_then(|line| line.strip_prefix(PACKAGES));
+    named.is_some_and(|named| named.split(' ').eq(packages.iter().map(String::as_str)))
+}
+
+/// The name and version on a line of a lock for pip ("ruff==0.17.6 \").
+fn pinned(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.split_once("==").filter(|(name, _)| !name.starts_with([' ', '#']))?;
+    let name = name.split('[').next().unwrap_or(name);
+    Some((name, rest.split([' ', ';']).next().unwrap_or(rest)))
+}
+
+/// The package in a folder of node_modules.
+fn name_in(key: &str) -> &str {
+    key.rsplit_once("node_modules/").map_or(key, |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests;

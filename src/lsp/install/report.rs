@@ -1,0 +1,153 @@
+//! What pip and npm say of what they fetched: that it is not what the lock names, and that it was built from source.
+
+use super::error::InstallError;
+use super::locks::Locks;
+use crate::config::spec::Recipe;
+
+/// How pip begins to tell that hashes differ.
+const PIP_DIFFERS: &str = "DO NOT MATCH THE HASHES";
+/// How pip tells what it builds.
+const PIP_BUILDS: &str = "Building wheel for ";
+/// How npm tells that hashes differ: `… integrity checksum failed when using sha512: wanted HASH but got HASH. (9 bytes)`.
+const NPM_DIFFERS: &str = "integrity checksum failed when using";
+
+/// What was heard of one command.
+#[derive(Debug, Default)]
+pub struct FetchReport {
+    built: Vec<String>,
+    pip: Option<PipMismatch>,
+    npm: Option<NpmMismatch>,
+}
+
+/// Of the first package whose hash differs.
+#[derive(Debug, Default)]
+struct PipMismatch {
+    package: Option<String>,
+    expected: Vec<String>,
+    got: Option<String>,
+}
+
+#[derive(Debug)]
+struct NpmMismatch {
+    expected: String,
+    got: String,
+}
+
+impl FetchReport {
+    /// Takes one line of the command's output.
+    pub fn note(&mut self, line: &str) {
+        if line.contains(PIP_DIFFERS) {
+            self.pip.get_or_insert_default();
+        } else if let Some(pip) = &mut self.pip {
+            pip.note(line.trim());
+        }
+        if line.contains(NPM_DIFFERS) && self.npm.is_none() {
+            self.npm = NpmMismatch::in_line(line);
+        }
+        if let Some(name) = line.trim().strip_prefix(PIP_BUILDS) {
+            let name = name.split([' ', ':']).next().unwrap_or(name).to_lowercase().replace(['_', '.'], "-");
+            if !self.built.contains(&name) {
+                self.built.push(name);
+            }
+        }
+    }
+
+    /// That something else came than `locks` name; `None` where nothing of that kind was said.
+    pub fn mismatch(&self, server: &str, locks: &Locks) -> Option<InstallError> {
+        let (registry, package, got, expected) = if let Some(pip) = &self.pip {
+            let expected = match &pip.expected[..] {
+                [one] => format!("sha256 {one}"),
+                several => format!("one of {} hashes", several.len()),
+            };
+            let got = pip.got.as_ref().map(|hash| format!("sha256 {hash}"));
+            ("PyPI", pip.package.clone(), got, expected)
+        } else {
+            let npm = self.npm.as_ref()?;
+            ("npm", locks.npm_package(&npm.expected), Some(npm.got.clone()), npm.expected.clone())
+        };
+        Some(InstallError::Mismatch {
+            server: server.to_owned(),
+            package: package.unwrap_or_else(|| "a package".to_owned()),
+            registry,
+            got: got.unwrap_or_else(|| "another hash".to_owned()),
+            expected,
+        })
+    }
+
+    /// What was built although it is locked, with the catalogue's reason.
+    pub fn built(&self, recipe: &Recipe) -> Vec<String> {
+        let told = |name: &String| {
+            let why = recipe.pip_source.get(name)?;
+            Some(format!("{name} was built from source, with build tools that are not locked: {why}"))
+        };
+        self.built.iter().filter_map(told).collect()
+    }
+}
+
+impl PipMismatch {
+    fn note(&mut self, line: &str) {
+        if self.got.is_some() {
+            return;
+        }
+        if let Some(hash) =
+            line.strip_prefix("Expected sha256 ").or_else(|| line.strip_prefix("Expected     or "))
+        {
+            self.expected.push(hash.trim().to_owned());
+        } else if let Some(hash) = line.strip_prefix("Got ") {
+            self.got = Some(hash.trim().to_owned());
+        } else if let Some((package, _)) = line.split_once(" from ") {
+            self.package.get_or_insert_with(|| package.to_owned());
+        }
+    }
+}
+
+impl NpmMismatch {
+    fn in_line(line: &str) -> Option<Self> {
+        let (_, hashes) = line.split_once(": wanted ")?;
+        let (expected, got) = hashes.split_once(" but got ")?;
+        let got = got.split_whitespace().next()?.trim_end_matches('.');
+        Some(Self { expected: expected.to_owned(), got: got.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(lines: &str) -> Option<String> {
+        let mut report = FetchReport::default();
+        lines.lines().for_each(|line| report.note(line));
+        report.mismatch("s", &Locks::default()).map(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let pip = "Collecting ruff==1\nERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If …\n    \
+                   ruff==1 from http://host/ruff-1.whl (from -r /p/requirements.txt (line 2)):\n        \
+                   Expected sha256 aa\n        Expected     or bb\n             Got        cc\n";
+        let said = heard(pip).unwrap();
+        assert!(
+            said.starts_with("ruff==1 came from PyPI with other content than the lock of s names"),
+            "{said}"
+        );
+        assert!(said.contains("it has sha256 cc instead of one of 2 hashes"), "{said}");
+        let npm = "npm ERR! code EINTEGRITY\nnpm ERR! sha512-a== integrity checksum failed when using sha512: wanted \
+                   sha512-a== but got sha512-b==. (12 bytes)";
+        let said = heard(npm).unwrap();
+        assert!(said.contains("it has sha512-b== instead of sha512-a=="), "{said}");
+        assert_eq!(heard("ERROR: No matching distribution found for ruff==1"), None);
+    }
+
+    #[test]
+    fn what_was_built_is_told_with_the_reason() {
+        let recipe: Recipe = toml::from_str("pip = ['a==1']\npip-source = { b-c = 'no wheel' }").unwrap();
+        let mut report = FetchReport::default();
+        ["  Building wheel for B_c (pyproject.toml): started", "  Building wheel for d (setup.py): started"]
+            .iter()
+            .for_each(|line| report.note(line));
+        assert_eq!(
+            report.built(&recipe),
+            ["b-c was built from source, with build tools that are not locked: no wheel"]
+        );
+    }
+}

@@ -1,0 +1,22 @@
+//! TOML that comes from outside. The crate that reads it follows an inline table that begins in the place of a key by recursion
+//! without an end.
+
+/// More inline tables than any file has; as many calls within one another fit on a small stack.
+const MOST_BRACES: usize = 1_000;
+
+/// What keeps the TOML `text` from being read. What stands in strings and comments counts as well: only a reader knows them.
+pub fn toml_fault(text: &str) -> Option<String> {
+    let braces = text.bytes().filter(|byte| *byte == b'{').count();
+    (braces > MOST_BRACES).then(|| format!("it has {braces} times `{{`, more than {MOST_BRACES}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_tables_than_any_file_has_are_refused_and_not_read() {
+        assert_eq!(toml_fault(&"a = {}\n".repeat(1_000)), None);
+        assert!(toml_fault(&"{".repeat(1_001)).is_some());
+    }
+}

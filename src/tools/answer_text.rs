@@ -1,0 +1,210 @@
+//! The text of an answer for models, which every door shows: short to read, and nothing is lost but what is said twice.
+//!
+//! | in the answer | in the text |
+//! |---|---|
+//! | `"count": 3` | `count: 3` |
+//! | a text of several lines | its name on a line, and the text as it is |
+//! | a range | `4:2-4:9`, 0-based like the answer |
+//! | an object with a path and a range | `src/app.py:4:2-4:9`, then its other fields |
+//! | a list | one line for each item |
+//! | a server that is ready, a complete verdict, `ok`, a URI beside its path | nothing, the verdict in one word |
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+/// The text of `answer`, a result with `ok`; positions stay 0-based.
+pub(super) fn answer_text(answer: &Value) -> String {
+    let mut out = String::new();
+    match answer {
+        Value::Object(map) if map.get("ok") == Some(&Value::Bool(false)) && map.contains_key("error") => {
+            failure(map, &mut out);
+        }
+        Value::Object(map) => fields(map, 0, &mut out),
+        other => inline(other, &mut out),
+    }
+    let length = out.trim_end().len();
+    out.truncate(length);
+    if out.is_empty() {
+        out.push_str("ok");
+    }
+    out
+}
+
+fn failure(map: &Map<String, Value>, out: &mut String) {
+    let text = |key: &str| map.get(key).and_then(Value::as_str);
+    let _ = writeln!(out, "{}: {}", text("code").unwrap_or("failed"), text("error").unwrap_or_default());
+    if let Some(hint) = text("hint") {
+        let _ = writeln!(out, "hint: {hint}");
+    }
+    let others = map.iter().filter(|(key, _)| !matches!(key.as_str(), "ok" | "code" | "error" | "hint"));
+    let others: Map<String, Value> = others.map(|(key, value)| (key.clone(), value.clone())).collect();
+    fields(&others, 0, out);
+}
+
+/// Whether a field says nothing that a reader needs.
+fn needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
+    match key {
+        "ok" => value == &Value::Bool(true),
+        "uri" => map.contains_key("path"),
+        "server_status" => {
+            value.get("state").is_some_and(|state| state == "ready") && value.get("detail").is_none()
+        }
+        "name" => map.get("path") == Some(value),
+        // The first of `locations`, which follow.
+        "location" => map.contains_key("locations"),
+        "has_more" | "truncated" => value == &Value::Bool(false),
+        _ => value.is_null(),
+    }
+}
+
+fn fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
+    for (key, value) in map {
+        if needless(map, key, value) {
+            continue;
+        }
+        let pad = "  ".repeat(indent);
+        match value {
+            Value::String(text) if text.contains('\n') => {
+                let _ = writeln!(out, "{pad}{key}:\n{}", text.trim_end_matches('\n'));
+            }
+            Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
+                // Whoever reads compilers' messages takes a number behind a colon for 1-based.
+                let zero = items.iter().any(|item| item.get("range").is_some());
+                let _ = writeln!(out, "{pad}{key}{}:", if zero && indent == 0 { " (0-based)" } else { "" });
+                items.iter().for_each(|item| listed(item, indent + 1, out));
+            }
+            Value::Object(inner) if range(inner).is_none() && inner.values().any(|value| !plain(value)) => {
+                let _ = writeln!(out, "{pad}{key}:");
+                fields(inner, indent + 1, out);
+            }
+            other => {
+                let _ = write!(out, "{pad}{key}: ");
+                inline(other, out);
+                out.push('\n');
+            }
+        }
+    }
+}
+
+/// An item of a list, on a line of its own; what does not fit on one follows below it.
+fn listed(item: &Value, indent: usize, out: &mut String) {
+    let pad = "  ".repeat(indent);
+    let Value::Object(map) = item else {
+        out.push_str(&pad);
+        inline(item, out);
+        out.push('\n');
+        return;
+    };
+    out.push_str(&pad);
+    let placed = place(map, out);
+    let short: Map<String, Value> = map
+        .iter()
+        .filter(|(key, value)| !placed.contains(&key.as_str()) && plain(value))
+        .map(owned)
+        .collect();
+    if !placed.is_empty() && short.iter().any(|(key, value)| !needless(map, key, value)) {
+        out.push(' ');
+    }
+    pairs(&short, map, out);
+    out.push('\n');
+    let long: Map<String, Value> = map
+        .iter()
+        .filter(|(key, value)| !placed.contains(&key.as_str()) && !plain(value))
+        .map(owned)
+        .collect();
+    fields(&long, indent + 1, out);
+}
+
+fn owned((key, value): (&String, &Value)) -> (String, Value) {
+    (key.clone(), value.clone())
+}
+
+/// Writes where `map` is, if it is a place; returns the fields that were said by it.
+fn place(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
+    let path = map.get("path").and_then(Value::as_str);
+    let span = map.get("range").and_then(Value::as_object).and_then(range);
+    match (path, span) {
+        (Some(path), Some(span)) => {
+            let _ = write!(out, "{path}:{span}");
+            vec!["path", "range"]
+        }
+        (Some(path), None) => match map.get("line").and_then(Value::as_u64) {
+            Some(line) => {
+                let _ = write!(out, "{path}:{line}");
+                vec!["path", "line"]
+            }
+            None => {
+                out.push_str(path);
+                vec!["path"]
+            }
+        },
+        (None, Some(span)) => {
+            out.push_str(&span);
+            vec!["range"]
+        }
+        (None, None) => Vec::new(),
+    }
+}
+
+/// A range in short, if it is one.
+fn range(map: &Map<String, Value>) -> Option<String> {
+    let point = |key: &str| {
+        let point = map.get(key)?.as_object()?;
+        Some((point.get("line")?.as_u64()?, point.get("character")?.as_u64()?))
+    };
+    let ((line, character), (last_line, last_character)) = (point("start")?, point("end")?);
+    Some(format!("{line}:{character}-{last_line}:{last_character}"))
+}
+
+/// Whether a value fits on a line with others.
+fn plain(value: &Value) -> bool {
+    match value {
+        Value::String(text) => !text.contains('\n'),
+        Value::Array(items) => items.iter().all(|item| !item.is_object() && !item.is_array() && plain(item)),
+        Value::Object(map) => range(map).is_some(),
+        _ => true,
+    }
+}
+
+fn pairs(shown: &Map<String, Value>, whole: &Map<String, Value>, out: &mut String) {
+    let mut first = true;
+    for (key, value) in shown {
+        if needless(whole, key, value) {
+            continue;
+        }
+        if !first {
+            out.push_str(", ");
+        }
+        first = false;
+        // What stands in a source line, and what a message says, need no name.
+        if !matches!(key.as_str(), "text" | "message" | "name") {
+            let _ = write!(out, "{key}: ");
+        }
+        inline(value, out);
+    }
+}
+
+fn inline(value: &Value, out: &mut String) {
+    match value {
+        Value::String(text) => out.push_str(text),
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                if place > 0 {
+                    out.push_str(", ");
+                }
+                inline(item, out);
+            }
+        }
+        Value::Object(map) => match range(map) {
+            Some(span) => out.push_str(&span),
+            None => pairs(map, map, out),
+        },
+        other => {
+            let _ = write!(out, "{other}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! What rules say of the files in a folder that an edit moves or deletes. The edit names the folder alone.
+
+use std::time::{Duration, Instant};
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::keeping::off_thread;
+use crate::workspace::edit::Plan;
+use crate::workspace::{EntryKind, ListQuery, Until, WorkspacePath};
+
+/// How long the folders of an edit may take to be looked through.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Fails where a rule is against changing something in a folder that `plan` moves or deletes.
+///
+/// # Errors
+/// `denied`, with the first such file; also where not everything could be looked at.
+pub async fn may_take_contents(context: &Context, plan: &Plan) -> Result<(), ToolError> {
+    if !context.limits.may_hide() || plan.moved_and_deleted().next().is_none() {
+        return Ok(());
+    }
+    let (context, plan) = (context.clone(), plan.clone());
+    off_thread(move || check_plan(&context, &plan)).await
+}
+
+fn check_plan(context: &Context, plan: &Plan) -> Result<(), ToolError> {
+    let until = Until::new(Instant::now() + LOOK_TIMEOUT);
+    for (folder, destination) in plan.moved_and_deleted() {
+        // A link goes without what it leads to.
+        let is_folder = context.workspace.absolute(folder).symlink_metadata().is_ok_and(|seen| seen.is_dir());
+        if is_folder {
+            check_contents(context, folder, destination, &until)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_contents(
+    context: &Context,
+    top: &WorkspacePath,
+    destination: Option<&WorkspacePath>,
+    until: &Until,
+) -> Result<(), ToolError> {
+    let mut folders = vec![top.clone()];
+    while let Some(folder) = folders.pop() {
+        let query =
+            ListQuery { under: folder.clone(), recursive: false, max: usize::MAX, until: until.clone() };
+        let unseen = |why: String| {
+            let error = format!(
+                "rules about paths hold for what lies in `{}`, and {why}; nothing was changed",
+                top.display()
+            );
+            ToolError::new(ErrorCode::Denied, error).with_hint("name what you mean file by file")
+        };
+        let listing = context.workspace.list(&query).map_err(|error| unseen(error.to_string()))?;
+        if listing.hidden > 0 {
+            return Err(unseen(format!("`{}` has files that a rule keeps from this call", folder.display())));
+        }
+        if listing.timed_out || until.is_over() {
+            return Err(unseen("it could not be looked through in time".to_owned()));
+        }
+        for entry in listing.entries {
+            let moved = destination.and_then(|destination| {
+                let rest = entry.path.as_path().strip_prefix(top.as_path()).ok()?;
+                destination.join(rest.to_str()?).ok()
+            });
+            let names = [Some(entry.path.clone()), moved].into_iter().flatten().collect();
+            if let Some(why) = context.limits.forbids_by_rule(names) {
+                return Err(ToolError::new(ErrorCode::Denied, why));
+            }
+            if entry.kind == EntryKind::Directory {
+                folders.push(entry.path);
+            }
+        }
+    }
+    Ok(())
+}

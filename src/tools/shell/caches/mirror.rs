@@ -1,0 +1,269 @@
+//! A folder of commands in which the user's entries are seen: folders are real, what ends them is a link to the user's.
+//!
+//! A write through a link ends in the user's folder, where the sandbox refuses it. Commands write here too, so nothing here is
+//! believed: each step goes from an open folder to an entry in it and follows no link.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::workspace::Workspace;
+
+/// How deep a mirror is at most.
+const DEEPEST: u8 = 32;
+/// The most entries of one mirror. What is beyond is fetched again.
+const MOST_LINKS: usize = 40_000;
+/// The folders of the user's whose changes are noticed: those down to this depth, below which new entries come with others above.
+const WATCHED_DEPTH: u8 = 1;
+/// The largest file that is copied, in bytes.
+const MOST_COPIED: u64 = 16 << 20;
+/// The most of them in one mirror.
+const MOST_WATCHED: usize = 64;
+
+/// What is seen of a tool's folder.
+#[derive(Debug)]
+pub(super) struct Mirror {
+    /// Which part of it, by relative path.
+    pub of: &'static str,
+    pub ending: MirrorEnd,
+    /// Names that are not shown, at whatever depth; `*` at the beginning stands for anything.
+    pub hidden: &'static [&'static str],
+}
+
+/// Where folders end and links begin.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum MirrorEnd {
+    /// Entries at this depth, the first being 1, and files above.
+    Depth(u8),
+    /// Files.
+    Files,
+    /// Bare git repositories, which are the first level. Git follows a link of a file that it writes, and finds no objects through
+    /// links, so the user's objects are the alternates of a repository that has copies of the other files, which are small.
+    Repositories,
+}
+
+/// A folder of the user's as it was when it was listed, or a file when it was copied: `None` where it was not there.
+pub(super) type Look = (PathBuf, Option<[i64; 4]>);
+
+impl Mirror {
+    fn ends_at(&self, depth: u8) -> bool {
+        match self.ending {
+            MirrorEnd::Depth(deepest) => depth >= deepest,
+            MirrorEnd::Files | MirrorEnd::Repositories => depth >= DEEPEST,
+        }
+    }
+
+    fn hides(&self, name: &OsStr) -> bool {
+        let name = name.as_encoded_bytes();
+        self.hidden.iter().any(|hidden| match hidden.strip_prefix('*') {
+            Some(end) => name.ends_with(end.as_bytes()),
+            None => name == hidden.as_bytes(),
+        })
+    }
+}
+
+/// How a file or folder looks now; another look tells whether it was written, or entries came or went.
+pub(super) fn look(path: &Path) -> Option<[i64; 4]> {
+    let seen = fs::metadata(path).ok()?;
+    Some([seen.dev().cast_signed(), seen.ino().cast_signed(), seen.mtime(), seen.mtime_nsec()])
+}
+
+/// Shows in `to` what `mirror` says of the user's folder `theirs`, at most until `until`, and what was looked at for it.
+///
+/// # Errors
+/// Where the folder of commands cannot be entered.
+pub(super) fn show(
+    mirror: &Mirror,
+    theirs: &Path,
+    to: BorrowedFd<'_>,
+    until: Instant,
+) -> io::Result<Vec<Look>> {
+    let from = if mirror.of.is_empty() { theirs.to_owned() } else { theirs.join(mirror.of) };
+    let mut walk = Walk { mirror, left: MOST_LINKS, until, looks: Vec::new() };
+    if look(&from).is_none() {
+        return Ok(vec![(from, None)]);
+    }
+    let folder = reach(to, Path::new(mirror.of))?;
+    walk.level(&from, folder.as_fd(), 0);
+    if walk.is_over() {
+        tracing::warn!("of {} only a part is shown to commands: it has too many files", from.display());
+    }
+    Ok(walk.looks)
+}
+
+/// Puts a copy of the user's file into the folder `to`, in place of what is there.
+///
+/// # Errors
+/// Where the system refuses.
+pub(super) fn copy(file: &str, theirs: &Path, to: BorrowedFd<'_>) -> io::Result<()> {
+    let from = theirs.join(file);
+    let path = Path::new(file);
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let folder = reach(to, above)?;
+    match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    copy_new(&from, folder.as_fd(), name)
+}
+
+/// Copies the user's file to `name` in `folder`, if nothing is there. One that cannot be read is left out.
+fn copy_new(from: &Path, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    let content = match Workspace::read_bytes_outside(from, MOST_COPIED) {
+        Ok(content) => content,
+        Err(error) => {
+            tracing::debug!("{} is not shown to commands: {error}", from.display());
+            return Ok(());
+        }
+    };
+    write_new(&content, folder, name)
+}
+
+/// Writes `name` in `folder`, if nothing is there.
+fn write_new(content: &[u8], folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(file) => fs::File::from(file).write_all(content),
+        Err(Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes git find the user's objects in the folder of objects `to`.
+fn refer(from: &Path, to: BorrowedFd<'_>) -> io::Result<()> {
+    // libgit2 puts what it fetches into a folder that must be there.
+    enter(to, OsStr::new("pack"))?;
+    let info = enter(to, OsStr::new("info"))?;
+    let line = [from.as_os_str().as_encoded_bytes(), b"\n"].concat();
+    write_new(&line, info.as_fd(), OsStr::new("alternates"))
+}
+
+/// The folder `name` in the folder of all caches of a command, made if it is not there.
+///
+/// # Errors
+/// Where the system refuses.
+pub(super) fn open(caches: &Path, name: &str) -> io::Result<OwnedFd> {
+    let caches = rustix::fs::openat(CWD, caches, FOLDER, Mode::empty())?;
+    enter(caches.as_fd(), OsStr::new(name))
+}
+
+/// The folder at a relative path below `to`, made where it is not there.
+fn reach(to: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
+    path.iter().try_fold(to.try_clone_to_owned()?, |folder, name| enter(folder.as_fd(), name))
+}
+
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// The folder `name` in `folder`, made if it is not there. What a command has put in its place goes.
+fn enter(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    let make = || match rustix::fs::mkdirat(folder, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => rustix::fs::openat(folder, name, FOLDER, Mode::empty()),
+        Err(error) => Err(error),
+    };
+    let made = make().or_else(|error| match error {
+        Errno::NOTDIR | Errno::LOOP => {
+            rustix::fs::unlinkat(folder, name, AtFlags::empty())?;
+            make()
+        }
+        error => Err(error),
+    });
+    Ok(made?)
+}
+
+struct Walk<'a> {
+    mirror: &'a Mirror,
+    left: usize,
+    until: Instant,
+    looks: Vec<Look>,
+}
+
+impl Walk<'_> {
+    fn is_over(&self) -> bool {
+        self.left == 0 || Instant::now() > self.until
+    }
+
+    fn level(&mut self, from: &Path, to: BorrowedFd<'_>, depth: u8) {
+        // Before it is listed: what comes meanwhile makes another look.
+        let looked = look(from);
+        if depth <= WATCHED_DEPTH && self.looks.len() < MOST_WATCHED {
+            self.looks.push((from.to_owned(), looked));
+        }
+        // One that the user cannot read, a tool cannot either.
+        let Ok(listed) = fs::read_dir(from) else { return };
+        let entries: Vec<(OsString, bool)> = listed
+            .flatten()
+            .take(MOST_LINKS)
+            .map(|entry| (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir())))
+            .filter(|(name, _)| !self.mirror.hides(name))
+            .collect();
+        for (name, is_folder) in &entries {
+            if self.is_over() {
+                return;
+            }
+            if let Err(error) = self.entry(from, to, name, *is_folder, depth + 1) {
+                tracing::debug!("{} is not shown to commands: {error}", from.join(name).display());
+            }
+        }
+        let names: BTreeSet<OsString> = entries.into_iter().map(|(name, _)| name).collect();
+        if names.len() >= MOST_LINKS {
+            return;
+        }
+        if let Err(error) = forget(from, to, &names) {
+            tracing::debug!("links to {} that lead nowhere stay: {error}", from.display());
+        }
+    }
+
+    fn entry(
+        &mut self,
+        from: &Path,
+        to: BorrowedFd<'_>,
+        name: &OsStr,
+        is_folder: bool,
+        depth: u8,
+    ) -> io::Result<()> {
+        let from = from.join(name);
+        if is_folder && !self.mirror.ends_at(depth) {
+            let folder = enter(to, name)?;
+            match self.mirror.ending {
+                MirrorEnd::Repositories if depth == 2 && name == "objects" => refer(&from, folder.as_fd())?,
+                _ => self.level(&from, folder.as_fd(), depth),
+            }
+            return Ok(());
+        }
+        self.left -= 1;
+        if !is_folder && matches!(self.mirror.ending, MirrorEnd::Repositories) {
+            return copy_new(&from, to, name);
+        }
+        match rustix::fs::symlinkat(&from, to, name) {
+            // A link that stands, or something that a command has made since.
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Removes the links of `to` to entries of `from` that are none of `names` any more: a tool would take the name for taken.
+fn forget(from: &Path, to: BorrowedFd<'_>, names: &BTreeSet<OsString>) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+
+    for entry in Dir::read_from(to)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if entry.file_type() != FileType::Symlink || names.contains(name) {
+            continue;
+        }
+        let target = rustix::fs::readlinkat(to, name, Vec::new())?;
+        if target.to_bytes() == from.join(name).as_os_str().as_bytes() {
+            rustix::fs::unlinkat(to, name, AtFlags::empty())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,330 @@
+//! The caches of package managers and build tools that commands write: their own, one set for each workspace, below the user's
+//! folder for caches.
+//!
+//! What a command leaves in the user's caches, other programs of the user run later without a sandbox: npx what was unpacked once,
+//! cargo the build scripts of crates, pre-commit its hooks. So the user's are read-only for commands, and each tool of the
+//! [`table`] is led to a folder of commands by variables. What the user has is seen there as links ([`mirror`]), made before the first
+//! command and again when the user's folders have changed. Caches that nobody uses any more are removed ([`gone`]).
+//!
+//! May use what tools may. Blocks: called off the async threads.
+
+mod gone;
+mod mirror;
+mod table;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use self::mirror::{Look, copy, look, show};
+use self::table::{CachingTool, Lead, TOOLS, When};
+use crate::text::hex;
+use crate::workspace::{Workspace, private};
+
+pub(super) use self::table::SHARED;
+
+/// The folder for all workspaces, below the user's folder for caches.
+const COMMANDS: &str = "commands";
+/// What commands write, below the folder of their workspace. Its other files tell of it, and no command can write them.
+const OWN: &str = "own";
+const SHOWN: &str = "shown.json";
+const MOST_SHOWN_BYTES: u64 = 1 << 20;
+/// How long it may take to show all that the user has.
+const SHOWING: Duration = Duration::from_secs(10);
+
+/// What the caches of a command depend on.
+#[derive(Debug)]
+pub struct CachesWanted {
+    /// The user's folder for our caches.
+    pub cache: PathBuf,
+    /// The root of the workspace.
+    pub root: PathBuf,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// What commands may write anyway. A tool whose cache lies there is not led away.
+    pub writable: Vec<PathBuf>,
+    /// What commands have in their environment.
+    pub given: BTreeMap<OsString, OsString>,
+}
+
+/// The caches of a command.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CommandCaches {
+    /// The folder that they all lie in.
+    pub folder: PathBuf,
+    /// What leads tools there.
+    pub env: BTreeMap<OsString, OsString>,
+}
+
+/// There are no caches for commands.
+#[derive(Debug, thiserror::Error)]
+#[error("commands have no caches of their own here, and cannot write yours: {}: {source}", path.display())]
+pub struct NoCaches {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// A tool that is led, with its two folders.
+#[derive(Debug)]
+struct Led {
+    tool: &'static CachingTool,
+    theirs: Option<PathBuf>,
+    own: PathBuf,
+}
+
+/// What was shown of the user's, and when that has to be done again.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Shown {
+    /// The version that did it, and what it led where.
+    by: String,
+    looks: Vec<Look>,
+}
+
+/// One at a time in this process: whoever comes second finds it done.
+static SHOW: Mutex<()> = Mutex::new(());
+
+impl CachesWanted {
+    /// Makes what is not there yet.
+    ///
+    /// # Errors
+    /// Where the folder cannot be made or written.
+    pub fn make(&self) -> Result<CommandCaches, NoCaches> {
+        let base = self.base();
+        let folder = base.join(OWN);
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| NoCaches { path, source }
+        };
+        private::make_folder(&folder).map_err(failed(&folder))?;
+        let led: Vec<Led> = TOOLS.iter().filter_map(|tool| self.led(tool, &folder)).collect();
+        self.show(&base, &folder, &led).map_err(failed(&base))?;
+        Ok(CommandCaches { env: self.env(&led), folder })
+    }
+
+    /// Removes the caches of workspaces that are gone or have not been used for long. It looks for them once a day.
+    pub fn clear_others(&self) {
+        let base = self.base();
+        let to_look = gone::begins_a_day(&base, &self.root);
+        gone::clear(&self.cache.join(COMMANDS), &base, to_look);
+    }
+
+    fn base(&self) -> PathBuf {
+        let digest = Sha256::digest(self.root.as_os_str().as_encoded_bytes());
+        self.cache.join(COMMANDS).join(hex(&digest[..16]))
+    }
+
+    fn led(&self, tool: &'static CachingTool, folder: &Path) -> Option<Led> {
+        let home = self.home.as_deref().map(Path::as_os_str);
+        let theirs = tool.users.iter().find_map(|entry| {
+            let whole = expand(entry, home, |name| {
+                let given = self.given.get(OsStr::new(name)).cloned();
+                given.or_else(|| std::env::var_os(name))
+            })?;
+            // Go has a list of folders, of which the first is written.
+            let bytes = whole.as_os_str().as_encoded_bytes();
+            let first = match bytes.contains(&b':') && entry.starts_with('$') {
+                true => PathBuf::from(whole.to_str()?.split(':').next()?),
+                false => whole,
+            };
+            first.is_absolute().then_some(first)
+        });
+        let stays = theirs.as_ref().is_some_and(|theirs| {
+            let written = if tool.writes.is_empty() { theirs.clone() } else { theirs.join(tool.writes) };
+            self.writable.iter().any(|open| written.starts_with(open))
+        });
+        let led = Led { tool, theirs, own: folder.join(tool.folder) };
+        (!stays && tool.leads.iter().any(|lead| self.is_set(&led, lead))).then_some(led)
+    }
+
+    /// Shows in `folder` what the user has, where that has not been done or the user's folders are others now.
+    fn show(&self, base: &Path, folder: &Path, led: &[Led]) -> io::Result<()> {
+        let theirs: Vec<_> = led.iter().map(|one| (one.tool.folder, &one.theirs)).collect();
+        let by = format!("{} {theirs:?}", env!("CARGO_PKG_VERSION"));
+        let path = base.join(SHOWN);
+        let shown = || {
+            let text = Workspace::read_outside(&path, MOST_SHOWN_BYTES).ok()?;
+            serde_json::from_str::<Shown>(&text).ok().filter(|shown| shown.by == by)
+        };
+        let holds = |shown: &Shown| shown.looks.iter().all(|(at, was)| look(at) == *was);
+        if shown().as_ref().is_some_and(holds) {
+            return Ok(());
+        }
+        // Nothing is left half done under this lock that would not be done again.
+        let _turn = SHOW.lock();
+        let before = shown();
+        if before.as_ref().is_some_and(holds) {
+            return Ok(());
+        }
+        let until = Instant::now() + SHOWING;
+        let mut looks = Vec::new();
+        for one in led {
+            let own = mirror::open(folder, one.tool.folder)?;
+            let Some(theirs) = &one.theirs else { continue };
+            for mirror in one.tool.mirrors {
+                looks.extend(show(mirror, theirs, own.as_fd(), until)?);
+            }
+            for file in one.tool.copies {
+                let seen = (theirs.join(file), look(&theirs.join(file)));
+                // What the tool has written into the last copy is lost with it.
+                if seen.1.is_some() && !before.as_ref().is_some_and(|shown| shown.looks.contains(&seen)) {
+                    copy(file, theirs, own.as_fd())?;
+                }
+                looks.push(seen);
+            }
+        }
+        // A path that is no text cannot be written down; what changes there is seen when something else does.
+        looks.retain(|(path, _)| path.to_str().is_some());
+        let text = serde_json::to_vec(&Shown { by, looks })?;
+        let mut file = tempfile::NamedTempFile::new_in(base)?;
+        io::Write::write_all(&mut file, &text)?;
+        file.persist(&path).map(drop).map_err(|error| error.error)
+    }
+
+    fn env(&self, led: &[Led]) -> BTreeMap<OsString, OsString> {
+        let set = led.iter().flat_map(|one| one.tool.leads.iter().map(move |lead| (one, lead)));
+        set.filter_map(|(one, lead)| Some((lead.variable.into(), self.value(one, lead)?))).collect()
+    }
+
+    fn given(&self, lead: &Lead) -> &OsStr {
+        self.given.get(OsStr::new(lead.variable)).map(OsString::as_os_str).unwrap_or_default()
+    }
+
+    fn is_set(&self, led: &Led, lead: &Lead) -> bool {
+        let has_blank = |path: &Path| path.as_os_str().as_encoded_bytes().iter().any(u8::is_ascii_whitespace);
+        let theirs = led.theirs.as_deref();
+        match lead.when {
+            When::Always => true,
+            When::Given => !self.given(lead).is_empty(),
+            When::There(part) => theirs.is_some_and(|theirs| theirs.join(part).exists()),
+            When::Unbroken => !has_blank(&led.own) && theirs.is_some_and(|theirs| !has_blank(theirs)),
+        }
+    }
+
+    /// What the variable is set to, if it is.
+    fn value(&self, led: &Led, lead: &Lead) -> Option<OsString> {
+        let given = self.given(lead);
+        let others = given.to_str().and_then(|all| all.find(':').map(|at| &all[at..])).unwrap_or_default();
+        let theirs = led.theirs.as_deref().map(Path::as_os_str).unwrap_or_default();
+        let parts = [
+            ("{own}", led.own.as_os_str()),
+            ("{theirs}", theirs),
+            ("{given}", given),
+            ("{others}", OsStr::new(others)),
+        ];
+        self.is_set(led, lead).then(|| filled(lead.value, &parts))
+    }
+}
+
+/// `form` with each of these words in it replaced.
+fn filled(form: &str, parts: &[(&str, &OsStr)]) -> OsString {
+    let mut out = OsString::new();
+    let mut rest = form;
+    while let Some((at, (word, value))) =
+        parts.iter().filter_map(|part| Some((rest.find(part.0)?, part))).min_by_key(|(at, _)| *at)
+    {
+        out.push(&rest[..at]);
+        out.push(value);
+        rest = &rest[at + word.len()..];
+    }
+    out.push(rest);
+    out
+}
+
+/// `~` and a variable at the beginning of `entry` filled in; `None` where it is not set.
+pub(super) fn expand(
+    entry: &str,
+    home: Option<&OsStr>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Option<PathBuf> {
+    let (first, rest) = entry.split_once('/').unwrap_or((entry, ""));
+    let base = match first.strip_prefix('$') {
+        Some(name) => variable(name).filter(|value| !value.is_empty())?,
+        None if first == "~" => home?.to_owned(),
+        None => return Some(PathBuf::from(entry)),
+    };
+    let base = PathBuf::from(base);
+    Some(if rest.is_empty() { base } else { base.join(rest) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Component;
+
+    use super::*;
+
+    fn wanted(base: &Path, given: &[(&str, &str)]) -> CachesWanted {
+        // Whatever the variables of this process say.
+        let users = TOOLS.iter().flat_map(|tool| tool.users).filter_map(|entry| entry.strip_prefix('$'));
+        let unset = users.map(|name| (name.into(), OsString::new()));
+        let given = given.iter().map(|(name, value)| (name.into(), value.into()));
+        CachesWanted {
+            cache: base.join("cache"),
+            root: base.join("code"),
+            home: Some(base.join("home")),
+            writable: vec![base.join("code")],
+            given: unset.chain(given).collect(),
+        }
+    }
+
+    #[test]
+    fn each_tool_has_a_folder_and_its_variables_for_itself() {
+        let folders: BTreeSet<_> = TOOLS.iter().map(|tool| tool.folder).collect();
+        assert_eq!(folders.len(), TOOLS.len());
+        let mut variables = BTreeSet::new();
+        for tool in TOOLS {
+            let own: BTreeSet<_> = tool.leads.iter().map(|lead| lead.variable).collect();
+            for variable in own {
+                assert!(variables.insert(variable), "{variable}");
+            }
+            for path in tool.mirrors.iter().map(|mirror| mirror.of).chain(tool.copies.iter().copied()) {
+                assert!(
+                    Path::new(path).components().all(|part| matches!(part, Component::Normal(_))),
+                    "{path}"
+                );
+            }
+        }
+        let temp = tempfile::tempdir().unwrap();
+        let caches =
+            wanted(temp.path(), &[("UV_CACHE_DIR", "/u"), ("NPM_CONFIG_CACHE", "/n")]).make().unwrap();
+        for (variable, value) in &caches.env {
+            let value = value.to_str().unwrap();
+            assert!(
+                value.contains(caches.folder.to_str().unwrap()) && !value.contains('{'),
+                "{variable:?} {value}"
+            );
+        }
+        assert_eq!(caches.env[OsStr::new("NPM_CONFIG_CACHE")], caches.env[OsStr::new("npm_config_cache")]);
+        assert!(!caches.env.contains_key(OsStr::new("PIP_CACHE_DIR")), "it follows XDG_CACHE_HOME");
+    }
+
+    #[test]
+    fn what_a_variable_holds_beside_the_cache_is_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        let inside = temp.path().join("code/.npm");
+        let given = [
+            ("GOPATH", "/one:/two"),
+            ("MAVEN_OPTS", "-Xmx1g"),
+            ("npm_config_cache", inside.to_str().unwrap()),
+        ];
+        let caches = wanted(temp.path(), &given).make().unwrap();
+        let value = |name: &str| caches.env.get(OsStr::new(name)).map(|value| value.to_str().unwrap());
+        assert!(value("GOPATH").unwrap().ends_with("/own/go:/two"), "{caches:?}");
+        assert!(value("MAVEN_OPTS").unwrap().starts_with("-Xmx1g -Dmaven.repo.local=/"), "{caches:?}");
+        assert_eq!(value("npm_config_cache"), None, "commands write it anyway");
+        // Maven would take what follows a blank for another option.
+        let blank = temp.path().join("a b");
+        let caches = wanted(&blank, &given).make().unwrap();
+        assert!(
+            !caches.env.contains_key(OsStr::new("MAVEN_OPTS"))
+                && caches.env.contains_key(OsStr::new("GOPATH"))
+        );
+    }
+}

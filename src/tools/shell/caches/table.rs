@@ -1,0 +1,295 @@
+//! The tools that keep caches: where the user has each, what leads a command to one of its own, and what is seen there of the
+//! user's. What a tool needs said stands here and nowhere else.
+
+use super::mirror::{Mirror, MirrorEnd};
+
+/// A tool that keeps a cache.
+#[derive(Debug)]
+pub(super) struct CachingTool {
+    /// Its folder among the caches of commands.
+    pub folder: &'static str,
+    /// Where the user's is: the first of these whose variable is set, written as in `bash.writable`.
+    pub users: &'static [&'static str],
+    /// What of it the tool writes all the time. Where commands may write that in the user's own folder, the tool stays there.
+    pub writes: &'static str,
+    /// What leads it to the other folder.
+    pub leads: &'static [Lead],
+    /// What is seen of the user's there; the rest is made anew.
+    pub mirrors: &'static [Mirror],
+    /// Files of the user's that are copied, and again when they have changed: lists of what is there, which the tool writes.
+    pub copies: &'static [&'static str],
+}
+
+/// A variable that leads a tool.
+#[derive(Debug)]
+pub(super) struct Lead {
+    pub variable: &'static str,
+    /// `{own}` is the folder for commands, `{theirs}` the user's; `{given}` what the variable holds already, and `{others}` that
+    /// from its first colon on.
+    pub value: &'static str,
+    pub when: When,
+}
+
+/// When a variable is set for commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    /// Where the user has set it: elsewhere another variable leads there, or files of the project choose.
+    Given,
+    /// Where the user has this below the folder of the tool.
+    There(&'static str),
+    /// Where no path in it has a blank: the tool splits the value at them.
+    Unbroken,
+}
+
+const fn always(variable: &'static str, value: &'static str) -> Lead {
+    Lead { variable, value, when: When::Always }
+}
+
+const fn given(variable: &'static str) -> Lead {
+    Lead { variable, value: "{own}", when: When::Given }
+}
+
+/// A tool that is led by one variable to a cache that begins empty.
+const fn empty(folder: &'static str, users: &'static [&'static str], leads: &'static [Lead]) -> CachingTool {
+    CachingTool { folder, users, writes: "", leads, mirrors: &[], copies: &[] }
+}
+
+const fn entries(of: &'static str, depth: u8) -> Mirror {
+    Mirror { of, ending: MirrorEnd::Depth(depth), hidden: &[] }
+}
+
+/// The files by which go takes turns, and its lists of versions, made of the files beside them.
+const GO_WRITES: &[&str] = &["list", "*.lock"];
+
+pub(super) const TOOLS: &[CachingTool] = &[
+    // https://doc.rust-lang.org/cargo/guide/cargo-home.html. What cargo locks and counts in lies at the top; a crate is an entry
+    // of the fourth level. An index file that cannot be written is used as it is, and asked for again.
+    CachingTool {
+        folder: "cargo",
+        users: &["$CARGO_HOME", "~/.cargo"],
+        writes: "registry",
+        leads: &[always("CARGO_HOME", "{own}")],
+        mirrors: &[
+            Mirror {
+                of: "",
+                ending: MirrorEnd::Depth(1),
+                hidden: &["registry", "git", ".package-cache", ".package-cache-mutate", ".global-cache"],
+            },
+            entries("registry/cache", 2),
+            entries("registry/src", 2),
+            Mirror { of: "registry/index", ending: MirrorEnd::Files, hidden: &[".last-updated"] },
+            entries("git/checkouts", 2),
+            Mirror { of: "git/db", ending: MirrorEnd::Repositories, hidden: &["FETCH_HEAD", "*.lock"] },
+        ],
+        copies: &[],
+    },
+    // Builds are led with their cache where the user keeps them together for all projects.
+    empty("cargo-target", &["$CARGO_TARGET_DIR"], &[given("CARGO_TARGET_DIR")]),
+    empty("cargo-build", &["$CARGO_BUILD_BUILD_DIR"], &[given("CARGO_BUILD_BUILD_DIR")]),
+    // https://specifications.freedesktop.org/basedir-spec. Seen is what takes long to fetch, and is read by far more than written;
+    // uv, pip, go-build, yarn and all others begin anew. pre-commit's list names its hooks by absolute paths, so they are found.
+    CachingTool {
+        folder: "cache",
+        users: &["$XDG_CACHE_HOME", "~/.cache"],
+        writes: "",
+        leads: &[always("XDG_CACHE_HOME", "{own}")],
+        mirrors: &[
+            Mirror { of: "ms-playwright", ending: MirrorEnd::Depth(1), hidden: &[".links", "__dirlock"] },
+            entries("Cypress", 1),
+            entries("electron", 1),
+            entries("node-gyp", 1),
+            entries("node/corepack", 3),
+            entries("bazelisk", 4),
+            entries("prisma", 4),
+            entries("pyright-python", 1),
+            entries("pypoetry/virtualenvs", 1),
+            Mirror { of: "huggingface", ending: MirrorEnd::Depth(2), hidden: &[".locks"] },
+            entries("torch", 3),
+            entries("whisper", 1),
+        ],
+        copies: &["pre-commit/db.db"],
+    },
+    // It asks for its own variable only: https://pptr.dev/guides/configuration.
+    CachingTool {
+        folder: "puppeteer",
+        users: &["$PUPPETEER_CACHE_DIR", "~/.cache/puppeteer"],
+        writes: "",
+        leads: &[always("PUPPETEER_CACHE_DIR", "{own}")],
+        mirrors: &[entries("", 2)],
+        copies: &[],
+    },
+    // Those below `XDG_CACHE_HOME` that a user can have put elsewhere.
+    empty("uv", &["$UV_CACHE_DIR"], &[given("UV_CACHE_DIR")]),
+    empty("pip", &["$PIP_CACHE_DIR"], &[given("PIP_CACHE_DIR")]),
+    empty("poetry", &["$POETRY_CACHE_DIR"], &[given("POETRY_CACHE_DIR")]),
+    empty("pre-commit", &["$PRE_COMMIT_HOME"], &[given("PRE_COMMIT_HOME")]),
+    empty("deno", &["$DENO_DIR"], &[given("DENO_DIR")]),
+    empty("sccache", &["$SCCACHE_DIR"], &[given("SCCACHE_DIR")]),
+    empty("coursier", &["$COURSIER_CACHE"], &[given("COURSIER_CACHE")]),
+    empty("corepack", &["$COREPACK_HOME"], &[given("COREPACK_HOME")]),
+    // Yarn 2 and later take the cache folder from the project's files, which this variable would overrule.
+    empty("yarn-cache", &["$YARN_CACHE_FOLDER"], &[given("YARN_CACHE_FOLDER")]),
+    empty("yarn", &["$YARN_GLOBAL_FOLDER", "~/.yarn/berry"], &[always("YARN_GLOBAL_FOLDER", "{own}")]),
+    // npm takes its variables in any case, and the last one counts.
+    empty(
+        "npm",
+        &["$npm_config_cache", "$NPM_CONFIG_CACHE", "~/.npm"],
+        &[always("npm_config_cache", "{own}"), given("NPM_CONFIG_CACHE")],
+    ),
+    // Its store is led by no variable that npm would not warn of; it lies in this folder, as do versions of pnpm itself.
+    CachingTool {
+        folder: "pnpm",
+        users: &["$PNPM_HOME", "~/.local/share/pnpm"],
+        writes: "store",
+        leads: &[always("PNPM_HOME", "{own}")],
+        mirrors: &[entries(".tools/pnpm", 1)],
+        copies: &[],
+    },
+    empty(
+        "bun",
+        &["$BUN_INSTALL_CACHE_DIR", "~/.bun/install/cache"],
+        &[always("BUN_INSTALL_CACHE_DIR", "{own}")],
+    ),
+    // https://go.dev/ref/mod#module-cache. Seen are the modules as they were fetched. Go unpacks them anew, compared with the checksums
+    // of the project: it passes over modules whose folder is a link (`go vet all`). Beside them lies what it has learned of the checksum
+    // database, which it writes. Programs stay where the user has them: they are found, and none can be put there.
+    CachingTool {
+        folder: "go",
+        users: &["$GOPATH", "~/go"],
+        writes: "pkg/mod",
+        leads: &[always("GOPATH", "{own}{others}")],
+        mirrors: &[
+            Mirror { of: "", ending: MirrorEnd::Depth(1), hidden: &["pkg"] },
+            Mirror { of: "pkg/mod/cache/download", ending: MirrorEnd::Files, hidden: GO_WRITES },
+        ],
+        copies: &[],
+    },
+    CachingTool {
+        folder: "go-modules",
+        users: &["$GOMODCACHE"],
+        writes: "",
+        leads: &[given("GOMODCACHE")],
+        mirrors: &[Mirror { of: "cache/download", ending: MirrorEnd::Files, hidden: GO_WRITES }],
+        copies: &[],
+    },
+    empty("go-build", &["$GOCACHE"], &[given("GOCACHE")]),
+    empty("golangci-lint", &["$GOLANGCI_LINT_CACHE"], &[given("GOLANGCI_LINT_CACHE")]),
+    // https://maven.apache.org/resolver/local-repository.html: what stands behind is read, from Maven 3.9 on.
+    empty(
+        "maven",
+        &["~/.m2/repository"],
+        &[Lead {
+            variable: "MAVEN_OPTS",
+            value: "{given} -Dmaven.repo.local={own} -Dmaven.repo.local.tail={theirs}",
+            when: When::Unbroken,
+        }],
+    ),
+    // https://docs.gradle.org/current/userguide/dependency_caching.html: the second cache is read, and never written.
+    CachingTool {
+        folder: "gradle",
+        users: &["$GRADLE_USER_HOME", "~/.gradle"],
+        writes: "caches",
+        leads: &[
+            always("GRADLE_USER_HOME", "{own}"),
+            Lead {
+                variable: "GRADLE_RO_DEP_CACHE",
+                value: "{theirs}/caches",
+                when: When::There("caches/modules-2"),
+            },
+        ],
+        mirrors: &[
+            Mirror {
+                of: "",
+                ending: MirrorEnd::Depth(1),
+                hidden: &["caches", "wrapper", "daemon", "native", "notifications", "workers", ".tmp"],
+            },
+            Mirror { of: "wrapper/dists", ending: MirrorEnd::Depth(3), hidden: &["*.lck", "*.part"] },
+        ],
+        copies: &[],
+    },
+    // https://learn.microsoft.com/nuget/consume-packages/managing-the-global-packages-and-cache-folders
+    empty(
+        "nuget",
+        &["$NUGET_PACKAGES", "~/.nuget/packages"],
+        &[
+            always("NUGET_PACKAGES", "{own}"),
+            Lead { variable: "NUGET_FALLBACK_PACKAGES", value: "{theirs}", when: When::There("") },
+        ],
+    ),
+    empty(
+        "nuget-http",
+        &["$NUGET_HTTP_CACHE_PATH", "~/.local/share/NuGet"],
+        &[always("NUGET_HTTP_CACHE_PATH", "{own}")],
+    ),
+    empty(
+        "composer",
+        &["$COMPOSER_CACHE_DIR", "~/.composer/cache"],
+        &[always("COMPOSER_CACHE_DIR", "{own}")],
+    ),
+    empty("bundle", &["$BUNDLE_USER_CACHE", "~/.bundle/cache"], &[always("BUNDLE_USER_CACHE", "{own}")]),
+    // Packages are compared with the lock of the project whenever they are unpacked.
+    CachingTool {
+        folder: "hex",
+        users: &["$HEX_HOME", "~/.hex"],
+        writes: "packages",
+        leads: &[always("HEX_HOME", "{own}")],
+        mirrors: &[
+            Mirror { of: "", ending: MirrorEnd::Depth(1), hidden: &["packages", "cache.ets"] },
+            entries("packages", 2),
+        ],
+        copies: &[],
+    },
+    // The first folder that can be written is written, and all are read.
+    empty(
+        "conda",
+        &["~/.conda/pkgs"],
+        &[
+            always("CONDA_PKGS_DIRS", "{own},{theirs}"),
+            Lead { variable: "CONDA_PKGS_DIRS", value: "{own},{given}", when: When::Given },
+        ],
+    ),
+    empty("ccache", &["$CCACHE_DIR", "~/.ccache"], &[always("CCACHE_DIR", "{own}")]),
+    empty("zig", &["$ZIG_GLOBAL_CACHE_DIR"], &[given("ZIG_GLOBAL_CACHE_DIR")]),
+];
+
+/// What commands write where the settings say that they share the user's caches: folders that build tools write as they work.
+/// Other programs of the user run what lies there.
+pub(in super::super) const SHARED: &[&str] = &[
+    "~/.cache",
+    "$XDG_CACHE_HOME",
+    "~/.cargo/registry",
+    "~/.cargo/git",
+    "~/.cargo/.package-cache",
+    "~/.cargo/.package-cache-mutate",
+    "~/.cargo/.global-cache",
+    "$CARGO_HOME/registry",
+    "$CARGO_HOME/git",
+    "$CARGO_HOME/.package-cache",
+    "$CARGO_HOME/.package-cache-mutate",
+    "$CARGO_HOME/.global-cache",
+    "$CARGO_TARGET_DIR",
+    "~/.npm",
+    "~/.yarn/berry",
+    "~/.pnpm-store",
+    "~/.local/share/pnpm/store",
+    "~/.bun/install/cache",
+    "~/go/pkg",
+    "$GOPATH/pkg",
+    "$GOMODCACHE",
+    "$GOCACHE",
+    "~/.gradle/caches",
+    "~/.gradle/daemon",
+    "~/.gradle/native",
+    "~/.gradle/notifications",
+    "~/.m2/repository",
+    "~/.ivy2/cache",
+    "~/.nuget/packages",
+    "~/.local/share/NuGet",
+    "~/.composer/cache",
+    "~/.bundle/cache",
+    "~/.cabal/packages",
+    "~/.hex/packages",
+    "~/.conda/pkgs",
+    "~/.ccache",
+];

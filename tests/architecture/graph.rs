@@ -1,0 +1,225 @@
+//! Which file of `src` imports which: the modules of the library as the compiler finds them, tests left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+
+/// A module's path from the root of the crate; the root's is empty.
+type Module = Vec<String>;
+
+/// The files of the library and what they import of each other.
+pub struct Graph {
+    imports: BTreeMap<String, BTreeSet<String>>,
+    /// The names of all types that the library defines.
+    pub type_names: Vec<String>,
+}
+
+struct ParsedFile {
+    /// Relative to `src`.
+    path: String,
+    syntax: syn::File,
+}
+
+impl Graph {
+    pub fn of_the_library() -> Self {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut files = BTreeMap::new();
+        add(&src, &src.join("lib.rs"), Vec::new(), &mut files);
+        let imports =
+            files.iter().map(|(module, file)| (file.path.clone(), imports(module, file, &files))).collect();
+        let mut names = TypeNames(Vec::new());
+        files.values().for_each(|file| names.visit_file(&file.syntax));
+        Self { imports, type_names: names.0 }
+    }
+
+    /// Every arrow, from the file that imports to the file that has the module.
+    pub fn arrows(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.imports.iter().flat_map(|(from, all)| all.iter().map(move |to| (from.as_str(), to.as_str())))
+    }
+
+    /// Groups of files of which each reaches every other, without those of `mod.rs` files alone: a folder's list of its modules
+    /// points down, and they point up at what they share.
+    pub fn circles(&self) -> Vec<BTreeSet<&str>> {
+        let mut circles: Vec<BTreeSet<&str>> = Vec::new();
+        for file in self.imports.keys() {
+            if circles.iter().any(|circle| circle.contains(file.as_str())) {
+                continue;
+            }
+            let reached = self.reached_from(file);
+            let circle: BTreeSet<&str> = reached
+                .iter()
+                .copied()
+                .filter(|other| self.reached_from(other).contains(file.as_str()))
+                .collect();
+            if circle.len() > 1 && !circle.iter().all(|file| file.ends_with("mod.rs")) {
+                circles.push(circle);
+            }
+        }
+        circles
+    }
+
+    fn reached_from(&self, file: &str) -> BTreeSet<&str> {
+        let mut reached = BTreeSet::new();
+        let mut next = vec![file];
+        while let Some(file) = next.pop() {
+            for to in self.imports.get(file).into_iter().flatten() {
+                if reached.insert(to.as_str()) {
+                    next.push(to);
+                }
+            }
+        }
+        reached
+    }
+}
+
+/// Parses `path` as `module`, and the files of the modules that it declares.
+fn add(src: &Path, path: &Path, module: Module, files: &mut BTreeMap<Module, ParsedFile>) {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let folder = match path.file_name().is_some_and(|name| name == "mod.rs" || name == "lib.rs") {
+        true => path.parent().expect("a file lies in a folder").to_owned(),
+        false => path.with_extension(""),
+    };
+    for item in &syntax.items {
+        if let syn::Item::Mod(child) = item
+            && child.content.is_none()
+            && !for_tests(&child.attrs)
+        {
+            let name = child.ident.to_string();
+            let file = file_of(&folder, &name);
+            add(src, &file, module.iter().cloned().chain([name]).collect(), files);
+        }
+    }
+    let path = path.strip_prefix(src).expect("below src").to_string_lossy().into_owned();
+    files.insert(module, ParsedFile { path, syntax });
+}
+
+fn file_of(folder: &Path, name: &str) -> PathBuf {
+    let file = folder.join(format!("{name}.rs"));
+    if file.exists() { file } else { folder.join(name).join("mod.rs") }
+}
+
+fn for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.parse_args::<syn::Path>().is_ok_and(|condition| condition.is_ident("test"))
+    })
+}
+
+fn imports(module: &Module, file: &ParsedFile, files: &BTreeMap<Module, ParsedFile>) -> BTreeSet<String> {
+    let mut paths = Paths { module: module.clone(), found: Vec::new() };
+    paths.visit_file(&file.syntax);
+    let owner = |path: &Module| (1..=path.len()).rev().find_map(|length| files.get(&path[..length]));
+    let owners = paths.found.iter().filter_map(owner).map(|owner| owner.path.clone());
+    owners.filter(|owner| owner != &file.path).collect()
+}
+
+/// Collects the paths that begin with `crate`, `super` or `self`, from the crate's root.
+struct Paths {
+    module: Module,
+    found: Vec<Module>,
+}
+
+impl Paths {
+    fn add(&mut self, written: &[String]) {
+        let mut base = self.module.clone();
+        let mut rest = written;
+        match rest.first().map(String::as_str) {
+            Some("crate") => {
+                base.clear();
+                rest = &rest[1..];
+            }
+            Some("super" | "self") => {}
+            _ => return,
+        }
+        while let Some(word @ ("super" | "self")) = rest.first().map(String::as_str) {
+            if word == "super" {
+                base.pop();
+            }
+            rest = &rest[1..];
+        }
+        base.extend_from_slice(rest);
+        self.found.push(base);
+    }
+
+    fn add_tree(&mut self, head: &[String], tree: &syn::UseTree) {
+        let with = |name: &syn::Ident| head.iter().cloned().chain([name.to_string()]).collect::<Vec<_>>();
+        match tree {
+            syn::UseTree::Path(path) => self.add_tree(&with(&path.ident), &path.tree),
+            syn::UseTree::Name(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Rename(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Glob(_) => self.add(head),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.add_tree(head, tree)),
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Paths {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let attributes = match item {
+            syn::Item::Mod(item) => &item.attrs,
+            syn::Item::Use(item) => &item.attrs,
+            syn::Item::Fn(item) => &item.attrs,
+            syn::Item::Impl(item) => &item.attrs,
+            _ => return visit::visit_item(self, item),
+        };
+        if !for_tests(attributes) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_mod(&mut self, inner: &'ast syn::ItemMod) {
+        if inner.content.is_some() {
+            self.module.push(inner.ident.to_string());
+            visit::visit_item_mod(self, inner);
+            self.module.pop();
+        }
+    }
+
+    fn visit_item_use(&mut self, import: &'ast syn::ItemUse) {
+        self.add_tree(&[], &import.tree);
+    }
+
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let words: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        self.add(&words);
+        visit::visit_path(self, path);
+    }
+
+    /// Paths in the arguments of macros, which are only tokens.
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        visit::visit_macro(self, call);
+        let written = call.tokens.to_string().replace(" :: ", "::");
+        for word in
+            written.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'))
+        {
+            let words: Vec<String> = word.split("::").map(str::to_owned).collect();
+            if words.len() > 1 {
+                self.add(&words);
+            }
+        }
+    }
+}
+
+struct TypeNames(Vec<String>);
+
+impl<'ast> Visit<'ast> for TypeNames {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let (attributes, name) = match item {
+            syn::Item::Struct(item) => (&item.attrs, &item.ident),
+            syn::Item::Enum(item) => (&item.attrs, &item.ident),
+            syn::Item::Trait(item) => (&item.attrs, &item.ident),
+            syn::Item::Type(item) => (&item.attrs, &item.ident),
+            syn::Item::Union(item) => (&item.attrs, &item.ident),
+            syn::Item::Mod(item) if for_tests(&item.attrs) => return,
+            _ => return visit::visit_item(self, item),
+        };
+        if !for_tests(attributes) {
+            self.0.push(name.to_string());
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The form of the source: imports go down only, and no new circle of files. ARCHITECTURE.md says what each floor is.
+
+mod graph;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use self::graph::Graph;
+
+/// From the lowest to the highest; each may import those before it.
+const FLOORS: &[&str] =
+    &["text", "workspace", "config", "lsp", "hints", "policy", "tools", "runtime", "bridges", "cli"];
+
+/// The circles of files that there are, one a line. A circle that is smaller now is shortened here; none is added.
+const KNOWN_CIRCLES: &str = include_str!("circles.txt");
+
+/// How many of a hundred type names may be another type's name as well, or a single word. Both fall, and never rise.
+const SHARED_TYPE_NAMES_PERCENT: usize = 40;
+const ONE_WORD_TYPE_NAMES_PERCENT: usize = 67;
+
+static GRAPH: LazyLock<Graph> = LazyLock::new(Graph::of_the_library);
+
+fn floor(file: &str) -> Option<usize> {
+    let name = file.split('/').next().expect("a path has a first part").trim_end_matches(".rs");
+    FLOORS.iter().position(|floor| *floor == name)
+}
+
+/// The folder of `bridges/` that a file belongs to.
+fn bridge(file: &str) -> Option<&str> {
+    file.strip_prefix("bridges/")?.split_once('/').map(|(name, _)| name)
+}
+
+#[test]
+fn no_floor_imports_a_higher_one() {
+    let up: Vec<String> = GRAPH
+        .arrows()
+        .filter(|(from, to)| floor(from).zip(floor(to)).is_some_and(|(from, to)| from < to))
+        .map(|(from, to)| format!("{from} imports {to}"))
+        .collect();
+    assert!(up.is_empty(), "these imports go up:\n{}", up.join("\n"));
+    let within = GRAPH.arrows().filter(|(from, to)| floor(from) > floor(to)).count();
+    assert!(within > 1_000, "only {within} imports go down: the graph is not read as it is written");
+}
+
+#[test]
+fn no_bridge_imports_another() {
+    let sideways: Vec<String> = GRAPH
+        .arrows()
+        .filter(|(from, to)| bridge(from).zip(bridge(to)).is_some_and(|(from, to)| from != to))
+        .map(|(from, to)| format!("{from} imports {to}"))
+        .collect();
+    assert!(sideways.is_empty(), "what two bridges share belongs below them:\n{}", sideways.join("\n"));
+}
+
+#[test]
+fn every_circle_of_files_is_known() {
+    let circles: BTreeSet<BTreeSet<&str>> = GRAPH.circles().into_iter().collect();
+    let known: BTreeSet<BTreeSet<&str>> =
+        KNOWN_CIRCLES.lines().map(|line| line.split_whitespace().collect()).collect();
+    let line = |circle: &&BTreeSet<&str>| circle.iter().copied().collect::<Vec<_>>().join(" ");
+    let added: Vec<String> = circles.difference(&known).map(|circle| line(&circle)).collect();
+    let gone: Vec<String> = known.difference(&circles).map(|circle| line(&circle)).collect();
+    assert!(
+        added.is_empty() && gone.is_empty(),
+        "these files import each other in a circle that tests/architecture/circles.txt does not name:\n{}\n\nand these no \
+         longer do:\n{}",
+        added.join("\n"),
+        gone.join("\n"),
+    );
+}
+
+#[test]
+fn type_names_are_shared_no_more_than_before() {
+    let names = &GRAPH.type_names;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    let shared: usize = counts.values().filter(|count| **count > 1).sum();
+    let one_word =
+        names.iter().filter(|name| name.chars().filter(|letter| letter.is_uppercase()).count() == 1).count();
+    let mut most: Vec<(&str, usize)> = counts.into_iter().filter(|(_, count)| *count > 1).collect();
+    most.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    println!(
+        "{} types; {shared} share a name, {one_word} are one word; most: {:?}",
+        names.len(),
+        &most[..12.min(most.len())]
+    );
+    assert!(
+        shared * 100 <= names.len() * SHARED_TYPE_NAMES_PERCENT,
+        "{shared} of {} type names are another type's as well: {most:?}",
+        names.len()
+    );
+    assert!(
+        one_word * 100 <= names.len() * ONE_WORD_TYPE_NAMES_PERCENT,
+        "{one_word} of {} type names are one word",
+        names.len()
+    );
+}

@@ -1,0 +1,102 @@
+//! What fuzzing has found to be of interest, tried again: each file of `fuzz/corpus` by the target that its folder names, inputs
+//! that were once trouble among them. `just fuzz` looks for more; `fuzz/README.md` says how.
+
+#[path = "../fuzz/targets/mod.rs"]
+mod targets;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
+use std::time::{Duration, Instant};
+
+use targets::{TARGETS, tools};
+
+/// No input may take longer, on a slow machine.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Targets count what the whole process allocates, so one runs at a time.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Panics of any thread: those of tasks would otherwise be nobody's.
+static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+fn count_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            PANICS.fetch_add(1, Ordering::SeqCst);
+            usual(panic);
+        }));
+    });
+}
+
+fn try_input(run: fn(&[u8]), bytes: &[u8], what: &str) {
+    let before = PANICS.load(Ordering::SeqCst);
+    let begun = Instant::now();
+    let ended = std::panic::catch_unwind(|| run(bytes));
+    let panics = PANICS.load(Ordering::SeqCst) - before;
+    assert!(ended.is_ok() && panics == 0, "{what}: {panics} panics, see above");
+    assert!(begun.elapsed() < TIME, "{what}: {:?}", begun.elapsed());
+}
+
+fn replay(name: &str) {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    count_panics();
+    let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("a corpus").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    assert!(files.len() > 5, "{} files are no corpus", files.len());
+    for file in files {
+        let bytes = std::fs::read(&file).expect("a file");
+        try_input(target.run, &bytes, &file.display().to_string());
+    }
+}
+
+macro_rules! replays {
+    ($($name:ident)*) => {
+        /// The targets that are replayed.
+        const REPLAYED: &[&str] = &[$(stringify!($name)),*];
+
+        $(#[test]
+        fn $name() {
+            replay(stringify!($name));
+        })*
+    };
+}
+
+replays! {
+    path frames answers capabilities markdown patch uri globs mcp shell settings ignored tools records http
+}
+
+#[test]
+fn every_target_is_replayed() {
+    let targets: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+    assert_eq!(targets, REPLAYED);
+}
+
+#[test]
+fn every_tool_answers_whatever_it_is_given() {
+    const CALLS: u64 = 40;
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    count_panics();
+    let tools = tools::count();
+    for number in 0..tools * CALLS as usize {
+        let mut bytes = vec![u8::try_from(number % tools).expect("so many tools")];
+        bytes.extend(noise(number as u64 + 1).take(160));
+        try_input(tools::run, &bytes, &format!("{bytes:?}"));
+    }
+}
+
+/// Bytes that look random, the same in every run (xorshift).
+fn noise(seed: u64) -> impl Iterator<Item = u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    std::iter::from_fn(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        Some((state >> 32) as u8)
+    })
+}

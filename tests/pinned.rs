@@ -1,0 +1,98 @@
+//! Programs that are compared with what was trusted at the moment of their start: they find what belongs to them, and another one does
+//! not start. (That an exchange at just that moment is in vain: `attacks`.)
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use lsp_tools::config::{LaunchFields, Pin};
+use lsp_tools::lsp::process::{Exit, Finished, Spawn, Spawner, run};
+use tempfile::TempDir;
+use tokio::time::Instant;
+
+fn pin(project: &Path, program: &Path) -> Pin {
+    let sha256 = LaunchFields::content_of(project, program).expect("a file of the project");
+    Pin { path: program.to_owned(), sha256 }
+}
+
+async fn finish(project: &Path, program: &Path, args: &[&str], pins: Vec<Pin>) -> Finished {
+    let spawn = Spawn {
+        name: "test".into(),
+        program: program.to_owned(),
+        args: args.iter().map(Into::into).collect(),
+        env: BTreeMap::new(),
+        cwd: project.to_owned(),
+        pins,
+    };
+    let spawner = Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    run(&spawner, spawn, deadline, |_| {}).await.expect("an end in time")
+}
+
+fn executable(path: &Path, content: &str) -> PathBuf {
+    fs::write(path, content).expect("a file");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a mode");
+    path.to_owned()
+}
+
+fn project() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = fs::canonicalize(folder.path()).expect("a path");
+    (folder, path)
+}
+
+#[tokio::test]
+async fn an_interpreter_finds_the_environment_that_it_lies_in() {
+    let (_folder, project) = project();
+    for how in ["--copies", "--symlinks"] {
+        let environment = project.join(how);
+        let made =
+            Command::new("python3").args(["-m", "venv", "--without-pip", how]).arg(&environment).status();
+        assert!(made.is_ok_and(|status| status.success()), "python3 -m venv");
+        let python = environment.join("bin/python");
+        let say = ["-c", "import sys; print(sys.prefix, sys.executable)"];
+        let finished = finish(&project, &python, &say, vec![pin(&project, &python)]).await;
+        let expected = format!("{} {}", environment.display(), python.display());
+        assert_eq!((finished.exit, finished.tail), (Exit::Code(0), vec![expected]), "{how}");
+    }
+}
+
+#[tokio::test]
+async fn a_script_finds_what_lies_beside_it() {
+    let (_folder, project) = project();
+    fs::write(project.join("beside"), "echo beside\n").expect("a file");
+    let script =
+        executable(&project.join("script"), "#!/bin/sh\n. \"$(dirname \"$0\")/beside\"\necho \"$0\"\n");
+    let finished = finish(&project, &script, &[], vec![pin(&project, &script)]).await;
+    assert_eq!(finished.tail, ["beside".to_owned(), script.display().to_string()]);
+}
+
+#[tokio::test]
+async fn what_was_changed_since_does_not_start_and_it_is_said_what_to_do() {
+    let (_folder, project) = project();
+    let binary = project.join("binary");
+    fs::copy(which::which("true").expect("true"), &binary).expect("a program");
+    let script = executable(&project.join("script"), "#!/bin/sh\n");
+    let named = executable(&project.join("named"), "exit 0\n");
+    let sh = PathBuf::from("/bin/sh");
+    for (program, args, changed) in
+        [(&binary, vec![], &binary), (&script, vec![], &script), (&sh, vec!["named"], &named)]
+    {
+        let pins = vec![pin(&project, changed)];
+        let as_it_was = finish(&project, program, &args, pins.clone()).await;
+        assert_eq!(as_it_was.exit, Exit::Code(0), "{as_it_was:?}");
+        let mark = project.join("mark");
+        fs::remove_file(changed).expect("a file");
+        executable(changed, &format!("#!/bin/sh\ntouch '{}'\n", mark.display()));
+        let finished = finish(&project, program, &args, pins).await;
+        assert_eq!(finished.exit, Exit::Code(127));
+        let said = format!(
+            "`{}` is not what was trusted: it was changed or exchanged before it could run; look at it, then: lsp-tools trust",
+            changed.display()
+        );
+        assert_eq!((finished.tail, mark.exists()), (vec![said], false));
+    }
+}
