@@ -2,7 +2,6 @@
 
 use std::error::Error;
 
-use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::tools::error::ToolError;
 use lsp_tools::tools::tool::{Call, Caller, Card, Tool};
@@ -10,7 +9,6 @@ use lsp_tools::{Runtime, RuntimeOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 #[derive(Deserialize, JsonSchema)]
 struct CountArgs {
@@ -44,15 +42,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     runtime.add_tool(CountWords)?;
 
     let text = std::env::args().nth(1).unwrap_or_else(|| "three little words".to_owned());
-    let request = CallRequest {
-        name: "count_words",
-        arguments: json!({"text": text}),
-        caller: &Caller::default(),
-        approver: &NobodyToAsk,
-        group: None,
-        id: None,
-        cancelled: CancellationToken::new(),
-    };
+    let caller = Caller::default();
+    let request = CallRequest::new("count_words", json!({"text": text}), &caller);
     println!("{}", runtime.call(request).await.text_for_model());
     runtime.shutdown().await;
     Ok(())

@@ -1,7 +1,7 @@
 //! What an embedder relies on beside the answers themselves.
 
-use lsp_tools::lsp::hierarchy::Hierarchy;
 use lsp_tools::runtime::Runtime;
+use lsp_tools::tools::lsp_hierarchy::{CallDirection, TypeDirection};
 use lsp_tools::tools::target::Target;
 use lsp_tools::tools::trust::TrustRequest;
 
@@ -14,8 +14,8 @@ fn every_answer_can_be_spawned() {
         is_send(&runtime.definition(target.clone()));
         is_send(&runtime.references(target.clone(), 1));
         is_send(&runtime.symbols(target.clone(), 1));
-        is_send(&runtime.calls(target.clone(), Hierarchy::Callers, 1));
-        is_send(&runtime.types(target.clone(), Hierarchy::Subtypes, 1));
+        is_send(&runtime.calls(target.clone(), CallDirection::Incoming, 1));
+        is_send(&runtime.types(target.clone(), TypeDirection::Subtypes, 1));
         is_send(&runtime.signature(target.clone()));
         is_send(&runtime.completion(target.clone(), 1));
         is_send(&runtime.check(Vec::new(), None, 1));

@@ -4,9 +4,9 @@ mod support;
 
 use std::time::Duration;
 
-use lsp_tools::lsp::hierarchy::Hierarchy;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
+use lsp_tools::tools::lsp_hierarchy::CallDirection;
 use lsp_tools::tools::target::Target;
 
 use support::{Project, real_servers};
@@ -71,7 +71,7 @@ async fn what_other_python_projects_use_is_found_where_their_settings_lead_there
     let expected =
         [(lib, 1), service("services/api/api/__init__.py"), service("services/jobs/jobs/__init__.py")];
     assert_eq!(files(&found), expected);
-    let callers = runtime.calls(named(lib, "shared"), Hierarchy::Callers, 1).await.expect("an answer");
+    let callers = runtime.calls(named(lib, "shared"), CallDirection::Incoming, 1).await.expect("an answer");
     assert_eq!(callers.verdict, Verdict::Partial, "it lists the callers of one project only: {callers:?}");
     runtime.shutdown().await;
 }

@@ -3,10 +3,10 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use lsp_tools::lsp::hierarchy::Hierarchy;
 use lsp_tools::lsp::model::Severity;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::answer::{Answer, Verdict};
+use lsp_tools::tools::lsp_hierarchy::CallDirection;
 use lsp_tools::tools::target::Target;
 use serde_json::json;
 use support::{Project, agent, real_servers};
@@ -108,7 +108,7 @@ async fn pyright_answers_and_sees_other_files_change() {
     assert!(has(&messages(&runtime, "greet/app.py").await, "compose"), "an import that broke elsewhere");
     let callers = complete(
         runtime
-            .calls(named("greet/app.py", "greet_all"), lsp_tools::lsp::hierarchy::Hierarchy::Callers, 1)
+            .calls(named("greet/app.py", "greet_all"), CallDirection::Incoming, 1)
             .await
             .expect("an answer"),
     );
@@ -164,8 +164,9 @@ async fn scripts_without_a_configuration_know_each_other() {
     let runtime = open(&project, &["typescript-language-server"], PATIENT);
     let uses = complete(runtime.references(named("src/a.js", "alpha"), 100).await.expect("an answer"));
     assert_eq!(uses.count, 5, "{:?}", uses.locations);
-    let callers =
-        complete(runtime.calls(named("src/a.js", "alpha"), Hierarchy::Callers, 1).await.expect("an answer"));
+    let callers = complete(
+        runtime.calls(named("src/a.js", "alpha"), CallDirection::Incoming, 1).await.expect("an answer"),
+    );
     assert_eq!(callers.count, 2, "{callers:?}");
     let arguments = json!({ "path": "src/a.js", "line": 0, "character": 17, "new_name": "omega" });
     agent::call(&runtime, "lsp_rename", arguments).await;

@@ -158,7 +158,7 @@ impl Approver for Yes {
 pub fn call(runtime: &Runtime, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::default();
     let shown = arguments.to_string();
-    let request = CallRequest { approver: &Yes, ..CallRequest::new(name, arguments, &caller) };
+    let request = CallRequest::new(name, arguments, &caller).approved_by(&Yes);
     let result = tokio().block_on(runtime.call(request));
     assert_eq!(result.value["ok"].as_bool(), Some(result.ok()), "{name} {shown}: {}", result.value);
     if !result.ok() {

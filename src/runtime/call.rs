@@ -21,12 +21,18 @@ use crate::tools::turns::Arrival;
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::asks;
 
-/// One call as a door hands it in.
+/// One call by name, as a door hands it in.
 pub struct CallRequest<'a> {
     /// The tool's name.
     pub name: &'a str,
     /// Its arguments: an object.
     pub arguments: Value,
+    /// Who calls, and for how long.
+    pub options: CallOptions<'a>,
+}
+
+/// What is to be known of a call beside its tool and arguments.
+pub struct CallOptions<'a> {
     /// Who calls.
     pub caller: &'a Caller,
     /// Who is asked where the rules leave it open.
@@ -37,20 +43,61 @@ pub struct CallRequest<'a> {
     pub id: Option<&'a str>,
     /// Ends the call when its caller goes away.
     pub cancelled: CancellationToken,
+    /// The longest it may take; what the settings say of any tool where there is none.
+    pub limit: Option<Duration>,
+}
+
+impl<'a> CallOptions<'a> {
+    /// A call of `caller` that nobody else is asked about, in no group, which nothing but its time ends.
+    pub fn of(caller: &'a Caller) -> Self {
+        let (approver, cancelled) = (&NobodyToAsk, CancellationToken::new());
+        Self { caller, approver, group: None, id: None, cancelled, limit: None }
+    }
 }
 
 impl<'a> CallRequest<'a> {
     /// A call that nobody else is asked about, in no group, which nothing but its time ends.
     pub fn new(name: &'a str, arguments: Value, caller: &'a Caller) -> Self {
-        Self {
-            name,
-            arguments,
-            caller,
-            approver: &NobodyToAsk,
-            group: None,
-            id: None,
-            cancelled: CancellationToken::new(),
-        }
+        Self { name, arguments, options: CallOptions::of(caller) }
+    }
+
+    /// The same, and `approver` is asked where the rules leave it open.
+    pub fn approved_by(mut self, approver: &'a dyn Approver) -> Self {
+        self.options.approver = approver;
+        self
+    }
+
+    /// The same as one of a group, whose edits are undone together.
+    pub fn in_group(mut self, group: Option<&'a str>) -> Self {
+        self.options.group = group;
+        self
+    }
+
+    /// The same with what its caller knows it by.
+    pub fn known_as(mut self, id: Option<&'a str>) -> Self {
+        self.options.id = id;
+        self
+    }
+
+    /// The same, ended when `cancelled` is.
+    pub fn until(mut self, cancelled: CancellationToken) -> Self {
+        self.options.cancelled = cancelled;
+        self
+    }
+}
+
+/// What became of a call.
+pub(super) struct Conducted {
+    pub(super) result: ToolResult,
+    /// What hooks have to say of it, and which of them failed; the result has it too.
+    pub(super) hook_notes: Vec<String>,
+    /// A hook put another answer in the place of the tool's.
+    pub(super) replaced: bool,
+}
+
+impl Conducted {
+    pub(super) fn of(result: ToolResult) -> Self {
+        Self { result, hook_notes: Vec::new(), replaced: false }
     }
 }
 
@@ -112,12 +159,22 @@ impl Runtime {
 
     /// Calls a tool by name. Every failure is a result as well: doors only translate.
     pub async fn call(&self, request: CallRequest<'_>) -> ToolResult {
-        let cancelled = request.cancelled.clone();
-        let _running = self.tally.begin_of(request.name, &request.caller.session);
+        self.conduct(request, |tool, arguments| (tool, arguments)).await.result
+    }
+
+    /// The way of every call. `adapted` gives the tool that runs for the one that was found, and the arguments it gets.
+    pub(super) async fn conduct(
+        &self,
+        request: CallRequest<'_>,
+        adapted: impl FnOnce(Arc<dyn AnyTool>, Value) -> (Arc<dyn AnyTool>, Value) + Send,
+    ) -> Conducted {
+        let cancelled = request.options.cancelled.clone();
+        let caller = request.options.caller;
+        let _running = self.tally.begin_of(request.name, &caller.session);
         let arrival = self.context.turns.arrive();
-        let mut record = Record::new(self.audit.as_deref(), request.caller, request.name, &request.arguments);
-        let call =
-            std::panic::AssertUnwindSafe(self.call_checked(request, &arrival, &mut record)).catch_unwind();
+        let mut record = Record::new(self.audit.as_deref(), caller, request.name, &request.arguments);
+        let call = self.call_checked(request, adapted, &arrival, &mut record);
+        let call = std::panic::AssertUnwindSafe(call).catch_unwind();
         let outcome = tokio::select! {
             outcome = call => outcome,
             () = cancelled.cancelled() => {
@@ -125,32 +182,35 @@ impl Runtime {
                 Ok(Err(error.into()))
             }
         };
-        let result = match outcome {
-            Ok(Ok(result) | Err(Stopped::Refused(result))) => result,
-            Ok(Err(Stopped::Error(error))) => ToolResult::from_error(&error),
-            Err(panic) => panicked(panic.as_ref()),
+        let conducted = match outcome {
+            Ok(Ok(conducted)) => conducted,
+            Ok(Err(Stopped::Refused(result))) => Conducted::of(result),
+            Ok(Err(Stopped::Error(error))) => Conducted::of(ToolResult::from_error(&error)),
+            Err(panic) => Conducted::of(panicked(panic.as_ref())),
         };
-        record.ended(&result);
-        result
+        record.ended(&conducted.result);
+        conducted
     }
 
     async fn call_checked(
         &self,
         request: CallRequest<'_>,
+        adapted: impl FnOnce(Arc<dyn AnyTool>, Value) -> (Arc<dyn AnyTool>, Value) + Send,
         arrival: &Arrival,
         record: &mut Record<'_>,
-    ) -> Result<ToolResult, Stopped> {
-        let CallRequest { name, arguments, caller, approver, group, id, cancelled } = request;
+    ) -> Result<Conducted, Stopped> {
+        let CallRequest { name, arguments, options } = request;
+        let CallOptions { caller, approver, .. } = options;
         let tool = self.looked_for(caller, name).await?;
-        let tool = tool.as_ref();
         let arguments = without_nulls(arguments, tool.definition());
+        let (tool, arguments) = adapted(tool, arguments);
+        let tool = tool.as_ref();
         let subjects = self.subjects(tool, &arguments)?;
         let mut call = Planned { tool, caller, approver, arguments, subjects };
         record.touches(call.effect(), &call.subjects);
         self.permit(&call, record).await?;
         self.before(&mut call, record).await?;
-        let id = id.map_or_else(|| arrival.name(), ToOwned::to_owned);
-        let result = self.run(&call, group, (&id, arrival), &cancelled).await;
+        let result = self.run(&call, &options, arrival).await;
         let result = result.unwrap_or_else(|error| ToolResult::from_error(&error));
         Ok(self.after(&call, result, record).await)
     }
@@ -159,20 +219,20 @@ impl Runtime {
     async fn run(
         &self,
         planned: &Planned<'_>,
-        group: Option<&str>,
-        (id, arrival): (&str, &Arrival),
-        cancelled: &CancellationToken,
+        options: &CallOptions<'_>,
+        arrival: &Arrival,
     ) -> Result<ToolResult, ToolError> {
-        let limit = self.context.config.settings.deadlines.tool;
+        let limit = options.limit.unwrap_or(self.context.config.settings.deadlines.tool);
         // Cancelled when this ends before its time or after it, so that nothing the tool started goes on.
-        let cancelled = cancelled.child_token();
+        let cancelled = options.cancelled.child_token();
         let _ended = cancelled.clone().drop_guard();
         let limits = self.policy_of(planned.caller).limits(&planned.request());
         let seen = self.context();
         let narrowed = (!limits.is_none()).then(|| seen.within(limits));
         let context = narrowed.as_ref().unwrap_or(&seen);
-        let (caller, approver) = (planned.caller, planned.approver);
-        let call = Call { context, caller, approver, group, id, arrival, cancelled };
+        let CallOptions { caller, approver, group, .. } = *options;
+        let id = options.id.map_or_else(|| arrival.name(), ToOwned::to_owned);
+        let call = Call { context, caller, approver, group, id: &id, arrival, cancelled };
         let arguments = planned.arguments.clone();
         let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
         match tokio::time::timeout(limit, run).await {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::Runtime;
 use super::approve::{Planned, Stopped};
+use super::call::Conducted;
 use super::record::Record;
 use crate::config::Pin;
 use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
@@ -86,41 +87,43 @@ impl Runtime {
     pub(super) async fn after(
         &self,
         call: &Planned<'_>,
-        mut result: ToolResult,
+        result: ToolResult,
         record: &mut Record<'_>,
-    ) -> ToolResult {
+    ) -> Conducted {
         let name = call.definition().card.name.to_string();
+        let mut conducted = Conducted::of(result);
         let hooks = match self.hooks_now() {
             Ok(hooks) => hooks,
             Err(error) => {
-                note(&mut result, "hook_error", &error.error);
-                return result;
+                note(&mut conducted, "hook_error", &error.error);
+                return conducted;
             }
         };
         for hook in hooks.post.iter().filter(|hook| hook.sees(&name)) {
-            if !hook.hears(result.ok()) {
+            if !hook.hears(conducted.result.ok()) {
                 continue;
             }
             let pin = |file: &Path| self.pin(file);
-            let input = self.input(call, "post", Some(&result.value));
+            let input = self.input(call, "post", Some(&conducted.result.value));
             match hook.after(self.runner(&pin), &input).await {
                 Ok(answer) => {
                     if let Some(value) = answer.result {
                         record.hook(hook.name(), None);
-                        result = replaced(result, value);
+                        conducted.result = replaced(conducted.result, value);
+                        conducted.replaced = true;
                     }
                     if let Some(context) = answer.context {
                         record.hook(hook.name(), None);
-                        note(&mut result, "hook_context", &context);
+                        note(&mut conducted, "hook_context", &context);
                     }
                 }
                 Err(error) => {
                     record.hook(hook.name(), None);
-                    note(&mut result, "hook_error", &error.to_string());
+                    note(&mut conducted, "hook_error", &error.to_string());
                 }
             }
         }
-        result
+        conducted
     }
 
     /// What the hooks say to a call of a host's own tool, before it. Arguments that they change are for the host to take.
@@ -279,7 +282,9 @@ fn replaced(result: ToolResult, value: Value) -> ToolResult {
 }
 
 /// Says beside the answer that a hook failed, or what it has to say.
-fn note(result: &mut ToolResult, key: &str, what: &str) {
+fn note(conducted: &mut Conducted, key: &str, what: &str) {
+    conducted.hook_notes.push(what.to_owned());
+    let result = &mut conducted.result;
     if let Value::Object(answer) = &mut result.value {
         answer.insert(key.to_owned(), json!(what));
     }

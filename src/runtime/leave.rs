@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Runtime;
 use super::approve::{Stopped, denied};
-use super::call::CallRequest;
+use super::call::{CallOptions, CallRequest};
 use super::record::Record;
 use crate::policy::approval::{ApprovalRequest, Approver};
 use crate::policy::grants::Grant;
@@ -91,7 +91,8 @@ impl Runtime {
     /// # Errors
     /// `unknown_tool`, `invalid_args`, or `denied`.
     pub async fn leave_to_call(&self, request: &CallRequest<'_>) -> Result<(), ToolError> {
-        let tool = self.looked_for(request.caller, request.name).await?;
+        let CallOptions { caller, approver, .. } = &request.options;
+        let tool = self.looked_for(caller, request.name).await?;
         let arguments = super::call::without_nulls(request.arguments.clone(), tool.definition());
         let subjects = self.subjects(tool.as_ref(), &arguments)?;
         let card = &tool.definition().card;
@@ -103,8 +104,8 @@ impl Runtime {
             arguments,
         };
         // The call itself is put on record when it is made.
-        let mut record = Record::new(None, request.caller, request.name, &intent.arguments);
-        self.leave_recorded(request.caller, request.approver, &intent, &mut record).await
+        let mut record = Record::new(None, caller, request.name, &intent.arguments);
+        self.leave_recorded(caller, *approver, &intent, &mut record).await
     }
 
     /// What touches one file: its name in the workspace, and the one that links lead to.

@@ -3,6 +3,7 @@
 //! [`Runtime::call`] is the way of every call by name ([`call`], with [`approve`], [`hooked`] and [`record`]); the methods beside it are the same questions with types,
 //! for embedders and for the command line, under the same rules ([`typed`]).
 
+mod acts;
 mod approve;
 pub mod call;
 mod chosen;
@@ -12,12 +13,13 @@ pub mod leave;
 pub mod live;
 pub mod observe;
 pub mod overlays;
+mod questions;
 mod record;
 mod reopen;
 pub mod skills;
 pub mod tally;
 mod toolbox;
-mod typed;
+pub mod typed;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -33,10 +35,7 @@ use self::overlays::{Overlays, Shared};
 use self::reopen::{Handles, Stamps};
 use self::tally::Tally;
 use crate::config::{Catalogue, Folders, Settings, Trust};
-use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::manager::{Manager, ManagerSetup};
-use crate::lsp::model::Severity;
-use crate::lsp::operations::Navigation;
 use crate::lsp::process::Spawner;
 use crate::lsp::progress::{ProgressEvent, Watchers, Watching};
 use crate::lsp::python::UserWord;
@@ -47,26 +46,16 @@ use crate::policy::grants::Grants;
 use crate::policy::hooks::Hooks;
 use crate::policy::limits::Limits;
 use crate::policy::rules::{CallerPolicy, Policy};
-use crate::tools::answer::{
-    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
-    SignaturesOutput, SymbolsOutput,
-};
 use crate::tools::context::Context;
 use crate::tools::doctor::DoctorOutput;
 use crate::tools::drop_in::DropIns;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::install::InstallOutput;
 use crate::tools::patience::Patience;
 use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
 use crate::tools::source::ToolSource;
-use crate::tools::target::Target;
 use crate::tools::tool::Caller;
-use crate::tools::trust::{TrustOutput, TrustRequest};
-use crate::tools::{
-    built_in, chat, doctor, install, lsp_completion, lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover,
-    lsp_overlay, lsp_signature, lsp_symbols, servers, trust,
-};
+use crate::tools::{built_in, chat, doctor, lsp_format, lsp_overlay, servers};
 use crate::workspace::edit::{EditOptions, Edits};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -345,105 +334,6 @@ impl Runtime {
         &self.context.config.settings.log.level
     }
 
-    /// What stands at `target`.
-    pub async fn hover(&self, target: Target) -> Result<Answer<HoverOutput>, ToolError> {
-        let context = self.asked("lsp_hover", &target)?;
-        lsp_hover::run(&context, &target).await
-    }
-
-    /// Where it is defined.
-    pub async fn definition(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
-        self.navigate("lsp_definition", Navigation::Definition, target, None).await
-    }
-
-    /// Where it is declared.
-    pub async fn declaration(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
-        self.navigate("lsp_declaration", Navigation::Declaration, target, None).await
-    }
-
-    /// Where its type is defined.
-    pub async fn type_definition(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
-        self.navigate("lsp_type_definition", Navigation::TypeDefinition, target, None).await
-    }
-
-    /// What implements it.
-    pub async fn implementation(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
-        self.navigate("lsp_implementation", Navigation::Implementation, target, None).await
-    }
-
-    /// Where it is used; at most `limit` places.
-    pub async fn references(
-        &self,
-        target: Target,
-        limit: usize,
-    ) -> Result<Answer<LocationsOutput>, ToolError> {
-        self.navigate("lsp_references", Navigation::References, target, Some(limit)).await
-    }
-
-    /// The outline of a file, or the workspace's symbols for a name; at most `limit`.
-    pub async fn symbols(&self, target: Target, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
-        let context = self.asked("lsp_symbols", &target)?;
-        lsp_symbols::run(&context, &target, Some(limit)).await
-    }
-
-    /// Callers or callees, `depth` levels deep.
-    pub async fn calls(
-        &self,
-        target: Target,
-        direction: Hierarchy,
-        depth: usize,
-    ) -> Result<Answer<HierarchyOutput>, ToolError> {
-        let context = self.asked("lsp_calls", &target)?;
-        lsp_hierarchy::run(&context, direction, &target, depth).await
-    }
-
-    /// Supertypes or subtypes, `depth` levels deep.
-    pub async fn types(
-        &self,
-        target: Target,
-        direction: Hierarchy,
-        depth: usize,
-    ) -> Result<Answer<HierarchyOutput>, ToolError> {
-        let context = self.asked("lsp_types", &target)?;
-        lsp_hierarchy::run(&context, direction, &target, depth).await
-    }
-
-    /// The signatures that fit the call at `target`.
-    pub async fn signature(&self, target: Target) -> Result<Answer<SignaturesOutput>, ToolError> {
-        let context = self.asked("lsp_signature", &target)?;
-        lsp_signature::run(&context, &target).await
-    }
-
-    /// What could be typed at `target`; at most `limit`.
-    pub async fn completion(
-        &self,
-        target: Target,
-        limit: usize,
-    ) -> Result<Answer<CompletionsOutput>, ToolError> {
-        let context = self.asked("lsp_completion", &target)?;
-        lsp_completion::run(&context, &target, Some(limit)).await
-    }
-
-    /// What is wrong in files, folders, or (given none) the whole workspace.
-    pub async fn check(
-        &self,
-        paths: Vec<PathBuf>,
-        floor: Option<Severity>,
-        limit: usize,
-    ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-        let limit = Some(limit);
-        self.check_all(&lsp_diagnostics::Request { paths, floor, limit, ..Default::default() }).await
-    }
-
-    /// As [`check`](Self::check), with all that can be said of it.
-    pub async fn check_all(
-        &self,
-        request: &lsp_diagnostics::Request,
-    ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-        let context = self.allowed("lsp_diagnostics", &request.paths)?;
-        lsp_diagnostics::run(&context, request).await
-    }
-
     /// The files in a folder that an installed server may format.
     ///
     /// # Errors
@@ -461,16 +351,6 @@ impl Runtime {
     /// What keeps answers from being good; ends in a real query to each server.
     pub async fn doctor(&self) -> DoctorOutput {
         doctor::run(&self.context).await
-    }
-
-    /// Installs servers, by their own names or by languages.
-    pub async fn install(&self, names: Vec<String>) -> Result<InstallOutput, ToolError> {
-        install::run(&self.context, &names).await
-    }
-
-    /// Shows, grants or takes back trust in the project.
-    pub async fn trust(&self, request: TrustRequest) -> Result<TrustOutput, ToolError> {
-        trust::run(&self.context, request).await
     }
 
     /// The 0-based `line` of a file, for showing an answer; `path` as answers give it.

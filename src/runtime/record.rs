@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::policy::audit::{Approved, Audit, Entry, cut, now};
 use crate::policy::grants::host;
 use crate::policy::request::{Decision, Effect, Subjects, Verdict};
+use crate::tools::error::ToolError;
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 use crate::tools::trace;
@@ -73,6 +74,15 @@ impl<'a> Record<'a> {
     /// Of what somebody else does, only whether it may is known.
     pub(super) fn settled(&mut self, allowed: bool) {
         self.entry.outcome = if allowed { "left to its host" } else { "denied" }.to_owned();
+    }
+
+    /// Of what no tool does, there is no answer to count.
+    pub(super) fn acted(&mut self, error: Option<&ToolError>) {
+        let code = error.map(|error| serde_json::to_value(error.code).unwrap_or_default());
+        self.entry.outcome = match &code {
+            None => "ok".to_owned(),
+            Some(code) => cut(code.as_str().unwrap_or("failure")),
+        };
     }
 
     pub(super) fn ended(&mut self, result: &ToolResult) {

@@ -36,7 +36,7 @@ impl Runtime {
     /// denies the tool still denies it.
     pub async fn load_skill(&self, caller: &Caller, name: &str) -> ToolResult {
         let arguments = json!({"action": "load", "name": name});
-        let request = CallRequest { approver: &LeaveGiven, ..CallRequest::new(TOOL, arguments, caller) };
+        let request = CallRequest::new(TOOL, arguments, caller).approved_by(&LeaveGiven);
         self.call(request).await
     }
 

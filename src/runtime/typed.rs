@@ -1,65 +1,167 @@
-//! Questions with types, which no arguments have to be read for: the same rules hold for them as for calls by name.
+//! Calls with types at both ends: the way is that of every call, so rules, hooks and the audit log hold for them as well.
 
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use super::Runtime;
-use super::approve::denied;
-use crate::lsp::operations::Navigation;
-use crate::policy::request::{Effect, Request, Subjects, Verdict};
-use crate::tools::answer::{Answer, LocationsOutput};
+use super::call::{CallOptions, CallRequest, Conducted, without_nulls};
+use crate::policy::request::Subjects;
 use crate::tools::context::Context;
-use crate::tools::error::ToolError;
-use crate::tools::lsp_navigate;
-use crate::tools::target::Target;
-use crate::tools::tool::Caller;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::result::ToolResult;
+use crate::tools::tool::{AnyTool, Call, Definition, Tool};
+
+/// The answer of a call with types.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TypedAnswer<O> {
+    /// What the tool found.
+    pub output: O,
+    /// What hooks have to say of it, and which of them failed.
+    pub hook_notes: Vec<String>,
+}
 
 impl Runtime {
-    /// What `tool` works with when it is asked about `target`.
+    /// Calls a built-in tool whose arguments and answer have types.
     ///
     /// # Errors
-    /// `denied` where a rule forbids it; `outside_workspace`.
-    pub(super) fn asked(&self, tool: &str, target: &Target) -> Result<Cow<'_, Context>, ToolError> {
-        match target {
-            Target::Position { path, .. }
-            | Target::NameOnLine { path, .. }
-            | Target::NameInFile { path, .. }
-            | Target::File(path) => self.allowed(tool, std::slice::from_ref(path)),
-            Target::Name(_) => self.allowed(tool, &[]),
-        }
-    }
-
-    /// What the reading `tool` works with when it is asked about `paths`. Whoever asks in this way is taken for someone who
-    /// typed it: what rules forbid stays forbidden.
-    ///
-    /// # Errors
-    /// `denied` where a rule forbids it; `outside_workspace`.
-    pub(super) fn allowed(&self, tool: &str, paths: &[PathBuf]) -> Result<Cow<'_, Context>, ToolError> {
-        let caller = Caller::at_shell();
-        let policy = self.policy_of(&caller);
-        let path = |path: &PathBuf| self.context.path(Path::new(path));
-        let paths = paths.iter().map(path).collect::<Result<_, _>>()?;
-        let mut subjects = Subjects { paths, ..Subjects::default() };
-        let limits = policy.limits(&Request { tool, effect: Effect::Read, subjects: &subjects });
-        if !limits.is_none() {
-            subjects = self.with_real(subjects);
-        }
-        let decision = policy.decide(&Request { tool, effect: Effect::Read, subjects: &subjects });
-        if decision.verdict == Verdict::Deny {
-            return Err(denied(&decision));
-        }
-        let context = self.context();
-        Ok(if limits.is_none() { context } else { Cow::Owned(context.within(limits)) })
-    }
-
-    pub(super) async fn navigate(
+    /// Those of the tool; `denied` by rules and hooks; `timeout`; `internal` where a hook put in the place of the answer what is
+    /// none of this tool's.
+    pub async fn call_as<T>(
         &self,
-        tool: &str,
-        navigation: Navigation,
-        target: Target,
-        limit: Option<usize>,
-    ) -> Result<Answer<LocationsOutput>, ToolError> {
-        let context = self.asked(tool, &target)?;
-        lsp_navigate::run(&context, navigation, &target, limit).await
+        tool: T,
+        args: T::Args,
+        options: CallOptions<'_>,
+    ) -> Result<TypedAnswer<T::Output>, ToolError>
+    where
+        T: Tool,
+        T::Args: Serialize + 'static,
+        T::Output: DeserializeOwned + 'static,
+    {
+        let name = tool.card().name;
+        let arguments = serde_json::to_value(&args).map_err(|error| {
+            let what = format!("{name}: the arguments cannot be put into JSON: {error}");
+            ToolError::new(ErrorCode::InvalidArgs, what)
+        })?;
+        let outcome = Outcome::<T>::default();
+        let slot = Arc::clone(&outcome);
+        let typed = |found: Arc<dyn AnyTool>, arguments: Value| {
+            let given = without_nulls(arguments, found.definition());
+            let call =
+                TypedCall { tool, found, given: given.clone(), args: Mutex::new(Some(args)), outcome: slot };
+            (Arc::new(call) as Arc<dyn AnyTool>, given)
+        };
+        let request = CallRequest { name: &name, arguments, options };
+        let Conducted { result, hook_notes, replaced } = self.conduct(request, typed).await;
+        let own = outcome.lock().take().filter(|_| !replaced);
+        match own {
+            Some(Ok(output)) => Ok(TypedAnswer { output, hook_notes }),
+            Some(Err(error)) => Err(noted(error, &hook_notes)),
+            None if result.ok() => {
+                let output = serde_json::from_value(result.value).map_err(|error| {
+                    let what = format!("what a hook put in the place of {name}'s answer is none: {error}");
+                    ToolError::new(ErrorCode::Internal, what)
+                })?;
+                Ok(TypedAnswer { output, hook_notes })
+            }
+            None => Err(noted(failure(result), &hook_notes)),
+        }
     }
+}
+
+/// Where the answer of a tool is left for whoever knows its type; empty where the tool did not come to its end.
+type Outcome<T> = Arc<Mutex<Option<Result<<T as Tool>::Output, ToolError>>>>;
+
+/// One call of a tool whose arguments need not be read.
+struct TypedCall<T: Tool> {
+    tool: T,
+    /// The tool as the registry has it.
+    found: Arc<dyn AnyTool>,
+    /// The arguments as rules, hooks and the audit log see them.
+    given: Value,
+    /// The arguments; taken by the run.
+    args: Mutex<Option<T::Args>>,
+    outcome: Outcome<T>,
+}
+
+impl<T: Tool> TypedCall<T> {
+    /// The arguments, read anew where a hook has changed them.
+    fn take_args(&self, arguments: Value) -> Result<T::Args, ToolError> {
+        if arguments == self.given
+            && let Some(args) = self.args.lock().take()
+        {
+            return Ok(args);
+        }
+        serde_json::from_value(arguments).map_err(|error| {
+            ToolError::new(ErrorCode::InvalidArgs, format!("the arguments cannot be used: {error}"))
+        })
+    }
+}
+
+impl<T: Tool> AnyTool for TypedCall<T> {
+    fn definition(&self) -> &Definition {
+        self.found.definition()
+    }
+
+    fn subjects(&self, context: &Context, arguments: &Value) -> Result<Subjects, ToolError> {
+        let args = self.args.lock();
+        match args.as_ref().filter(|_| *arguments == self.given) {
+            Some(args) => self.tool.subjects(context, args),
+            None => self.found.subjects(context, arguments),
+        }
+    }
+
+    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let outcome = self.tool.run(call, self.take_args(arguments)?).await;
+            let result = match &outcome {
+                Ok(output) => serde_json::to_value(output).map(ToolResult::from_value).map_err(|error| {
+                    ToolError::new(
+                        ErrorCode::Internal,
+                        format!("the answer cannot be put into JSON: {error}"),
+                    )
+                }),
+                Err(error) => Err(error.clone()),
+            };
+            *self.outcome.lock() = Some(outcome);
+            result
+        })
+    }
+}
+
+/// A failure as it was before it became a result.
+fn failure(result: ToolResult) -> ToolError {
+    let Value::Object(mut fields) = result.value else {
+        return ToolError::new(ErrorCode::Internal, "the call failed and did not say why");
+    };
+    let mut text = |key: &str| match fields.remove(key) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    let (error, hint) = (text("error"), text("hint"));
+    let code = fields.remove("code").and_then(|code| serde_json::from_value(code).ok());
+    let error = ToolError {
+        hint,
+        nothing: result.nothing,
+        ..ToolError::new(
+            code.unwrap_or(ErrorCode::Internal),
+            error.unwrap_or_else(|| "the call failed and did not say why".to_owned()),
+        )
+    };
+    fields.remove("ok");
+    let rest: Map<String, Value> = fields;
+    if rest.is_empty() { error } else { error.with_details(&rest) }
+}
+
+/// A failure with what hooks have to say of it.
+fn noted(mut error: ToolError, hook_notes: &[String]) -> ToolError {
+    if !hook_notes.is_empty() {
+        let said = error.hint.iter().cloned().chain(hook_notes.iter().cloned()).collect::<Vec<_>>();
+        error.hint = Some(said.join("; "));
+    }
+    error
 }

@@ -1,7 +1,9 @@
 //! How language tools are told what they are asked about: a file and a place in it, or a name, or both.
 
+use std::path::{Path, PathBuf};
+
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
@@ -10,22 +12,53 @@ use crate::policy::request::Subjects;
 use crate::text::Position;
 
 /// What is asked about.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Address {
     /// File. Not needed if `symbol` is unique.
-    pub path: Option<String>,
+    #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
     /// 0-based.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// 0-based column, in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub character: Option<u32>,
     /// Name (`Class.method`), with or without `line`; safer than `character`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
 }
 
+/// A path as text, for hooks and the audit log. One that is no UTF-8 loses what no text can hold; the call itself goes by the path.
+pub fn shown_path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
+}
+
+impl From<Target> for Address {
+    fn from(target: Target) -> Self {
+        let of_file = |path| Self { path: Some(path), ..Self::default() };
+        match target {
+            Target::Position { path, position } => {
+                let (line, character) = (Some(position.line), Some(position.character));
+                Self { line, character, ..of_file(path) }
+            }
+            Target::NameOnLine { path, line0, name } => {
+                Self { line: Some(line0), symbol: Some(name), ..of_file(path) }
+            }
+            Target::NameInFile { path, name } => Self { symbol: Some(name), ..of_file(path) },
+            Target::Name(name) => Self { symbol: Some(name), ..Self::default() },
+            Target::File(path) => of_file(path),
+        }
+    }
+}
+
 impl Address {
+    fn file(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|path| !path.as_os_str().is_empty())
+    }
+
     /// The place or name that is meant; fails, saying what to give, where too little was said.
     pub fn target(&self) -> Result<Target, ToolError> {
-        let path = self.path.as_deref().filter(|path| !path.is_empty());
+        let path = self.file();
         let symbol = self.symbol.as_deref().filter(|symbol| !symbol.is_empty());
         Ok(match (path, self.line, self.character, symbol) {
             (Some(path), Some(line0), _, Some(name)) => {
@@ -52,8 +85,7 @@ impl Address {
 
     /// The file, for the rules.
     pub fn subjects(&self, context: &Context) -> Result<Subjects, ToolError> {
-        let path = self.path.as_deref().filter(|path| !path.is_empty());
-        let paths = path.map(|path| context.path(path.as_ref())).transpose()?;
+        let paths = self.file().map(|path| context.path(path)).transpose()?;
         Ok(Subjects { paths: paths.into_iter().collect(), ..Subjects::default() })
     }
 }

@@ -1,13 +1,13 @@
 //! The shape of answers: what every language tool says beside its own findings.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::hints;
 use crate::text::Range;
 
 /// How far an answer can be relied on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// All servers asked answered about the text as it is now.
@@ -21,7 +21,7 @@ pub enum Verdict {
 }
 
 /// What became of the server that was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerState {
     /// It answers, and its index is whole.
@@ -43,7 +43,7 @@ pub enum ServerState {
 }
 
 /// One server's part in an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerStatus {
     /// The language's key in the catalogue; "unknown" for a file of no known language.
     pub language: String,
@@ -68,7 +68,7 @@ pub struct ServerStatus {
 }
 
 /// What a position or name was taken to mean.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resolved {
     /// Relative to the workspace.
     pub path: String,
@@ -83,7 +83,7 @@ pub struct Resolved {
 }
 
 /// A successful answer of a language tool: its own `output`, flattened, and how far it can be relied on.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer<T> {
     /// Always true; a failure is a [`ToolError`](super::error::ToolError).
     pub ok: bool,
@@ -96,12 +96,12 @@ pub struct Answer<T> {
     /// The server that matters most for this answer.
     pub server_status: ServerStatus,
     /// Each server, where several serve the file.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerStatus>,
     /// How far to rely on it.
     pub verdict: Verdict,
     /// What else is worth knowing, in sentences (waits of unknown sufficiency, values the server got wrong).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ impl<T> Answer<T> {
 }
 
 /// A place in a file, as answers give it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     /// Relative to the workspace with `/`; absolute for a file outside; the URI for a document that is no file.
     pub path: String,
@@ -163,7 +163,7 @@ pub struct Place {
 }
 
 /// `lsp_hover`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HoverOutput {
     /// Markdown; empty where there is nothing to say.
     pub contents: String,
@@ -171,12 +171,12 @@ pub struct HoverOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
     /// Hints only: where the likely definition is, best first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Place>,
 }
 
 /// `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LocationsOutput {
     /// The first location; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,7 +190,7 @@ pub struct LocationsOutput {
 }
 
 /// One finding, as answers give it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiagnosticItem {
     /// Relative to the workspace.
     pub path: String,
@@ -209,12 +209,12 @@ pub struct DiagnosticItem {
     /// What is wrong.
     pub message: String,
     /// Other places that explain it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<RelatedItem>,
 }
 
 /// A place that explains a diagnostic.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RelatedItem {
     /// Where.
     #[serde(flatten)]
@@ -224,7 +224,7 @@ pub struct RelatedItem {
 }
 
 /// How one file of a check fared, where several were asked about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileVerdict {
     /// Relative to the workspace.
     pub path: String,
@@ -236,7 +236,7 @@ pub struct FileVerdict {
 }
 
 /// `lsp_diagnostics`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiagnosticsOutput {
     /// Sorted by file and position.
     pub diagnostics: Vec<DiagnosticItem>,
@@ -247,12 +247,12 @@ pub struct DiagnosticsOutput {
     /// How many files were asked about.
     pub files: usize,
     /// The files whose verdict is not `complete`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<FileVerdict>,
 }
 
 /// A symbol of an outline or of a workspace search.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SymbolItem {
     /// Its name.
     pub name: String,
@@ -276,12 +276,12 @@ pub struct SymbolItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// What it contains (outline only).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<SymbolItem>,
 }
 
 /// `lsp_symbols`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SymbolsOutput {
     /// The outline as a tree, or workspace matches, best first.
     pub symbols: Vec<SymbolItem>,
@@ -292,7 +292,7 @@ pub struct SymbolsOutput {
 }
 
 /// A caller, callee, supertype or subtype.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HierarchyItem {
     /// Its name.
     pub name: String,
@@ -305,18 +305,18 @@ pub struct HierarchyItem {
     #[serde(flatten)]
     pub place: Place,
     /// Where the calls are: in this item's file for callers, in its parent's for callees.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sites: Vec<Range>,
     /// The next level.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<HierarchyItem>,
     /// The next level was left out (seen before, too deep, out of time).
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
 
 /// `lsp_calls`, `lsp_types`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HierarchyOutput {
     /// "incoming"/"outgoing" calls, "supertypes"/"subtypes".
     pub direction: String,
@@ -327,7 +327,7 @@ pub struct HierarchyOutput {
 }
 
 /// One signature.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SignatureItem {
     /// The whole of it.
     pub label: String,
@@ -344,14 +344,14 @@ pub struct SignatureItem {
 }
 
 /// `lsp_signature`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SignaturesOutput {
     /// The server's order.
     pub signatures: Vec<SignatureItem>,
 }
 
 /// One completion.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionItem {
     /// What is shown and, unless `insert` differs, typed.
     pub label: String,
@@ -368,12 +368,12 @@ pub struct CompletionItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub insert: Option<String>,
     /// The server advises against it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
 }
 
 /// `lsp_completion`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionsOutput {
     /// Best first, in the server's order.
     pub items: Vec<CompletionItem>,

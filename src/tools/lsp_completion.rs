@@ -11,15 +11,16 @@ use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::Subjects;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The arguments of `lsp_completion`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
     /// Default: 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use tokio::time::Instant;
 
+use super::address::shown_path;
 use super::answer::{
     Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, ServerState, ServerStatus, Verdict,
 };
@@ -25,7 +26,7 @@ use crate::lsp::view::View;
 use crate::policy::request::Subjects;
 use crate::workspace::{WalkLimits, WorkspacePath};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// How many files are asked about at a time.
 const AT_ONCE: usize = 8;
@@ -37,27 +38,52 @@ const SILENT_AFTER: usize = 4;
 const WALK: Duration = Duration::from_secs(10);
 
 /// The arguments of `lsp_diagnostics`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DiagnosticsArgs {
     /// File or folder; else the whole workspace.
-    pub path: Option<String>,
+    #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
     /// Several of them.
-    pub paths: Option<Vec<String>>,
+    #[serde(serialize_with = "shown_paths", skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Vec<PathBuf>>,
     /// Default: information.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_severity: Option<Severity>,
     /// Default: 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     /// How long to wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 600_000))]
     pub timeout_ms: Option<u64>,
+    /// What only a caller in this process can say. Arguments that a hook has changed come without it.
+    #[serde(skip)]
+    pub in_process: InProcess,
+}
+
+/// What a caller in this process can say of a check beside the arguments of the tool.
+#[derive(Debug, Clone, Default)]
+pub struct InProcess {
+    /// Only this part of the files.
+    pub shard: Option<Shard>,
+    /// What files are known to take, and who is told what they took.
+    pub costs: Option<Arc<Costs>>,
+    /// What syntax trees show is an answer also where no server has looked, since the caller reads its verdict.
+    pub reads_verdict: bool,
 }
 
 impl DiagnosticsArgs {
-    fn given(&self) -> impl Iterator<Item = &str> {
-        let one = self.path.as_deref().filter(|path| !path.is_empty());
-        one.into_iter().chain(self.paths.iter().flatten().map(String::as_str))
+    fn given(&self) -> impl Iterator<Item = &PathBuf> {
+        let one = self.path.as_ref().filter(|path| !path.as_os_str().is_empty());
+        one.into_iter().chain(self.paths.iter().flatten())
     }
+}
+
+fn shown_paths<S: Serializer>(paths: &Option<Vec<PathBuf>>, serializer: S) -> Result<S::Ok, S::Error> {
+    let shown =
+        paths.as_ref().map(|paths| paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>());
+    shown.serialize(serializer)
 }
 
 const DIAGNOSTICS: usize = 100;
@@ -80,7 +106,7 @@ impl Tool for LspDiagnostics {
     }
 
     fn subjects(&self, context: &Context, args: &DiagnosticsArgs) -> Result<Subjects, ToolError> {
-        let paths: Result<_, _> = args.given().map(|path| context.path(path.as_ref())).collect();
+        let paths: Result<_, _> = args.given().map(|path| context.path(path)).collect();
         Ok(Subjects { paths: paths?, ..Subjects::default() })
     }
 
@@ -89,15 +115,8 @@ impl Tool for LspDiagnostics {
         call: Call<'_>,
         args: DiagnosticsArgs,
     ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-        let request = Request {
-            paths: args.given().map(PathBuf::from).collect(),
-            floor: args.min_severity,
-            limit: Some(args.limit.unwrap_or(DIAGNOSTICS)),
-            timeout: args.timeout_ms.map(Duration::from_millis),
-            ..Request::default()
-        };
-        let answer = run(call.context, &request).await?;
-        match unheard(&answer) {
+        let answer = run(call.context, &args).await?;
+        match unheard(&answer).filter(|_| !args.in_process.reads_verdict) {
             Some(error) => Err(error.with_details(&answer)),
             None => Ok(answer),
         }
@@ -136,23 +155,6 @@ fn once<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
     })
 }
 
-/// What is asked for.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Files and folders as the caller gave them; none means the whole workspace.
-    pub paths: Vec<PathBuf>,
-    /// Findings less severe than this are left out; information where there is none.
-    pub floor: Option<Severity>,
-    /// At most so many findings; the settings' limit where there is none.
-    pub limit: Option<usize>,
-    /// The time for all files together; without it each has the settings' deadline.
-    pub timeout: Option<Duration>,
-    /// Only this part of the files.
-    pub shard: Option<Shard>,
-    /// What files are known to take, and who is told what they took.
-    pub costs: Option<Arc<Costs>>,
-}
-
 /// How files are looked at.
 #[derive(Debug, Clone, Default)]
 pub struct Look {
@@ -185,23 +187,23 @@ pub struct FileReport {
     pub unchecked: bool,
 }
 
-/// Answers what is wrong in the files of `request`.
-pub async fn run(context: &Context, request: &Request) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-    let (mut subjects, named) = subjects(context, &request.paths)?;
-    if let Some(shard) = request.shard {
-        keep_own(context, &mut subjects, shard, request.costs.as_deref());
+/// Answers what is wrong in the files that `args` name.
+pub async fn run(context: &Context, args: &DiagnosticsArgs) -> Result<Answer<DiagnosticsOutput>, ToolError> {
+    let (mut subjects, named) = subjects(context, &args.given().cloned().collect::<Vec<_>>())?;
+    if let Some(shard) = args.in_process.shard {
+        keep_own(context, &mut subjects, shard, args.in_process.costs.as_deref());
     }
     context.prepare_for(subjects.iter()).await?;
     context.manager.refresh().await;
     let total = subjects.len();
-    let until = request.timeout.map(|timeout| Instant::now() + timeout);
+    let until = args.timeout_ms.map(|timeout| Instant::now() + Duration::from_millis(timeout));
     let look = Look { view: context.view.clone(), until, running_only: false, may_be_kept: false };
     let mut checked = Checked::default();
     let mut left = subjects;
     let mut at_once = AT_ONCE;
     loop {
         let asked = left.len();
-        let late = checked.add(context, request, (left, &named), &look, (at_once, total)).await?;
+        let late = checked.add(context, args, (left, &named), &look, (at_once, total)).await?;
         // A server that has answered for others was not silent: what waited for its turn has the deadline to itself once more.
         let goes_on = late.len() < asked && until.is_none_or(|until| Instant::now() < until);
         if late.is_empty() || !goes_on {
@@ -211,7 +213,7 @@ pub async fn run(context: &Context, request: &Request) -> Result<Answer<Diagnost
     }
     let Checked { reports, mut unread } = checked;
     let reports: Vec<FileReport> = reports.into_values().collect();
-    let mut answer = answer(context, request, reports);
+    let mut answer = answer(context, args, reports);
     unread.sort();
     answer.notes.extend(unread);
     answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
@@ -233,7 +235,7 @@ impl Checked {
     async fn add(
         &mut self,
         context: &Context,
-        request: &Request,
+        args: &DiagnosticsArgs,
         (subjects, named): (Vec<Subject>, &BTreeSet<WorkspacePath>),
         look: &Look,
         (at_once, total): (usize, usize),
@@ -246,7 +248,7 @@ impl Checked {
         let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
             let began = Instant::now();
             let report = check(context, subject.clone(), look).await;
-            if let Some(costs) = &request.costs {
+            if let Some(costs) = &args.in_process.costs {
                 let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
                 costs.measured(subject.path.display().to_string(), took);
             }
@@ -522,9 +524,9 @@ pub fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) ->
     }
 }
 
-fn answer(context: &Context, request: &Request, reports: Vec<FileReport>) -> Answer<DiagnosticsOutput> {
-    let floor = request.floor.unwrap_or(Severity::Information);
-    let limit = request.limit.unwrap_or(context.config.settings.limits.answer_items);
+fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -> Answer<DiagnosticsOutput> {
+    let floor = args.min_severity.unwrap_or(Severity::Information);
+    let limit = args.limit.unwrap_or(DIAGNOSTICS);
     let files = reports.len();
     let verdict = overall(&reports);
     let incomplete: Vec<FileVerdict> = reports

@@ -15,10 +15,10 @@ use crate::lsp::hierarchy::Hierarchy;
 use crate::lsp::model::HierarchyNode;
 use crate::policy::request::Subjects;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The arguments of `lsp_calls`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CallsArgs {
     /// What is asked about.
     #[serde(flatten)]
@@ -26,12 +26,13 @@ pub struct CallsArgs {
     /// `incoming`: who calls it. `outgoing`: what it calls.
     pub direction: CallDirection,
     /// Levels (1).
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10))]
     pub depth: Option<usize>,
 }
 
 /// Which way calls are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum CallDirection {
@@ -42,7 +43,7 @@ pub enum CallDirection {
 }
 
 /// The arguments of `lsp_types`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TypesArgs {
     /// What is asked about.
     #[serde(flatten)]
@@ -50,12 +51,13 @@ pub struct TypesArgs {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the words say
     pub direction: TypeDirection,
     /// Levels (1).
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10))]
     pub depth: Option<usize>,
 }
 
 /// Which way types are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum TypeDirection {

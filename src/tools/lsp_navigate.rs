@@ -16,7 +16,7 @@ use crate::lsp::operations::Navigation;
 use crate::lsp::session::Scope;
 use crate::policy::request::Subjects;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 /// The tool.
@@ -120,12 +120,13 @@ impl Tool for LspImplementation {
 }
 
 /// The arguments of `lsp_references`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ReferencesArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
     /// Default: 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
 }

@@ -1,7 +1,10 @@
 //! `lsp_symbols`: the outline of a file, or the symbols of the workspace that a query matches.
 
+use std::path::PathBuf;
+
 use tokio::time::Instant;
 
+use super::address::shown_path;
 use super::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
 use super::budget::{self, ListBudget};
 use super::context::{Context, Subject};
@@ -15,16 +18,19 @@ use crate::lsp::model::{Symbol, WorkspaceSymbol};
 use crate::lsp::session::AskError;
 use crate::policy::request::Subjects;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The arguments of `lsp_symbols`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SymbolsArgs {
     /// A file: its outline.
-    pub path: Option<String>,
+    #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
     /// A name or part of it: where in the workspace it is defined.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
     /// Default: 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
 }
@@ -48,16 +54,16 @@ impl Tool for LspSymbols {
     }
 
     fn subjects(&self, context: &Context, args: &SymbolsArgs) -> Result<Subjects, ToolError> {
-        let path = args.path.as_deref().filter(|path| !path.is_empty());
-        let paths = path.map(|path| context.path(path.as_ref())).transpose()?;
+        let path = args.path.as_deref().filter(|path| !path.as_os_str().is_empty());
+        let paths = path.map(|path| context.path(path)).transpose()?;
         Ok(Subjects { paths: paths.into_iter().collect(), ..Subjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: SymbolsArgs) -> Result<Answer<SymbolsOutput>, ToolError> {
-        let path = args.path.filter(|path| !path.is_empty());
+        let path = args.path.filter(|path| !path.as_os_str().is_empty());
         let query = args.query.filter(|query| !query.is_empty());
         let target = match (path, query) {
-            (Some(path), None) => Target::File(path.into()),
+            (Some(path), None) => Target::File(path),
             (None, Some(query)) => Target::Name(query),
             _ => {
                 let what = "lsp_symbols: give either `path` (outline of a file) or `query` (symbols of the workspace)";

@@ -201,6 +201,9 @@ fn tidy(schema: &mut Value, closed: bool) {
                 if map.contains_key("properties") {
                     map.insert("additionalProperties".to_owned(), Value::Bool(false));
                 }
+            } else {
+                // In an answer a field that is empty is left out.
+                map.remove("default");
             }
             for (key, part) in map.iter_mut() {
                 if key == "properties" || key == "$defs" {

@@ -74,15 +74,7 @@ async fn row_41_nothing_is_written_once_a_call_was_cancelled() {
     ] {
         let cancelled = CancellationToken::new();
         let caller = Caller::default();
-        let request = CallRequest {
-            name: tool,
-            arguments,
-            caller: &caller,
-            approver: &Yes,
-            group: None,
-            id: None,
-            cancelled: cancelled.clone(),
-        };
+        let request = CallRequest::new(tool, arguments, &caller).approved_by(&Yes).until(cancelled.clone());
         let cancel = async {
             tokio::time::sleep(Duration::from_millis(700)).await;
             cancelled.cancel();

@@ -148,7 +148,7 @@ pub async fn call(
     arguments: Value,
     cancelled: CancellationToken,
 ) -> ToolResult {
-    runtime.call(CallRequest { approver: &Yes, cancelled, ..CallRequest::new(name, arguments, caller) }).await
+    runtime.call(CallRequest::new(name, arguments, caller).approved_by(&Yes).until(cancelled)).await
 }
 
 /// Waits for `future`, which must be done soon.

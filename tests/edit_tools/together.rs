@@ -131,8 +131,7 @@ async fn a_whole_text_beside_another_edit_of_the_file_is_a_conflict() {
     let mut approver = None;
     let (later, is_asked, leave) = waiting(&mut approver);
     let whole = json!({"path": "a.txt", "content": "one\nmine\n"});
-    let write =
-        runtime.call(CallRequest { approver: later, ..CallRequest::new("write", whole.clone(), &caller) });
+    let write = runtime.call(CallRequest::new("write", whole.clone(), &caller).approved_by(later));
     // The edit begins and ends while the write waits for leave, and waits for nobody.
     let edit = async {
         is_asked.await.expect("a question");

@@ -166,8 +166,7 @@ async fn progress_is_told_and_a_call_given_up_is_cancelled_at_the_server() {
     let runtime = open(&project);
     let cancelled = CancellationToken::new();
     let caller = Caller::at_shell();
-    let request =
-        CallRequest { cancelled: cancelled.clone(), ..CallRequest::new("m/say", json!({}), &caller) };
+    let request = CallRequest::new("m/say", json!({}), &caller).until(cancelled.clone());
     let asked = || heard(&project).into_iter().find(|said| said["method"] == "tools/call");
     let cancel = async {
         while asked().is_none() {

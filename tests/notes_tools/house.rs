@@ -59,7 +59,7 @@ impl House {
         arguments: Value,
     ) -> ToolResult {
         let cancelled = CancellationToken::new();
-        let request = CallRequest { approver, cancelled, ..CallRequest::new(name, arguments, caller) };
+        let request = CallRequest::new(name, arguments, caller).approved_by(approver).until(cancelled);
         let call = self.runtime.call(request);
         tokio::time::timeout(Duration::from_secs(30), call).await.expect("an answer within bounds")
     }

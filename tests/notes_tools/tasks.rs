@@ -148,15 +148,9 @@ async fn row_41_a_task_ends_at_its_time_and_when_its_caller_goes_away() {
     let path = house.project.path("started");
     fs::remove_file(&path).expect("the task was started");
     let cancelled = CancellationToken::new();
-    let request = CallRequest {
-        name: "task",
-        arguments: task("slow"),
-        caller: &house.caller,
-        approver: &LeaveGiven,
-        group: None,
-        id: None,
-        cancelled: cancelled.clone(),
-    };
+    let request = CallRequest::new("task", task("slow"), &house.caller)
+        .approved_by(&LeaveGiven)
+        .until(cancelled.clone());
     let started = async {
         until("the task is started", || path.exists()).await;
         cancelled.cancel();

@@ -5,6 +5,7 @@ mod support;
 
 mod access;
 mod audit;
+mod commands;
 mod control;
 mod hooks;
 mod hooks_files;

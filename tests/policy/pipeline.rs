@@ -139,10 +139,8 @@ async fn a_caller_that_goes_away_ends_the_call() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
     let cancelled = CancellationToken::new();
-    let request = CallRequest {
-        cancelled: cancelled.clone(),
-        ..CallRequest::new("test_read", json!({"text": "sleep"}), &stage.caller)
-    };
+    let request =
+        CallRequest::new("test_read", json!({"text": "sleep"}), &stage.caller).until(cancelled.clone());
     let (result, ()) = tokio::join!(runtime.call(request), async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         cancelled.cancel();

@@ -164,7 +164,7 @@ impl Stage {
         answer: Approval,
     ) -> ToolResult {
         let approver = Person { answer, diary: Arc::clone(&self.diary) };
-        let request = CallRequest { approver: &approver, ..CallRequest::new(name, arguments, &self.caller) };
+        let request = CallRequest::new(name, arguments, &self.caller).approved_by(&approver);
         runtime.call(request).await
     }
 

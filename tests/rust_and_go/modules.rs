@@ -1,9 +1,9 @@
 //! Several Go modules in one workspace: types of one implement interfaces of another without naming them, so an answer is whole only
 //! where a `go.work` joins the modules.
 
-use lsp_tools::lsp::hierarchy::Hierarchy;
 use lsp_tools::runtime::Runtime;
 use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
+use lsp_tools::tools::lsp_hierarchy::TypeDirection;
 
 use crate::real::{named, open};
 use crate::support::Project;
@@ -63,7 +63,7 @@ async fn implementations_in_other_modules_are_found_or_said_to_be_unknown() {
         let found = implementations(&runtime, path, name).await;
         assert_eq!(found.verdict, Verdict::Partial, "{name}: {found:?}");
     }
-    let above = runtime.types(named("loose/loose.go", "Circle"), Hierarchy::Supertypes, 1).await;
+    let above = runtime.types(named("loose/loose.go", "Circle"), TypeDirection::Supertypes, 1).await;
     assert_eq!(above.expect("an answer").verdict, Verdict::Partial);
     // A call through an interface of another module may be a call of this method.
     let square = runtime.references(named("app/shapes.go", "Square.Area"), 100).await.expect("an answer");

@@ -37,7 +37,7 @@ pub fn open(project: &Project, servers: Option<&Path>) -> Runtime {
 /// Calls a tool in an undo group, with leave for everything.
 pub async fn call_in(runtime: &Runtime, group: Option<&str>, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::default();
-    let request = CallRequest { approver: &Yes, group, ..CallRequest::new(name, arguments, &caller) };
+    let request = CallRequest::new(name, arguments, &caller).approved_by(&Yes).in_group(group);
     tokio::time::timeout(Duration::from_secs(180), runtime.call(request)).await.expect("an answer in time")
 }
 

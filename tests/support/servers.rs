@@ -31,8 +31,14 @@ fn build_example(example: &str) -> PathBuf {
     let mut command = Command::new(env!("CARGO"));
     // What cargo tells a test of its package is no setting, but build scripts that look at it would run again.
     for (name, _) in std::env::vars_os() {
-        let told =
-            ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE"];
+        let told = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "CARGO_BIN_EXE_",
+            "CARGO_CRATE_NAME",
+            "CARGO_PRIMARY_PACKAGE",
+            "OUT_DIR",
+        ];
         if name.to_str().is_some_and(|name| told.iter().any(|start| name.starts_with(start))) {
             command.env_remove(name);
         }

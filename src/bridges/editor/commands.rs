@@ -83,15 +83,10 @@ async fn call(room: &Arc<Room>, arguments: &Value) -> Result<Value, Error> {
         return Err(Error::invalid_params(expected));
     };
     let runtime = room.runtime();
-    let request = CallRequest {
-        name,
-        arguments: call["arguments"].clone(),
-        caller: &room.caller,
-        approver: &Asking(room.clone()),
-        group: None,
-        id: None,
-        cancelled: room.gone.child_token(),
-    };
+    let approver = Asking(room.clone());
+    let request = CallRequest::new(name, call["arguments"].clone(), &room.caller)
+        .approved_by(&approver)
+        .until(room.gone.child_token());
     let result = runtime.call(request).await;
     room.changed.notify_one();
     Ok(result.value)

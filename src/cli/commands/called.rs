@@ -24,7 +24,7 @@ pub async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {
     let terminal = TerminalApprover::find();
     let request = CallRequest::new(name, arguments, &caller);
     match &terminal {
-        Some(terminal) => door.runtime.call(CallRequest { approver: terminal, ..request }).await,
+        Some(terminal) => door.runtime.call(request.approved_by(terminal)).await,
         None => door.runtime.call(request).await,
     }
 }

@@ -13,7 +13,7 @@ use crate::cli::input::named_file;
 use crate::cli::render::{diagnostics, github, merge, sarif};
 use crate::tools::answer::{Answer, DiagnosticsOutput};
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::lsp_diagnostics::Request;
+use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 use crate::tools::shard::Costs;
 
 /// What is wrong with files, folders or the workspace.
@@ -26,15 +26,14 @@ pub async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
         None => Costs::default(),
     };
     let costs = Arc::new(costs);
-    let request = Request {
-        paths: arguments.paths,
-        floor: arguments.severity.map(Into::into),
+    let args = DiagnosticsArgs {
+        paths: Some(arguments.paths),
+        min_severity: arguments.severity.map(Into::into),
         limit: Some(arguments.limit.unwrap_or(usize::MAX)),
-        shard: arguments.shard,
-        costs: Some(costs.clone()),
-        ..Request::default()
+        in_process: InProcess { shard: arguments.shard, costs: Some(costs.clone()), ..InProcess::default() },
+        ..DiagnosticsArgs::default()
     };
-    let answer = door.runtime.check_all(&request).await?;
+    let answer = door.runtime.check_all(args).await?;
     if let Some(file) = &arguments.record_costs {
         let path = door.cwd.join(file);
         std::fs::write(&path, costs.to_json()).map_err(|error| unusable(file, &error))?;

@@ -28,13 +28,11 @@ pub(super) async fn call(
         Ok(name) => {
             let id = data.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
             let approver = Remembering::for_call(shared.approver.as_ref(), &shared.agreed, id);
-            let request = CallRequest {
-                approver: &approver,
-                group: Some(&shared.session),
-                id: Some(id).filter(|id| !id.is_empty()),
-                cancelled: cancelled.clone(),
-                ..CallRequest::new(name, arguments, &caller)
-            };
+            let request = CallRequest::new(name, arguments, &caller)
+                .approved_by(&approver)
+                .in_group(Some(&shared.session))
+                .known_as(Some(id).filter(|id| !id.is_empty()))
+                .until(cancelled.clone());
             shared.runtime.call(request).await
         }
     };

@@ -88,7 +88,7 @@ async fn ours(shared: &Shared, caller: &Caller, request: &Value) -> Result<(), T
     let arguments = request.get("args").cloned().unwrap_or_default();
     let id = request.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
     let noting = Noting { approver: shared.approver.as_ref(), agreed: &shared.agreed, call: id };
-    let call = CallRequest { approver: &noting, ..CallRequest::new(name, arguments, caller) };
+    let call = CallRequest::new(name, arguments, caller).approved_by(&noting);
     match shared.runtime.leave_to_call(&call).await {
         // What is wrong with the arguments is told by the call itself, in full.
         Err(error) if error.code == ErrorCode::Denied => Err(error),

@@ -70,12 +70,10 @@ impl Room<'_> {
     /// Calls a tool of ours, and gives its result whatever it is.
     pub async fn result(&self, tool: &str, arguments: Value) -> ToolResult {
         let Asked { caller, approver, group, cancelled } = self.asked;
-        let request = CallRequest {
-            approver: *approver,
-            group: *group,
-            cancelled: cancelled.clone(),
-            ..CallRequest::new(tool, arguments, caller)
-        };
+        let request = CallRequest::new(tool, arguments, caller)
+            .approved_by(*approver)
+            .in_group(*group)
+            .until(cancelled.clone());
         self.runtime.call(request).await
     }
 

@@ -16,7 +16,7 @@ use super::turns::Turn;
 use crate::bridges::copilot::names::{self, Asked};
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::request::Effect;
-use crate::runtime::call::CallRequest;
+use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Definition;
@@ -135,7 +135,8 @@ async fn called(
     let offer = room.offer();
     let name = offer.ours(&invocation.name);
     let id = invocation.tool_call_id.as_str();
-    let request = CallRequest { name, arguments: input, caller, approver, group, id, cancelled };
+    let options = CallOptions { caller, approver, group, id, cancelled, limit: None };
+    let request = CallRequest { name, arguments: input, options };
     let result = room.runtime.call(request).await;
     let cancelled = result.value.get("code").and_then(Value::as_str) == Some("cancelled");
     let outcome = match result.ok() {

@@ -93,15 +93,11 @@ pub(super) async fn run(
     let call = async {
         let runtime = handler.runtime().for_client(client);
         let id = context.id.to_string();
-        let request = CallRequest {
-            name,
-            arguments,
-            caller,
-            approver,
-            group: handles.group.as_deref(),
-            id: Some(&id),
-            cancelled: cancelled.clone(),
-        };
+        let request = CallRequest::new(name, arguments, caller)
+            .approved_by(approver)
+            .in_group(handles.group.as_deref())
+            .known_as(Some(&id))
+            .until(cancelled.clone());
         let call = within(trace, runtime.call(request));
         tokio::pin!(call);
         let result = tokio::select! {

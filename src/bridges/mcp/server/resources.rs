@@ -179,7 +179,7 @@ pub(super) async fn diagnostics(
 ) -> String {
     let at = runtime.workspace().absolute(path);
     let arguments = json!({"path": at.to_string_lossy()});
-    let request = CallRequest { cancelled, ..CallRequest::new("lsp_diagnostics", arguments, caller) };
+    let request = CallRequest::new("lsp_diagnostics", arguments, caller).until(cancelled);
     let mut answer = runtime.call(request).await.value;
     without_times(&mut answer);
     answer.to_string()

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::ask::{Ask, is_modern};
 use super::call::{self, Asked};
 use super::handler::Handler;
-use crate::runtime::call::CallRequest;
+use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::result::ToolResult;
 use crate::tools::trace::within;
 
@@ -60,7 +60,8 @@ pub(super) async fn call(
             let (name, caller, approver) = (name.as_str(), &caller, ask.as_ref());
             let group = handles.group.as_deref();
             let id = Some(id.as_str());
-            let request = CallRequest { name, arguments, caller, approver, group, id, cancelled };
+            let options = CallOptions { caller, approver, group, id, cancelled, limit: None };
+            let request = CallRequest { name, arguments, options };
             within(trace, runtime.call(request)).await
         }
     });

@@ -1,0 +1,61 @@
+//! What people alone do, and no tool: installing servers, trusting a project. Rules can deny it by name (`install`, `trust`), and the
+//! audit log has it. Hooks are not asked: a hooks file that has changed would keep its owner from trusting it again.
+
+use serde_json::{Value, json};
+
+use super::Runtime;
+use super::approve::denied;
+use super::record::Record;
+use crate::policy::request::{Effect, Request, Subjects, Verdict};
+use crate::tools::error::ToolError;
+use crate::tools::install::{self, InstallOutput};
+use crate::tools::tool::Caller;
+use crate::tools::trust::{self, TrustOutput, TrustRequest};
+
+impl Runtime {
+    /// Installs servers, by their own names or by languages.
+    ///
+    /// # Errors
+    /// `denied` by a rule; those of the installation.
+    pub async fn install(&self, names: Vec<String>) -> Result<InstallOutput, ToolError> {
+        let arguments = json!({"names": names});
+        self.act("install", Effect::Network, &arguments, install::run(&self.context, &names)).await
+    }
+
+    /// Shows, grants or takes back trust in the project.
+    ///
+    /// # Errors
+    /// `denied` by a rule; `conflict` where something else is there by now than was shown.
+    pub async fn trust(&self, request: TrustRequest) -> Result<TrustOutput, ToolError> {
+        let what = match &request {
+            TrustRequest::Show => return trust::run(&self.context, request).await,
+            TrustRequest::Grant { .. } => "grant",
+            TrustRequest::Revoke => "revoke",
+            TrustRequest::Decline { .. } => "decline",
+        };
+        let arguments = json!({"action": what});
+        self.act("trust", Effect::Execute, &arguments, trust::run(&self.context, request)).await
+    }
+
+    /// An act of someone at a shell, under the rules and on record.
+    async fn act<T>(
+        &self,
+        name: &str,
+        effect: Effect,
+        arguments: &Value,
+        run: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, ToolError> {
+        let caller = Caller::at_shell();
+        let mut record = Record::new(self.audit.as_deref(), &caller, name, arguments);
+        let subjects = Subjects::default();
+        record.touches(effect, &subjects);
+        let decision = self.policy_of(&caller).decide(&Request { tool: name, effect, subjects: &subjects });
+        record.decided(&decision);
+        let outcome = match decision.verdict {
+            Verdict::Deny => Err(denied(&decision)),
+            Verdict::Allow | Verdict::Ask => run.await,
+        };
+        record.acted(outcome.as_ref().err());
+        outcome
+    }
+}
