@@ -53,6 +53,13 @@ pub const TARGETS: &[Target] = &[
     Target { name: "http", run: http::run },
 ];
 
+/// The processor time of this thread: what it was kept waiting on a busy machine is no fault of what it does.
+fn thread_time() -> std::time::Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    std::time::Duration::from_secs(time.tv_sec.unsigned_abs())
+        + std::time::Duration::from_nanos(time.tv_nsec.unsigned_abs())
+}
+
 /// The most memory that `work` takes beyond what is in use before, in bytes. Other threads count as well.
 fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     MEMORY.reset_peak_usage();

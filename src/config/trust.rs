@@ -4,22 +4,25 @@
 //! it had then: `command`, `env`, `install`, `settings`, `initialization-options`, `hollow` and the protections of every
 //! server and the choice of servers in the project's own files, and to the content of each program inside the project
 //! that was resolved then; what such a program loads in its turn belongs to the trusted project and is not recorded. The
-//! store lies in the user's state folder, never in the project, and is read anew for every question, so that one
-//! process sees what another one granted or revoked.
+//! store lies in the user's state folder, never in the project, and every question looks whether it has changed, so that
+//! one process sees what another one granted or revoked.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::error::printable;
 use super::folders::Folders;
 use super::launch::{LaunchFields, hash_file, hash_text, text_name};
 use super::pin::Pin;
-use crate::workspace::private;
+use crate::workspace::{Stamp, private};
 
 pub(super) const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
@@ -29,6 +32,44 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone)]
 pub struct Trust {
     folder: PathBuf,
+    /// What the store said, for as long as it has not changed: every call asks.
+    kept: Arc<Mutex<Option<KeptStore>>>,
+}
+
+/// The store as its file had it in the state `stamp`.
+#[derive(Debug, Clone)]
+struct KeptStore {
+    stamp: Stamp,
+    store: Arc<Store>,
+}
+
+/// What the store says of one project.
+struct RecordedProject {
+    store: Arc<Store>,
+    key: String,
+    /// The project's folder as it is now.
+    device: u64,
+    inode: u64,
+}
+
+impl RecordedProject {
+    fn record(&self) -> &Record {
+        &self.store.projects[&self.key]
+    }
+
+    /// `what` has changed, and whether the folder is still the one that was trusted.
+    fn changed(&self, what: impl IntoIterator<Item = String>) -> Vec<String> {
+        let record = self.record();
+        let is_same = (record.device, record.inode) == (self.device, self.inode);
+        let replaced = (!is_same).then(|| format!("the folder `{}` was replaced by another", self.key));
+        what.into_iter().chain(replaced).collect()
+    }
+}
+
+impl TrustState {
+    fn of(changed: Vec<String>) -> Self {
+        if changed.is_empty() { Self::Trusted } else { Self::Changed { what: changed } }
+    }
 }
 
 /// Whether a project's word counts.
@@ -159,7 +200,7 @@ impl Trust {
     /// When the store is there and cannot be read, or is damaged. One that others can write is seen again, and not believed, by
     /// every question to it.
     pub fn open(folders: &Folders) -> Result<Self, TrustError> {
-        let trust = Self { folder: folders.state.clone() };
+        let trust = Self { folder: folders.state.clone(), kept: Arc::default() };
         match trust.read() {
             Ok(_) | Err(TrustError::Foreign { .. } | TrustError::Open { .. }) => Ok(trust),
             Err(error) => Err(error),
@@ -171,12 +212,9 @@ impl Trust {
     /// # Errors
     /// When the store or the project's folder cannot be read.
     pub fn is_trusted(&self, project: &Path, fields: &LaunchFields) -> Result<TrustState, TrustError> {
-        let (key, device, inode) = identity(project)?;
-        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(TrustState::Untrusted) };
-        let mut what = Vec::new();
-        if (record.device, record.inode) != (device, inode) {
-            what.push(format!("the folder `{key}` was replaced by another"));
-        }
+        let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
+        let record = found.record();
+        let mut what = found.changed([]);
         what.extend(differences(&record.fields, &fields.fields));
         for (program, hash) in &fields.programs {
             what.extend(difference(
@@ -188,7 +226,7 @@ impl Trust {
         for (text, hash) in &fields.texts {
             what.extend(difference(record.texts.get(text), Some(hash), &text_name(text)));
         }
-        Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
+        Ok(TrustState::of(what))
     }
 
     /// What a program that lies inside `project` (`.venv/bin/pylsp`, `node_modules/.bin/eslint`) must be when it runs, or why it
@@ -197,18 +235,13 @@ impl Trust {
     /// # Errors
     /// When the store, the project's folder or the program cannot be read, or the program lies outside.
     pub fn pin(&self, project: &Path, program: &Path) -> Result<Result<Pin, TrustState>, TrustError> {
-        let (key, device, inode) = identity(project)?;
-        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(Err(TrustState::Untrusted)) };
+        let Some(found) = self.find(project)? else { return Ok(Err(TrustState::Untrusted)) };
         let (name, hash) = hash_file(project, program)?;
-        let mut what = difference(record.programs.get(&name), Some(&hash), &format!("the program `{name}`"))
-            .into_iter()
-            .collect::<Vec<_>>();
-        if (record.device, record.inode) != (device, inode) {
-            what.push(format!("the folder `{key}` was replaced by another"));
-        }
-        Ok(match what.is_empty() {
-            true => Ok(Pin { path: program.to_owned(), sha256: hash }),
-            false => Err(TrustState::Changed { what }),
+        let then = found.record().programs.get(&name);
+        let what = found.changed(difference(then, Some(&hash), &format!("the program `{name}`")));
+        Ok(match TrustState::of(what) {
+            TrustState::Trusted => Ok(Pin { path: program.to_owned(), sha256: hash }),
+            state => Err(state),
         })
     }
 
@@ -218,15 +251,10 @@ impl Trust {
     /// # Errors
     /// When the store or the project's folder cannot be read.
     pub fn text_state(&self, project: &Path, path: &str, content: &[u8]) -> Result<TrustState, TrustError> {
-        let (key, device, inode) = identity(project)?;
-        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(TrustState::Untrusted) };
+        let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
         let hash = hash_text(content);
-        let mut what =
-            difference(record.texts.get(path), Some(&hash), &text_name(path)).into_iter().collect::<Vec<_>>();
-        if (record.device, record.inode) != (device, inode) {
-            what.push(format!("the folder `{key}` was replaced by another"));
-        }
-        Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
+        let then = found.record().texts.get(path);
+        Ok(TrustState::of(found.changed(difference(then, Some(&hash), &text_name(path)))))
     }
 
     /// The texts of `project` that were trusted and whose paths begin with `start`, also those that are gone since.
@@ -234,9 +262,8 @@ impl Trust {
     /// # Errors
     /// When the store or the project's folder cannot be read.
     pub fn texts_below(&self, project: &Path, start: &str) -> Result<Vec<String>, TrustError> {
-        let (key, _, _) = identity(project)?;
-        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(Vec::new()) };
-        Ok(record.texts.into_keys().filter(|path| path.starts_with(start)).collect())
+        let Some(found) = self.find(project)? else { return Ok(Vec::new()) };
+        Ok(found.record().texts.keys().filter(|path| path.starts_with(start)).cloned().collect())
     }
 
     /// Whether a tool that the project drops in may run: only where its owner trusted the project when the tool was this one
@@ -245,15 +272,10 @@ impl Trust {
     /// # Errors
     /// When the store or the project's folder cannot be read.
     pub fn tool_state(&self, project: &Path, tool: &str, pin: &str) -> Result<TrustState, TrustError> {
-        let (key, device, inode) = identity(project)?;
-        let Some(record) = self.read()?.projects.remove(&key) else { return Ok(TrustState::Untrusted) };
-        let hash = super::launch::hash_text(pin.as_bytes());
-        let what = format!("the tool `{tool}`");
-        let mut what = difference(record.tools.get(tool), Some(&hash), &what).into_iter().collect::<Vec<_>>();
-        if (record.device, record.inode) != (device, inode) {
-            what.push(format!("the folder `{key}` was replaced by another"));
-        }
-        Ok(if what.is_empty() { TrustState::Trusted } else { TrustState::Changed { what } })
+        let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
+        let hash = hash_text(pin.as_bytes());
+        let then = found.record().tools.get(tool);
+        Ok(TrustState::of(found.changed(difference(then, Some(&hash), &format!("the tool `{tool}`")))))
     }
 
     /// Trusts `project` with exactly these launch fields, programs, texts and tools, in place of what it was trusted with before.
@@ -288,9 +310,10 @@ impl Trust {
     /// When the store or the project's folder cannot be read.
     pub fn is_declined(&self, project: &Path, shown: &str) -> Result<bool, TrustError> {
         let (key, device, inode) = identity(project)?;
-        let declined = self.read()?.declined.remove(&key);
+        let store = self.read()?;
+        let declined = store.declined.get(&key);
         let declined = declined.filter(|declined| (declined.device, declined.inode) == (device, inode));
-        Ok(declined.is_some_and(|declined| declined.shown.is_none_or(|then| then == shown)))
+        Ok(declined.is_some_and(|declined| declined.shown.as_ref().is_none_or(|then| then == shown)))
     }
 
     /// Takes trust back; tells whether there was any. `project` need not exist any more.
@@ -308,28 +331,61 @@ impl Trust {
     /// # Errors
     /// When the store cannot be believed.
     pub fn list(&self) -> Result<Vec<Trusted>, TrustError> {
-        let trusted = self.read()?.projects.into_iter().map(|(project, record)| Trusted {
+        let store = self.read()?;
+        let trusted = store.projects.iter().map(|(project, record)| Trusted {
             project: project.into(),
-            fields: record.fields.into_keys().collect(),
-            programs: record.programs.into_keys().collect(),
+            fields: record.fields.keys().cloned().collect(),
+            programs: record.programs.keys().cloned().collect(),
         });
         Ok(trusted.collect())
     }
 
-    fn read(&self) -> Result<Store, TrustError> {
+    /// What the store says of `project`; `None` where it was not trusted.
+    fn find(&self, project: &Path) -> Result<Option<RecordedProject>, TrustError> {
+        let store = self.read()?;
+        // Most users trust nothing, and need no look at the folder.
+        if store.projects.is_empty() {
+            return Ok(None);
+        }
+        let (key, device, inode) = identity(project)?;
+        Ok(store.projects.contains_key(&key).then_some(RecordedProject { store, key, device, inode }))
+    }
+
+    /// What the store says now, from memory where it has not changed. Whether others can write it is looked at each time.
+    fn read(&self) -> Result<Arc<Store>, TrustError> {
         let path = self.folder.join(STORE);
-        let mut file = match File::open(&path) {
+        let now = SystemTime::now();
+        let stamp = Stamp::of_any(&path);
+        let kept = self.kept.lock().clone();
+        if let Some(kept) = kept.filter(|kept| stamp == Some(kept.stamp)) {
+            self.check_folder()?;
+            return Ok(kept.store);
+        }
+        let (store, read) = self.read_file(&path)?;
+        let store = Arc::new(store);
+        // Another change could not be told from one that is not settled.
+        let settled = read.filter(|stamp| stamp.is_settled(now));
+        *self.kept.lock() = settled.map(|stamp| KeptStore { stamp, store: Arc::clone(&store) });
+        Ok(store)
+    }
+
+    fn check_folder(&self) -> Result<(), TrustError> {
+        let failed = |error| TrustError::io("read", &self.folder, &error);
+        believable(&self.folder, &fs::metadata(&self.folder).map_err(failed)?)
+    }
+
+    /// The store as its file has it, and the state of the file that was read.
+    fn read_file(&self, path: &Path) -> Result<(Store, Option<Stamp>), TrustError> {
+        let mut file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Store { version: VERSION, ..Store::default() });
+                return Ok((Store { version: VERSION, ..Store::default() }, None));
             }
-            Err(error) => return Err(TrustError::io("read", &path, &error)),
+            Err(error) => return Err(TrustError::io("read", path, &error)),
         };
-        believable(
-            &self.folder,
-            &fs::metadata(&self.folder).map_err(|error| TrustError::io("read", &self.folder, &error))?,
-        )?;
-        believable(&path, &file.metadata().map_err(|error| TrustError::io("read", &path, &error))?)?;
+        self.check_folder()?;
+        believable(path, &file.metadata().map_err(|error| TrustError::io("read", path, &error))?)?;
+        let stamp = Stamp::of_file(&file);
         let damaged = |reason: String| TrustError::Damaged { file: path.display().to_string(), reason };
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|error| damaged(error.to_string()))?;
@@ -337,7 +393,7 @@ impl Trust {
         if store.version != VERSION {
             return Err(damaged(format!("its version is {}, this program knows {VERSION}", store.version)));
         }
-        Ok(store)
+        Ok((store, stamp))
     }
 
     /// Reads, changes and writes the store while no other process does.
@@ -352,7 +408,7 @@ impl Trust {
         let lock = private::open(private::options().write(true).create(true).truncate(false), &path)
             .map_err(|error| TrustError::io("open", &path, &error))?;
         lock.lock().map_err(|error| TrustError::io("lock", &path, &error))?;
-        let mut store = self.read()?;
+        let (mut store, _) = self.read_file(&self.folder.join(STORE))?;
         let result = change(&mut store);
         self.write(&store)?;
         Ok(result)

@@ -87,7 +87,7 @@ impl<'a> CallRequest<'a> {
 }
 
 /// What became of a call.
-pub(super) struct Conducted {
+pub(super) struct ConductedCall {
     pub(super) result: ToolResult,
     /// What hooks have to say of it, and which of them failed; the result has it too.
     pub(super) hook_notes: Vec<String>,
@@ -95,7 +95,7 @@ pub(super) struct Conducted {
     pub(super) replaced: bool,
 }
 
-impl Conducted {
+impl ConductedCall {
     pub(super) fn of(result: ToolResult) -> Self {
         Self { result, hook_notes: Vec::new(), replaced: false }
     }
@@ -167,7 +167,7 @@ impl Runtime {
         &self,
         request: CallRequest<'_>,
         adapted: impl FnOnce(Arc<dyn AnyTool>, Value) -> (Arc<dyn AnyTool>, Value) + Send,
-    ) -> Conducted {
+    ) -> ConductedCall {
         let cancelled = request.options.cancelled.clone();
         let caller = request.options.caller;
         let _running = self.tally.begin_of(request.name, &caller.session);
@@ -184,9 +184,9 @@ impl Runtime {
         };
         let conducted = match outcome {
             Ok(Ok(conducted)) => conducted,
-            Ok(Err(Stopped::Refused(result))) => Conducted::of(result),
-            Ok(Err(Stopped::Error(error))) => Conducted::of(ToolResult::from_error(&error)),
-            Err(panic) => Conducted::of(panicked(panic.as_ref())),
+            Ok(Err(Stopped::Refused(result))) => ConductedCall::of(result),
+            Ok(Err(Stopped::Error(error))) => ConductedCall::of(ToolResult::from_error(&error)),
+            Err(panic) => ConductedCall::of(panicked(panic.as_ref())),
         };
         record.ended(&conducted.result);
         conducted
@@ -198,7 +198,7 @@ impl Runtime {
         adapted: impl FnOnce(Arc<dyn AnyTool>, Value) -> (Arc<dyn AnyTool>, Value) + Send,
         arrival: &Arrival,
         record: &mut Record<'_>,
-    ) -> Result<Conducted, Stopped> {
+    ) -> Result<ConductedCall, Stopped> {
         let CallRequest { name, arguments, options } = request;
         let CallOptions { caller, approver, .. } = options;
         let tool = self.looked_for(caller, name).await?;
@@ -209,10 +209,11 @@ impl Runtime {
         let mut call = Planned { tool, caller, approver, arguments, subjects };
         record.touches(call.effect(), &call.subjects);
         self.permit(&call, record).await?;
-        self.before(&mut call, record).await?;
+        let hooks = self.hooks_now()?;
+        self.before(&mut call, &hooks, record).await?;
         let result = self.run(&call, &options, arrival).await;
         let result = result.unwrap_or_else(|error| ToolResult::from_error(&error));
-        Ok(self.after(&call, result, record).await)
+        Ok(self.after(&call, result, &hooks, record).await)
     }
 
     /// The tool's own code, for as long as any tool may take.

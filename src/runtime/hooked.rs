@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Runtime;
 use super::approve::{Planned, Stopped};
-use super::call::Conducted;
+use super::call::ConductedCall;
 use super::record::Record;
 use crate::config::Pin;
 use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
@@ -36,10 +36,10 @@ impl Runtime {
     pub(super) async fn before(
         &self,
         call: &mut Planned<'_>,
+        hooks: &Hooks,
         record: &mut Record<'_>,
     ) -> Result<(), Stopped> {
         let name = call.definition().card.name.to_string();
-        let hooks = self.hooks_now()?;
         for hook in hooks.pre.iter().filter(|hook| hook.sees(&name)) {
             let pin = |file: &Path| self.pin(file);
             let input = self.input(call, "pre", None);
@@ -88,17 +88,11 @@ impl Runtime {
         &self,
         call: &Planned<'_>,
         result: ToolResult,
+        hooks: &Hooks,
         record: &mut Record<'_>,
-    ) -> Conducted {
+    ) -> ConductedCall {
         let name = call.definition().card.name.to_string();
-        let mut conducted = Conducted::of(result);
-        let hooks = match self.hooks_now() {
-            Ok(hooks) => hooks,
-            Err(error) => {
-                note(&mut conducted, "hook_error", &error.error);
-                return conducted;
-            }
-        };
+        let mut conducted = ConductedCall::of(result);
         for hook in hooks.post.iter().filter(|hook| hook.sees(&name)) {
             if !hook.hears(conducted.result.ok()) {
                 continue;
@@ -184,9 +178,9 @@ impl Runtime {
         sum
     }
 
-    /// The hooks in force now. A hooks file that its owner trusted and that has changed or gone since is not passed over: what it
+    /// The hooks in force for a call that begins now. A hooks file that its owner trusted and that has changed or gone since is not passed over: what it
     /// kept from running would run.
-    fn hooks_now(&self) -> Result<Cow<'_, Hooks>, ToolError> {
+    pub(super) fn hooks_now(&self) -> Result<Cow<'_, Hooks>, ToolError> {
         let root = self.context.workspace.root();
         let denied = |what: String| ToolError::new(ErrorCode::Denied, what);
         let failed = |error: &dyn std::fmt::Display| {
@@ -282,7 +276,7 @@ fn replaced(result: ToolResult, value: Value) -> ToolResult {
 }
 
 /// Says beside the answer that a hook failed, or what it has to say.
-fn note(conducted: &mut Conducted, key: &str, what: &str) {
+fn note(conducted: &mut ConductedCall, key: &str, what: &str) {
     conducted.hook_notes.push(what.to_owned());
     let result = &mut conducted.result;
     if let Value::Object(answer) = &mut result.value {

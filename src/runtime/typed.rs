@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::Runtime;
-use super::call::{CallOptions, CallRequest, Conducted, without_nulls};
+use super::call::{CallOptions, CallRequest, ConductedCall, without_nulls};
 use crate::policy::request::Subjects;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -47,7 +47,7 @@ impl Runtime {
             let what = format!("{name}: the arguments cannot be put into JSON: {error}");
             ToolError::new(ErrorCode::InvalidArgs, what)
         })?;
-        let outcome = Outcome::<T>::default();
+        let outcome = TypedOutcome::<T>::default();
         let slot = Arc::clone(&outcome);
         let typed = |found: Arc<dyn AnyTool>, arguments: Value| {
             let given = without_nulls(arguments, found.definition());
@@ -56,7 +56,7 @@ impl Runtime {
             (Arc::new(call) as Arc<dyn AnyTool>, given)
         };
         let request = CallRequest { name: &name, arguments, options };
-        let Conducted { result, hook_notes, replaced } = self.conduct(request, typed).await;
+        let ConductedCall { result, hook_notes, replaced } = self.conduct(request, typed).await;
         let own = outcome.lock().take().filter(|_| !replaced);
         match own {
             Some(Ok(output)) => Ok(TypedAnswer { output, hook_notes }),
@@ -74,7 +74,7 @@ impl Runtime {
 }
 
 /// Where the answer of a tool is left for whoever knows its type; empty where the tool did not come to its end.
-type Outcome<T> = Arc<Mutex<Option<Result<<T as Tool>::Output, ToolError>>>>;
+type TypedOutcome<T> = Arc<Mutex<Option<Result<<T as Tool>::Output, ToolError>>>>;
 
 /// One call of a tool whose arguments need not be read.
 struct TypedCall<T: Tool> {
@@ -85,7 +85,7 @@ struct TypedCall<T: Tool> {
     given: Value,
     /// The arguments; taken by the run.
     args: Mutex<Option<T::Args>>,
-    outcome: Outcome<T>,
+    outcome: TypedOutcome<T>,
 }
 
 impl<T: Tool> TypedCall<T> {

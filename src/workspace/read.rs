@@ -221,6 +221,11 @@ impl Stamp {
         rustix::fs::stat(path).ok().map(|stat| Self::of(&stat))
     }
 
+    /// The state of an open file; `None` where the system does not tell.
+    pub fn of_file(file: &File) -> Option<Self> {
+        rustix::fs::fstat(file).ok().map(|stat| Self::of(&stat))
+    }
+
     /// Whether a change after `now` is sure to give another stamp. File systems count time in ticks of up to some
     /// milliseconds: a file changed twice within one tick, its length kept, can look unchanged. A stamp that was not
     /// settled when its text was read proves nothing by being found again; read once more.

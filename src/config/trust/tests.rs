@@ -270,3 +270,27 @@ fn the_catalogue_itself_needs_no_trust() {
     let catalogue = Catalogue::load(&[]).unwrap();
     assert!(catalogue.left_out.is_empty());
 }
+
+#[test]
+fn store_that_is_kept_in_memory_follows_other_processes_and_is_believed_no_longer_than_its_file() {
+    let Bench { project, trust, store, .. } = &bench();
+    let other = Trust { folder: trust.folder.clone(), kept: Arc::default() };
+    other.grant(project, &fields("")).unwrap();
+    // Younger than a tick of the file system's clock, a store is not kept.
+    assert!(trust.is_trusted(project, &fields("")).unwrap().is_trusted());
+    while !Stamp::of_any(store).unwrap().is_settled(SystemTime::now()) {
+        std::thread::yield_now();
+    }
+    assert!(trust.is_trusted(project, &fields("")).unwrap().is_trusted());
+    assert!(trust.kept.lock().is_some(), "it is read once");
+    for path in [store.as_path(), store.parent().unwrap()] {
+        let before = fs::metadata(path).unwrap().permissions();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o722)).unwrap();
+        assert!(matches!(trust.is_trusted(project, &fields("")), Err(TrustError::Open { .. })), "{path:?}");
+        fs::set_permissions(path, before).unwrap();
+    }
+    other.revoke(project).unwrap();
+    assert_eq!(trust.is_trusted(project, &fields("")).unwrap(), TrustState::Untrusted);
+    fs::remove_file(store).unwrap();
+    assert!(trust.list().unwrap().is_empty());
+}

@@ -50,6 +50,10 @@ pub struct HookFile {
 /// Where the folder or one of them is there and cannot be read.
 pub fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
     let Ok(folder) = workspace.path(FOLDER.as_ref()) else { return Ok(Vec::new()) };
+    // Every call looks here, and few repositories have such a folder.
+    if !workspace.exists(&folder) {
+        return Ok(Vec::new());
+    }
     let until = Until::new(Instant::now() + LOOK);
     let query = ListQuery { under: folder, recursive: false, max: MOST_FILES, until };
     let listing = match workspace.list(&query) {
