@@ -60,7 +60,8 @@ impl ToolError {
     pub fn new(code: ErrorCode, error: impl Into<String>) -> Self {
         let error = error.into();
         // Whatever was to be opened then is not what there is to be done about.
-        let hint = error.contains(NO_MORE_FILES).then(|| MORE_FILES.to_owned());
+        let advice = [(NO_MORE_FILES, MORE_FILES), (NO_MORE_PROCESSES, MORE_THREADS)];
+        let hint = advice.iter().find(|(sign, _)| error.contains(sign)).map(|(_, hint)| (*hint).to_owned());
         Self { code, error, hint, nothing: false, details: None }
     }
 
@@ -108,6 +109,8 @@ const NO_MORE_FILES: &str = "Too many open files (os error 24)";
 /// What to do about it.
 const MORE_FILES: &str = "raise the limit on open files (`ulimit -n`), and try again";
 
+/// In the system's words: EAGAIN, of a process that cannot be started.
+const NO_MORE_PROCESSES: &str = "Resource temporarily unavailable (os error 11)";
 /// What is said where the system gives no more threads.
 pub const NO_THREADS: &str = "the system gives lsp-tools no more threads or processes";
 /// And what to do about it.

@@ -1,8 +1,11 @@
 //! A system that gives little: few processes, few open files, no watches. An answer comes in time, is right or says what it lacks, and an
 //! error says what to do.
 
-#[path = "support/mod.rs"]
+#[path = "../support/mod.rs"]
 mod support;
+
+mod clock;
+mod fork;
 
 use std::os::unix::fs::chown;
 use std::path::Path;

@@ -1,7 +1,9 @@
 //! A full disk below the folders of our own: what was kept stays as it was, what is asked is answered, and what cannot be kept says so.
 
-#[path = "support/mod.rs"]
+#[path = "../support/mod.rs"]
 mod support;
+
+mod sweep;
 
 use std::process::{Command, Output};
 

@@ -1,0 +1,77 @@
+//! A server of ours that may start no more processes and threads: what runs goes on answering, what needs another one says so, and all is well
+//! once there may be more.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::mcp::Mcp;
+use crate::support::{Project, skipped};
+use crate::{NOBODY, give_to};
+
+/// Another user than in the other tests, whose processes count as well.
+const USER: u32 = NOBODY + 1;
+
+fn may_start(client: &Mcp, number: &str) {
+    // The soft limit, by the user whose it is: that takes no privilege.
+    let (limit, user) = (format!("--nproc={number}:"), USER.to_string());
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", &user, "--regid", &user, "--clear-groups", "prlimit", "--pid"]);
+    let set = command.args([&client.pid().to_string(), &limit]).status();
+    assert!(set.is_ok_and(|status| status.success()), "prlimit {limit}");
+}
+
+fn tool(client: &mut Mcp, name: &str, arguments: Value) -> Value {
+    client.call(name, arguments)["structuredContent"].clone()
+}
+
+#[test]
+fn server_that_cannot_fork_any_more_answers_and_recovers() {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root || which::which("setpriv").is_err() || which::which("prlimit").is_err() {
+        skipped("another user's limits need root, setpriv and prlimit");
+        return;
+    }
+    let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\nfoo\n")]);
+    let settings = "[permissions]\nprofile = \"all\"\nallow = [\"*\"]\n";
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    give_to(project.root().parent().and_then(std::path::Path::parent).expect("the folder of the test"), USER);
+    let own = project.command(None);
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", &USER.to_string(), "--regid", &USER.to_string(), "--clear-groups"]);
+    command.arg(own.get_program()).current_dir(project.root());
+    for (name, value) in own.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    let mut client = Mcp::of(command, &[]);
+    client.greet(json!({}));
+    let place = json!({"path": "a.scr", "line": 0, "character": 5});
+    let hover = tool(&mut client, "lsp_hover", place.clone());
+    assert_eq!(hover["verdict"], "complete", "{hover}");
+
+    may_start(&client, "1");
+    for _ in 0..3 {
+        let hover = tool(&mut client, "lsp_hover", place.clone());
+        assert_eq!(hover["verdict"], "complete", "the server runs: {hover}");
+        let ran = tool(&mut client, "bash", json!({"command": "echo ran"}));
+        assert_eq!(ran["ok"], false, "{ran}");
+        let told = format!("{} {}", ran["error"], ran["hint"]);
+        assert!(!told.contains("fault") && told.contains("ulimit -u"), "{ran}");
+        let read = tool(&mut client, "read", json!({"path": "a.scr"}));
+        assert_eq!(read["content"], "def foo\nfoo\n", "{read}");
+        let found = tool(&mut client, "grep", json!({"pattern": "foo"}));
+        let said = format!("{} {}", found["error"], found["hint"]);
+        assert!(found["count"] == 2 || said.contains("ulimit -u"), "{found}");
+        let edits = json!([{"old": "def foo", "new": "def foo"}]);
+        let edited = tool(&mut client, "edit", json!({"path": "a.scr", "edits": edits, "dry_run": true}));
+        assert!(edited["ok"].is_boolean() && !edited.to_string().contains("fault in"), "{edited}");
+    }
+
+    may_start(&client, "512");
+    let ran = tool(&mut client, "bash", json!({"command": "echo ran"}));
+    assert_eq!(ran["stdout"], "ran\n", "{ran}");
+    let hover = tool(&mut client, "lsp_hover", place);
+    assert_eq!(hover["verdict"], "complete", "{hover}");
+    let (status, _) = client.close();
+    assert!(status.success(), "{status}");
+}
