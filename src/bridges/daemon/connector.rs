@@ -24,6 +24,8 @@ use crate::runtime::find_workspace;
 /// How long a daemon may take to answer the first line. One that is stopped or stuck takes longer, and its caller then does
 /// the work itself.
 const WELCOME: Duration = Duration::from_secs(5);
+/// A daemon on a busy machine gets at least this long.
+const QUICKEST: Duration = Duration::from_secs(1);
 /// How long a daemon may take from its start until it listens.
 const START: Duration = Duration::from_secs(20);
 /// A daemon may end just when it is connected to; so often another one is looked for.
@@ -307,7 +309,9 @@ pub async fn connect(
     let line = preamble::line(preamble).map_err(|error| ConnectError::Garbled(error.to_string()))?;
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
-    let answered = timeout(WELCOME, async {
+    // Who gave its question less time than that does not spend more of it here.
+    let limit = preamble.timeout_ms.map_or(WELCOME, |given| WELCOME.min(Duration::from_millis(given)));
+    let answered = timeout(limit.max(QUICKEST), async {
         // Where this fails, an answer may have been left all the same.
         let _gone = writer.write_all(&line).await;
         preamble::read_line(&mut reader, LONGEST).await

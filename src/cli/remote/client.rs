@@ -25,6 +25,8 @@ use crate::tools::error::{ErrorCode, ToolError};
 
 /// How long the daemon may be silent: it says every five seconds that it is there.
 const SILENCE: Duration = Duration::from_secs(30);
+/// What it may be silent beside the time limit of a command: two of those beats.
+const BESIDE: Duration = Duration::from_secs(10);
 /// The longest line that it says.
 const LONGEST_EVENT: usize = 64 << 20;
 /// A daemon may end while a command runs; one that only asks is given once more.
@@ -53,6 +55,8 @@ enum Lost {
     Silent {
         /// Its process.
         pid: u32,
+        /// For how long.
+        silence: Duration,
     },
     /// It says what cannot be understood.
     Garbled(String),
@@ -87,7 +91,9 @@ pub fn ask(parsed: &Parsed, cwd: &Path, console: &Console) -> Outcome {
     let result = Connector::find(workspace.root(), &folders).map_err(Lost::NoDaemon).and_then(|connector| {
         let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let threads = threads.map_err(|error| Lost::NoDaemon(error.into()))?;
-        let preamble = Preamble { client: Some(parsed.name.clone()), ..Preamble::new(DoorName::Command) };
+        let timeout_ms = global.timeout.and_then(|limit| u64::try_from(limit.as_millis()).ok());
+        let client = Some(parsed.name.clone());
+        let preamble = Preamble { client, timeout_ms, ..Preamble::new(DoorName::Command) };
         let tries = if is_repeatable(command) { TRIES } else { 1 };
         let went = threads.block_on(go(&connector, &preamble, &request, bytes, tries));
         // A thread that still waits for a lock does not hold up the end.
@@ -109,10 +115,10 @@ impl Lost {
         let error = match self {
             Self::NoDaemon(error) => format!("there is no daemon: {error}"),
             Self::Gone => "the daemon ended while the command ran".to_owned(),
-            Self::Silent { pid } => {
+            Self::Silent { pid, silence } => {
                 format!(
                     "the daemon (pid {pid}) has said nothing for {} s while the command ran",
-                    SILENCE.as_secs()
+                    silence.as_secs()
                 )
             }
             Self::Garbled(what) => format!("the daemon's answer cannot be understood: {what}"),
@@ -144,7 +150,7 @@ async fn go(
         loop {
             left -= 1;
             let connection = connector.open(preamble).await.map_err(Lost::NoDaemon)?;
-            match converse(connection, request, input, &sender).await {
+            match converse(connection, (request, input), silence_of(preamble), &sender).await {
                 Err(Lost::Gone) if left > 0 => {}
                 result => return result,
             }
@@ -162,11 +168,17 @@ async fn go(
     result.map(Ok)
 }
 
+/// How long the daemon may be silent for a command with a time limit: not much longer than the command may take.
+fn silence_of(preamble: &Preamble) -> Duration {
+    let limit = preamble.timeout_ms.map(|limit| Duration::from_millis(limit) + BESIDE);
+    limit.map_or(SILENCE, |limit| limit.min(SILENCE))
+}
+
 /// One command on one connection.
 async fn converse(
     connection: Connection,
-    request: &Request,
-    input: Option<&[u8]>,
+    (request, input): (&Request, Option<&[u8]>),
+    silence: Duration,
     progress: &UnboundedSender<ProgressEvent>,
 ) -> Result<Reply, Lost> {
     let Connection { mut reader, mut writer, welcome } = connection;
@@ -178,14 +190,14 @@ async fn converse(
         writer.write_all(&[head, body].concat()).await?;
         writer.write_all(input.unwrap_or_default()).await
     };
-    let silent = Lost::Silent { pid: welcome.pid };
-    match timeout(SILENCE, sent).await {
+    let silent = Lost::Silent { pid: welcome.pid, silence };
+    match timeout(silence, sent).await {
         Ok(Ok(())) => {}
         Ok(Err(_)) => return Err(Lost::Gone),
         Err(_) => return Err(silent),
     }
     loop {
-        let said = match timeout(SILENCE, read_line(&mut reader, LONGEST_EVENT)).await {
+        let said = match timeout(silence, read_line(&mut reader, LONGEST_EVENT)).await {
             Ok(Ok(said)) => said,
             Ok(Err(_)) => return Err(Lost::Gone),
             Err(_) => return Err(silent),
@@ -198,7 +210,7 @@ async fn converse(
             }
             Event::Reply { lines, status, out } => {
                 let mut bytes = vec![0; out];
-                match timeout(SILENCE, reader.read_exact(&mut bytes)).await {
+                match timeout(silence, reader.read_exact(&mut bytes)).await {
                     Ok(Ok(_)) => {}
                     Ok(Err(_)) => return Err(Lost::Gone),
                     Err(_) => return Err(silent),
