@@ -16,20 +16,36 @@ const LOOK_TIMEOUT: Duration = Duration::from_secs(10);
 /// # Errors
 /// `denied`, with the first such file; also where not everything could be looked at.
 pub async fn may_take_contents(context: &Context, plan: &Plan) -> Result<(), ToolError> {
-    if !context.limits.may_hide() || plan.moved_and_deleted().next().is_none() {
-        return Ok(());
-    }
-    let (context, plan) = (context.clone(), plan.clone());
-    off_thread(move || check_plan(&context, &plan)).await
+    let folders =
+        plan.moved_and_deleted().map(|(folder, destination)| (folder.clone(), destination.cloned()));
+    may_take_folders(context, folders.collect()).await
 }
 
-fn check_plan(context: &Context, plan: &Plan) -> Result<(), ToolError> {
+/// As [`may_take_contents`], for folders with where they would be moved; those that are gone and what is no folder do not matter.
+///
+/// # Errors
+/// As there.
+pub async fn may_take_folders(
+    context: &Context,
+    folders: Vec<(WorkspacePath, Option<WorkspacePath>)>,
+) -> Result<(), ToolError> {
+    if !context.limits.may_hide() || folders.is_empty() {
+        return Ok(());
+    }
+    let context = context.clone();
+    off_thread(move || check_folders(&context, &folders)).await
+}
+
+fn check_folders(
+    context: &Context,
+    folders: &[(WorkspacePath, Option<WorkspacePath>)],
+) -> Result<(), ToolError> {
     let until = Until::new(Instant::now() + LOOK_TIMEOUT);
-    for (folder, destination) in plan.moved_and_deleted() {
+    for (folder, destination) in folders {
         // A link goes without what it leads to.
         let is_folder = context.workspace.absolute(folder).symlink_metadata().is_ok_and(|seen| seen.is_dir());
         if is_folder {
-            check_contents(context, folder, destination, &until)?;
+            check_contents(context, folder, destination.as_ref(), &until)?;
         }
     }
     Ok(())

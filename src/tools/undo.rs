@@ -5,6 +5,7 @@ use std::time::UNIX_EPOCH;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::contents::may_take_folders;
 use super::editing::{FileResult, blocking, changed_paths, finish};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
@@ -131,12 +132,17 @@ async fn may_take_back(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError
     } else {
         history.len()
     };
-    let files = history.iter().take(most).filter(is_meant).flat_map(|entry| &entry.files);
-    let paths = files.flat_map(|(path, operation)| match operation {
+    let files = || history.iter().take(most).filter(is_meant).flat_map(|entry| &entry.files);
+    let paths = files().flat_map(|(path, operation)| match operation {
         FileOperation::Renamed { from } => vec![path, from],
         FileOperation::Created | FileOperation::Modified | FileOperation::Deleted => vec![path],
     });
-    call.context.may_change(paths)
+    call.context.may_change(paths)?;
+    let moved_back = files().filter_map(|(path, operation)| match operation {
+        FileOperation::Renamed { from } => Some((path.clone(), Some(from.clone()))),
+        FileOperation::Created | FileOperation::Modified | FileOperation::Deleted => None,
+    });
+    may_take_folders(call.context, moved_back.collect()).await
 }
 
 async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {

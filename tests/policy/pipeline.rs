@@ -103,6 +103,21 @@ async fn a_folder_does_not_take_along_what_a_rule_forbids_to_change() {
 }
 
 #[tokio::test]
+async fn undo_of_a_folder_does_not_take_along_what_a_rule_forbids_to_change() {
+    let mut stage = Stage::new("");
+    stage.caller = Caller::at_shell();
+    stage.project.write("a/b/x.pem", "key\n");
+    let moved = stage.call(&stage.runtime(), "move", json!({"from": "a", "to": "w"})).await;
+    assert!(moved.ok(), "{}", error(&moved));
+    stage.settings("permissions.deny = ['*(**/*.pem)']\n");
+    for arguments in [json!({}), json!({"id": moved.value["undo"]})] {
+        let undone = stage.call(&stage.runtime(), "undo", arguments.clone()).await;
+        assert_eq!(code(&undone), "denied", "{arguments}: {}", undone.value);
+        assert_eq!(stage.project.read("w/b/x.pem"), "key\n");
+    }
+}
+
+#[tokio::test]
 async fn once_is_once() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
