@@ -1,6 +1,6 @@
 //! All rules together, for each caller: what is offered, and what becomes of a call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::caller::{CallerAccess, Consent};
@@ -11,23 +11,6 @@ use super::rule::{self, Rule};
 use crate::config::{AccessLayer, Agent, ConfigError, Origin, Problem, Profile};
 use crate::text::suggestion;
 
-/// Tools that few tasks need. A list that every model reads before each answer has them only where someone chose a profile
-/// or named tools; they can be called all the same.
-const SELDOM: &[&str] = &[
-    "changed_files",
-    "get_library_docs",
-    "lsp_completion",
-    "lsp_declaration",
-    "lsp_overlay",
-    "lsp_signature",
-    "lsp_type_definition",
-    "lsp_types",
-    "memory",
-    "mkdir",
-    "resolve_library_id",
-    "task",
-];
-
 /// The rules in force, and the agents that may have less.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
@@ -37,6 +20,9 @@ pub struct Policy {
     agents: BTreeMap<String, AgentRules>,
     /// Tools that there are only where the user has switched them on, and what a call is told where not.
     switched_off: Vec<(&'static str, &'static str)>,
+    /// Tools that few tasks need. A list that every model reads before each answer has them only where someone chose a profile or
+    /// named tools; they can be called all the same.
+    beyond_core: BTreeSet<String>,
 }
 
 /// What narrows.
@@ -109,6 +95,23 @@ impl Policy {
         self
     }
 
+    /// The same, with these tools outside of the profile `core`; all others are in it.
+    pub fn with_beyond_core(mut self, tools: impl IntoIterator<Item = String>) -> Self {
+        self.beyond_core.extend(tools);
+        self
+    }
+
+    /// Whether `profile` has a tool with that name and effect.
+    fn has(&self, profile: Profile, tool: &str, effect: Effect) -> bool {
+        match profile {
+            Profile::All => true,
+            Profile::Core => !self.beyond_core.contains(tool),
+            Profile::Edit => matches!(effect, Effect::Read | Effect::Edit),
+            Profile::ReadOnly => effect == Effect::Read,
+            Profile::Lsp => name::matches("lsp_*", tool),
+        }
+    }
+
     /// The agents by name.
     pub fn agents(&self) -> &BTreeMap<String, AgentRules> {
         &self.agents
@@ -145,7 +148,7 @@ impl<'a> CallerPolicy<'a> {
     /// Whether a tool is in the list that the caller gets: it is offered, and where nobody chose a profile or named tools, it
     /// is one of [`Profile::Core`].
     pub fn lists(&self, tool: &str, effect: Effect) -> bool {
-        self.offers(tool, effect) && (self.is_chosen() || in_profile(Profile::Core, tool, effect))
+        self.offers(tool, effect) && (self.is_chosen() || self.policy.has(Profile::Core, tool, effect))
     }
 
     /// Whether a profile or a list of available tools was chosen, by the caller, in the settings, or for the agent.
@@ -174,7 +177,7 @@ impl<'a> CallerPolicy<'a> {
             Ok(scopes) => scopes,
             Err(why) => return deny(why),
         };
-        if let Some(profile) = self.profile().filter(|profile| !in_profile(*profile, tool, effect)) {
+        if let Some(profile) = self.profile().filter(|profile| !self.policy.has(*profile, tool, effect)) {
             return deny(format!("{tool} is not in the profile `{}`", word_of(profile)));
         }
         if self
@@ -285,16 +288,6 @@ fn by_default(request: &Request<'_>, why: Option<String>) -> Decision {
         Effect::Network => {
             Decision::without_rule(Verdict::Ask, format!("{tool} speaks to another machine{why}"))
         }
-    }
-}
-
-fn in_profile(profile: Profile, tool: &str, effect: Effect) -> bool {
-    match profile {
-        Profile::All => true,
-        Profile::Core => !SELDOM.contains(&tool),
-        Profile::Edit => matches!(effect, Effect::Read | Effect::Edit),
-        Profile::ReadOnly => effect == Effect::Read,
-        Profile::Lsp => name::matches("lsp_*", tool),
     }
 }
 

@@ -172,7 +172,11 @@ impl Runtime {
             }
         };
         let settings = &config.settings;
+        let tools = built_in::registry()?;
+        let beyond_core = tools.definitions(|definition| !definition.card.core);
+        let beyond_core = beyond_core.into_iter().map(|definition| definition.card.name.to_string());
         let policy = Policy::new(&settings.access).map_err(|error| invalid(&error))?;
+        let policy = policy.with_beyond_core(beyond_core);
         let policy = match settings.chats.enabled {
             true => policy,
             false => policy.without(&chat::NAMES, chat::SWITCHED_OFF),
@@ -220,7 +224,7 @@ impl Runtime {
         let watching = context.progress.clone().map(|progress| watchers.watch(progress));
         Ok(Self {
             context,
-            tools: Arc::new(built_in::registry()?),
+            tools: Arc::new(tools),
             drop_ins: Arc::default(),
             sources: Arc::default(),
             makers: Arc::default(),

@@ -179,7 +179,7 @@ impl Tool for Bash {
     fn card(&self) -> Card {
         let description = "Runs a command in the workspace's root. No terminal or input; it may write only the workspace and \
              temporary folders. What it leaves running is ended. Not for reading or editing files.";
-        Card::new("bash", "Run a command", description, Effect::Execute).destructive()
+        Card::new("bash", "Run a command", description, Effect::Execute).destructive().ranked(13).long()
     }
 
     fn subjects(&self, _context: &Context, args: &BashArgs) -> Result<Subjects, ToolError> {

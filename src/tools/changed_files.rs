@@ -93,7 +93,7 @@ impl Tool for ChangedFiles {
             "changed_files",
             "Changed files",
             "Staged, unstaged and untracked files according to git. Ignored files and insides of submodules are left out.",
-        )
+        ).beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &ChangedFilesArgs) -> Result<Subjects, ToolError> {

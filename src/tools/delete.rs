@@ -38,6 +38,7 @@ impl Tool for Delete {
     fn card(&self) -> Card {
         Card::new("delete", "Delete a file", "Deletes a file or folder. `undo` brings it back.", Effect::Edit)
             .destructive()
+            .undoable()
     }
 
     fn subjects(&self, context: &Context, args: &DeleteArgs) -> Result<Subjects, ToolError> {

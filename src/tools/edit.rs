@@ -51,7 +51,7 @@ impl Tool for Edit {
             "Replaces exact text in a file. A miss answers the nearest text. Answers a diff, and the diagnostics it \
              added, in callers too.",
             Effect::Edit,
-        )
+        ).ranked(8).undoable()
     }
 
     fn subjects(&self, context: &Context, args: &EditArgs) -> Result<Subjects, ToolError> {

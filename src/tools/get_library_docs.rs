@@ -52,6 +52,7 @@ impl Tool for GetLibraryDocs {
             Effect::Network,
         )
         .idempotent()
+        .beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &DocsArgs) -> Result<Subjects, ToolError> {

@@ -70,7 +70,7 @@ impl Tool for Glob {
             "glob",
             "Find files",
             "Files whose paths match a pattern, without hidden and git-ignored ones. To search in files use `grep`.",
-        )
+        ).ranked(9)
     }
 
     fn subjects(&self, context: &Context, args: &GlobArgs) -> Result<Subjects, ToolError> {

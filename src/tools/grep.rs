@@ -174,7 +174,7 @@ impl Tool for Grep {
             "Lines that match a pattern, as ripgrep finds them. Where a language server runs and the pattern is a name, hits are \
              marked `confirmed`, `text` or `added`. For the uses of one symbol prefer `lsp_references`. `line` is 1-based: \
              subtract 1 for lsp_* tools.",
-        )
+        ).ranked(7)
     }
 
     fn subjects(&self, context: &Context, args: &GrepArgs) -> Result<Subjects, ToolError> {

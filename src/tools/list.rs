@@ -79,7 +79,7 @@ impl Tool for List {
             "list",
             "List a directory",
             "The entries of a directory, hidden ones included, sorted by name. To find files by name use `glob`.",
-        )
+        ).ranked(10)
     }
 
     fn subjects(&self, context: &Context, args: &ListArgs) -> Result<Subjects, ToolError> {

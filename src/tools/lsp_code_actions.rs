@@ -97,6 +97,8 @@ impl Tool for LspCodeActions {
             "Quick fixes and refactorings for a line or file: lists them, or does one (`apply`).",
             Effect::Edit,
         )
+        .ranked(16)
+        .undoable()
     }
 
     fn subjects(&self, context: &Context, args: &CodeActionsArgs) -> Result<Subjects, ToolError> {

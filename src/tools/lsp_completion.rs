@@ -41,6 +41,9 @@ impl Tool for LspCompletion {
             "Completion",
             "What could be typed at a position: members, names in scope, likeliest first.",
         )
+        .ranked(23)
+        .beyond_core()
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &CompletionArgs) -> Result<Subjects, ToolError> {

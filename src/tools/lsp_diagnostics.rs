@@ -103,6 +103,8 @@ impl Tool for LspDiagnostics {
             "What language servers find wrong in the files as they are now. `verdict` `no_data` or \
              `partial` does not mean clean.",
         )
+        .ranked(1)
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &DiagnosticsArgs) -> Result<Subjects, ToolError> {

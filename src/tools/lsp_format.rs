@@ -48,6 +48,8 @@ impl Tool for LspFormat {
             Effect::Edit,
         )
         .idempotent()
+        .ranked(17)
+        .undoable()
     }
 
     fn subjects(&self, context: &Context, args: &FormatArgs) -> Result<Subjects, ToolError> {

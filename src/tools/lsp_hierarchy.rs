@@ -81,6 +81,8 @@ impl Tool for LspCalls {
             "Call hierarchy",
             "Tree of the callers of a function, or of what it calls.",
         )
+        .ranked(20)
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &CallsArgs) -> Result<Subjects, ToolError> {
@@ -110,6 +112,9 @@ impl Tool for LspTypes {
             "Type hierarchy",
             "Tree of the supertypes or subtypes of a class, interface or trait.",
         )
+        .ranked(21)
+        .beyond_core()
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &TypesArgs) -> Result<Subjects, ToolError> {

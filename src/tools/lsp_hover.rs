@@ -20,7 +20,7 @@ impl Tool for LspHover {
     type Output = Answer<HoverOutput>;
 
     fn card(&self) -> Card {
-        Card::reading("lsp_hover", "Type and documentation", DESCRIPTION)
+        Card::reading("lsp_hover", "Type and documentation", DESCRIPTION).ranked(4).overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {

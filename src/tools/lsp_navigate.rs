@@ -33,6 +33,8 @@ impl Tool for LspDefinition {
             "Definition",
             "Where a symbol is defined, with the source line. Prefer it to grep.",
         )
+        .ranked(2)
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
@@ -58,6 +60,8 @@ impl Tool for LspDeclaration {
             "Declaration",
             "Where a symbol is declared (headers, interfaces), where that differs from its definition.",
         )
+        .beyond_core()
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
@@ -83,6 +87,9 @@ impl Tool for LspTypeDefinition {
             "Type definition",
             "Where the type of a variable or expression is defined.",
         )
+        .ranked(19)
+        .beyond_core()
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
@@ -108,6 +115,8 @@ impl Tool for LspImplementation {
             "Implementations",
             "What implements an interface, trait or abstract method.",
         )
+        .ranked(18)
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
@@ -147,6 +156,8 @@ impl Tool for LspReferences {
             "References",
             "All uses of a symbol, by file. Use it before changing or removing one.",
         )
+        .ranked(3)
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &ReferencesArgs) -> Result<Subjects, ToolError> {

@@ -50,6 +50,8 @@ impl Tool for LspRename {
             "Renames a symbol in every file that uses it; all of them or none. Safer than replacing text.",
             Effect::Edit,
         )
+        .ranked(14)
+        .undoable()
     }
 
     fn subjects(&self, context: &Context, args: &RenameArgs) -> Result<Subjects, ToolError> {

@@ -25,6 +25,9 @@ impl Tool for LspSignature {
             "Signature help",
             "Signatures that fit the call at a position inside its parentheses.",
         )
+        .ranked(22)
+        .beyond_core()
+        .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {

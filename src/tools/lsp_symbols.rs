@@ -50,7 +50,7 @@ impl Tool for LspSymbols {
             "lsp_symbols",
             "Symbols",
             "Outline of a file (`path`), or workspace symbols by name (`query`). Cheaper than reading a file.",
-        )
+        ).ranked(5).overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &SymbolsArgs) -> Result<Subjects, ToolError> {

@@ -54,7 +54,7 @@ impl Tool for Memory {
     fn card(&self) -> Card {
         let description =
             "Notes that outlast the session, shared by all workspaces. `save` replaces what has that name.";
-        Card::new("memory", "Memory", description, Effect::Edit).destructive()
+        Card::new("memory", "Memory", description, Effect::Edit).destructive().beyond_core()
     }
 
     async fn run(&self, call: Call<'_>, args: MemoryArgs) -> Result<String, ToolError> {

@@ -45,6 +45,8 @@ impl Tool for Mkdir {
             Effect::Edit,
         )
         .idempotent()
+        .beyond_core()
+        .undoable()
     }
 
     fn subjects(&self, context: &Context, args: &MkdirArgs) -> Result<Subjects, ToolError> {

@@ -71,6 +71,7 @@ impl Tool for Move {
             Effect::Edit,
         )
         .destructive()
+        .undoable()
     }
 
     fn subjects(&self, context: &Context, args: &MoveArgs) -> Result<Subjects, ToolError> {

@@ -87,7 +87,7 @@ impl Tool for PatchTool {
              is there. For few changes `edit` is simpler.",
             Effect::Edit,
         )
-        .destructive()
+        .destructive().ranked(11).undoable()
     }
 
     fn subjects(&self, context: &Context, args: &PatchArgs) -> Result<Subjects, ToolError> {

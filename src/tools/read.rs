@@ -88,7 +88,7 @@ impl Tool for Read {
             "read",
             "Read a file",
             "Lines of a text file. Of a large file look at `outline` first. Notebooks come as text, images as format and size.",
-        )
+        ).ranked(6)
     }
 
     fn subjects(&self, context: &Context, args: &ReadArgs) -> Result<Subjects, ToolError> {

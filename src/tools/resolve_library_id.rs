@@ -57,6 +57,7 @@ impl Tool for ResolveLibraryId {
             Effect::Network,
         )
         .idempotent()
+        .beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &ResolveArgs) -> Result<Subjects, ToolError> {

@@ -146,7 +146,7 @@ impl Tool for Task {
     fn card(&self) -> Card {
         let description = "Hand a piece of work to another agent and get its summary. An unknown name is answered with \
                            the agents there are.";
-        Card::new("task", "Task for another agent", description, Effect::Execute)
+        Card::new("task", "Task for another agent", description, Effect::Execute).beyond_core().long()
     }
 
     fn subjects(&self, context: &Context, args: &TaskArgs) -> Result<Subjects, ToolError> {

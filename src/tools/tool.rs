@@ -34,6 +34,16 @@ pub struct Card {
     pub destructive: bool,
     /// A second call with the same arguments changes nothing more.
     pub idempotent: bool,
+    /// Its place in lists, from 1, by how often agents use it: hosts cut lists off at their end. The others follow by name.
+    pub rank: Option<u8>,
+    /// Whether it is one of the profile `core`.
+    pub core: bool,
+    /// It edits in a way that `undo` takes back.
+    pub undoable: bool,
+    /// What it answers depends on texts that are not saved.
+    pub overlaid: bool,
+    /// It may run for minutes.
+    pub long: bool,
 }
 
 impl Card {
@@ -49,14 +59,59 @@ impl Card {
         description: &'static str,
         effect: Effect,
     ) -> Self {
+        Self::of(Cow::Borrowed(name), Cow::Borrowed(title), Cow::Borrowed(description), effect)
+    }
+
+    /// As [`new`](Self::new), in words that are known at run time only.
+    pub const fn of(
+        name: Cow<'static, str>,
+        title: Cow<'static, str>,
+        description: Cow<'static, str>,
+        effect: Effect,
+    ) -> Self {
         Self {
-            name: Cow::Borrowed(name),
-            title: Cow::Borrowed(title),
-            description: Cow::Borrowed(description),
+            name,
+            title,
+            description,
             effect,
             destructive: false,
             idempotent: matches!(effect, Effect::Read),
+            rank: None,
+            core: true,
+            undoable: false,
+            overlaid: false,
+            long: false,
         }
+    }
+
+    /// The same for the tool that is the `rank`th in lists, from 1.
+    pub const fn ranked(mut self, rank: u8) -> Self {
+        self.rank = Some(rank);
+        self
+    }
+
+    /// The same for a tool that is not one of the profile `core`.
+    pub const fn beyond_core(mut self) -> Self {
+        self.core = false;
+        self
+    }
+
+    /// The same for a tool whose edits `undo` takes back.
+    pub const fn undoable(mut self) -> Self {
+        self.undoable = true;
+        self
+    }
+
+    /// The same for a tool that sees texts which are not saved.
+    pub const fn overlaid(mut self) -> Self {
+        self.overlaid = true;
+        self
+    }
+
+    /// The same for a tool that may run for minutes.
+    pub const fn long(mut self) -> Self {
+        self.long = true;
+        self
     }
 
     /// The same for a tool that may destroy something.

@@ -73,7 +73,7 @@ impl Tool for Write {
             Effect::Edit,
         )
         .destructive()
-        .idempotent()
+        .idempotent().ranked(12).undoable()
     }
 
     fn subjects(&self, context: &Context, args: &WriteArgs) -> Result<Subjects, ToolError> {

@@ -8,7 +8,7 @@ fn policy(layers: &[(Origin, &str)]) -> Result<Policy, ConfigError> {
     let layers: Vec<Layer> =
         layers.iter().map(|(origin, text)| Layer::new(*origin, ".lsp-tools/lsp-tools.toml", *text)).collect();
     let (settings, _) = Settings::load(&layers, Catalogue::built_in())?;
-    Policy::new(&settings.access)
+    Policy::new(&settings.access).map(|policy| policy.with_beyond_core(["lsp_types".to_owned()]))
 }
 
 fn of_user(text: &str) -> Policy {

@@ -96,13 +96,10 @@ fn manifest(file: &File, words: Words) -> Result<Manifest, String> {
     }
     let effect = words.effect.unwrap_or(Effect::Execute);
     let title = words.title.unwrap_or_else(|| words.name.replace(['_', '-'], " "));
+    let description = escaped(description).into_owned();
     let card = Card {
-        name: words.name.clone().into(),
-        title: escaped(&title).into_owned().into(),
-        description: escaped(description).into_owned().into(),
-        effect,
         destructive: !matches!(effect, Effect::Read | Effect::Network),
-        idempotent: effect == Effect::Read,
+        ..Card::of(words.name.clone().into(), escaped(&title).into_owned().into(), description.into(), effect)
     };
     Ok(Manifest {
         definition: Definition { card, input: schema(words.schema)?, output: None },

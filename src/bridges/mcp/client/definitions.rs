@@ -103,14 +103,12 @@ fn made(server: &str, effect: Effect, theirs: &str, definition: &Value) -> Resul
     let hint = |key: &str, usual: bool| {
         definition.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool).unwrap_or(usual)
     };
+    let description = escaped(&described(text("description"))).into_owned();
     let card = Card {
-        name: name.into(),
-        title: escaped(&title).into_owned().into(),
-        description: escaped(&described(text("description"))).into_owned().into(),
-        // What it says of itself (`readOnlyHint`) is no reason to ask less.
-        effect,
         destructive: hint("destructiveHint", true) && !hint("readOnlyHint", false),
         idempotent: hint("idempotentHint", false) || hint("readOnlyHint", false),
+        // What it says of itself (`readOnlyHint`) is no reason to ask less.
+        ..Card::of(name.into(), escaped(&title).into_owned().into(), description.into(), effect)
     };
     let input = schema(definition.get("inputSchema").cloned().unwrap_or_else(|| json!({})))?;
     Ok(Offered {

@@ -58,7 +58,7 @@ pub(super) async fn call(
         Err(error) => return Ok(answer(ToolResult::from_error(&error)).into()),
     };
     let asked = Asked { caller: &caller, name: &name, arguments, handles, trace: traced::of(&context) };
-    let result = if tasks::may_become(&params.name, &context) {
+    let result = if tasks::may_become(handler, &params.name, &context) {
         match tasks::call(handler, asked, &ask, &context).await? {
             Outcome::Done(result) => result,
             Outcome::Goes(task) => return Ok(task.into()),

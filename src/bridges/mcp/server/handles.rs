@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::handler::Handler;
 use crate::lsp::view::View;
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::tool::Card;
 
 const GROUP: &str = "group";
 const OVERLAY: &str = "overlay";
@@ -26,12 +27,6 @@ const LISTING: [&str; 2] = ["todoread", "todowrite"];
 const LIST: &str = "session_id";
 /// The tool that makes overlays.
 const MAKER: &str = "lsp_overlay";
-/// The tools that edit in a way that `undo` takes back.
-const EDITING: [&str; 9] =
-    ["delete", "edit", "lsp_code_actions", "lsp_format", "lsp_rename", "mkdir", "move", "patch", "write"];
-/// Tools of language servers for which it makes no difference what is unsaved.
-const INDIFFERENT: [&str; 2] = [MAKER, "lsp_servers"];
-
 /// What one call belongs to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Handles {
@@ -125,15 +120,12 @@ fn wrong(what: &str) -> ToolError {
 }
 
 /// Adds the arguments to the schemas of `tools` that heed them, where a model is told how to get a handle.
-pub(super) fn declare(tools: &mut [Tool]) {
+pub(super) fn declare<'a>(tools: &mut [Tool], cards: impl Iterator<Item = &'a Card>) {
     if !tools.iter().any(|tool| tool.name == MAKER) {
         return;
     }
-    for tool in tools {
-        let name = tool.name.as_ref();
-        let asks = name.starts_with("lsp_") && !INDIFFERENT.contains(&name);
-        let edits = EDITING.contains(&name);
-        let heeded = [(OVERLAY, asks && !edits), (GROUP, edits)];
+    for (tool, card) in tools.iter_mut().zip(cards) {
+        let heeded = [(OVERLAY, card.overlaid), (GROUP, card.undoable)];
         for (argument, _) in heeded.into_iter().filter(|(_, heeded)| *heeded) {
             let schema = Arc::make_mut(&mut tool.input_schema);
             if let Some(Value::Object(properties)) = schema.get_mut("properties") {
@@ -151,20 +143,22 @@ mod tests {
     #[test]
     fn the_tools_named_here_are_there_and_have_no_such_arguments_of_their_own() {
         let registry = built_in::registry().unwrap();
-        for name in EDITING.iter().chain(&INDIFFERENT) {
-            registry.get(name).unwrap_or_else(|error| panic!("{error}"));
-        }
+        let (mut overlaid, mut undoable) = (0, 0);
         for definition in registry.definitions(|_| true) {
             let name = definition.card.name.as_ref();
             let schema = definition.input.as_value();
-            if EDITING.contains(&name) {
+            if definition.card.undoable {
                 assert!(schema["properties"].get(GROUP).is_none(), "{name}");
+                undoable += 1;
             }
-            if name.starts_with("lsp_") && name != MAKER {
+            if definition.card.overlaid {
                 assert!(schema["properties"].get(OVERLAY).is_none(), "{name}");
                 assert_eq!(schema["additionalProperties"], false, "{name}");
+                overlaid += 1;
             }
         }
+        registry.get(MAKER).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((overlaid, undoable), (12, 9));
     }
 
     #[test]

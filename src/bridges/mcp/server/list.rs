@@ -17,35 +17,6 @@ const PAGE: usize = 64;
 /// How long a client may keep a page, in milliseconds: it is told of changes, if it listens.
 const TTL: u64 = 60_000;
 
-/// The tools that agents use most, first; the others follow by name. Hosts cut lists off at their end, and a stable order keeps
-/// prompts in the caches of models.
-const BY_USE: [&str; 24] = [
-    "lsp_diagnostics",
-    "lsp_definition",
-    "lsp_references",
-    "lsp_hover",
-    "lsp_symbols",
-    "read",
-    "grep",
-    "edit",
-    "glob",
-    "list",
-    "patch",
-    "write",
-    "bash",
-    "lsp_rename",
-    "undo",
-    "lsp_code_actions",
-    "lsp_format",
-    "lsp_implementation",
-    "lsp_type_definition",
-    "lsp_calls",
-    "lsp_types",
-    "lsp_signature",
-    "lsp_completion",
-    "lsp_servers",
-];
-
 /// A page of `definitions`, from `cursor` on.
 ///
 /// # Errors
@@ -58,24 +29,24 @@ pub(super) fn page(definitions: Vec<Definition>, cursor: Option<&str>) -> Result
         definitions.iter().filter(|definition| after.as_ref().is_none_or(|after| place(definition) > *after));
     let shown: Vec<&Definition> = rest.by_ref().take(PAGE).collect();
     let next = rest.next().and(shown.last()).map(|last| encoded(&place(last)));
-    let mut tools: Vec<Tool> = shown.into_iter().map(tool).collect();
-    handles::declare(&mut tools);
+    let mut tools: Vec<Tool> = shown.iter().map(|definition| tool(definition)).collect();
+    handles::declare(&mut tools, shown.iter().map(|definition| &definition.card));
     let mut result = ListToolsResult::with_all_items(tools);
     result.next_cursor = next;
     Ok(result.with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
 }
 
-/// Where a tool stands in the list, whatever else is in it.
-fn place(definition: &Definition) -> (usize, String) {
-    let name = definition.card.name.as_ref();
-    (BY_USE.iter().position(|known| *known == name).unwrap_or(BY_USE.len()), name.to_owned())
+/// Where a tool stands in the list, whatever else is in it: a stable order keeps prompts in the caches of models.
+fn place(definition: &Definition) -> (u8, String) {
+    let card = &definition.card;
+    (card.rank.unwrap_or(u8::MAX), card.name.clone().into_owned())
 }
 
-fn encoded((rank, name): &(usize, String)) -> String {
+fn encoded((rank, name): &(u8, String)) -> String {
     URL_SAFE_NO_PAD.encode(format!("1:{rank}:{name}"))
 }
 
-fn decoded(cursor: &str) -> Result<(usize, String), ErrorData> {
+fn decoded(cursor: &str) -> Result<(u8, String), ErrorData> {
     let text = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let place = text.as_deref().and_then(|text| text.strip_prefix("1:")).and_then(|text| {
         let (rank, name) = text.split_once(':')?;

@@ -18,8 +18,6 @@ use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::result::ToolResult;
 use crate::tools::trace::within;
 
-/// The tools that may run for minutes.
-const LONG: [&str; 2] = ["bash", "task"];
 /// What is done by then is answered at once.
 const SOON: Duration = Duration::from_secs(2);
 
@@ -35,9 +33,10 @@ pub(super) enum Outcome {
 }
 
 /// Whether a call of `tool` may become a task of this client.
-pub(super) fn may_become(tool: &str, context: &RequestContext<RoleServer>) -> bool {
+pub(super) fn may_become(handler: &Handler, tool: &str, context: &RequestContext<RoleServer>) -> bool {
     let declared = || context.client_capabilities().is_some_and(|client| client.supports_tasks());
-    LONG.contains(&tool) && is_modern(context) && declared()
+    let is_long = || handler.runtime().tools().get(tool).is_ok_and(|tool| tool.definition().card.long);
+    is_modern(context) && declared() && is_long()
 }
 
 /// Calls a tool, and goes on without the request where it takes long.
