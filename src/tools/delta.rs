@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::answer::{DiagnosticItem, Verdict};
 use super::remedy;
@@ -11,7 +11,7 @@ use crate::lsp::model::Severity;
 use crate::text::{LineMap, Range};
 
 /// A finding that an edit brought or took away.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeltaItem {
     /// Relative to the workspace.
     pub path: String,
@@ -27,28 +27,28 @@ pub struct DeltaItem {
     /// What is wrong.
     pub message: String,
     /// What mends it: the signature that is called, places that explain it, quick fixes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub help: Vec<String>,
 }
 
 /// What an edit changed in the diagnostics.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiagnosticsDelta {
     /// New errors and warnings, errors first.
     pub added: Vec<DeltaItem>,
     /// Those beyond the first, in short.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<MoreItems>,
     /// Neither has all of them.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
     /// How many new remarks, hints and marks of unused code there are, which are not listed.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub hints: usize,
     /// How many there were before and are gone.
     pub removed: usize,
     /// The first of those.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<DeltaItem>,
     /// How many are as before, moved lines included.
     pub unchanged: usize,
@@ -59,12 +59,12 @@ pub struct DiagnosticsDelta {
     /// The files looked at.
     pub files: Vec<String>,
     /// Why not complete.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 /// New findings of one kind in one file, by their lines alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MoreItems {
     /// Relative to the workspace.
     pub path: String,

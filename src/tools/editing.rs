@@ -1,7 +1,7 @@
 //! The one way in which tools change files: plan → what is there before → commit, or only a trial → what that changed.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::breakage::{Baseline, Watch, Wish, saved, tried};
 use super::contents::may_take_contents;
@@ -35,7 +35,7 @@ impl Manner {
 }
 
 /// What became of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileResult {
     /// Relative to the workspace.
     pub path: String,
@@ -51,7 +51,7 @@ pub struct FileResult {
     /// Lines removed.
     pub deletions: usize,
     /// Unified diff.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub diff: String,
 }
 

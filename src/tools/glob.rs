@@ -46,14 +46,14 @@ pub enum Sort {
 }
 
 /// The answer of `glob`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GlobOutput {
     /// Files, relative to the workspace.
     pub matches: Vec<String>,
     /// Whether `matches` leaves some out.
     pub has_more: bool,
     /// What else is worth knowing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 

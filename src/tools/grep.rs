@@ -102,7 +102,7 @@ pub enum OutputMode {
 }
 
 /// The answer of `grep`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GrepOutput {
     /// How many matches (lines; with `files_with_matches`, files) this answer has.
     pub count: usize,
@@ -117,15 +117,15 @@ pub struct GrepOutput {
     /// Whether there are more than this answer has.
     pub has_more: bool,
     /// The language servers that the marks are of.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked_by: Vec<String>,
     /// What else is worth knowing: what was not searched, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 /// A line that matches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrepMatch {
     /// Relative to the workspace.
     pub path: String,
@@ -139,10 +139,10 @@ pub struct GrepMatch {
     /// The line, cut with `…` where it is very long.
     pub text: String,
     /// The lines right before it; none is given twice.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
     /// The lines right after it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// What a language server says of a name: `confirmed` it is a symbol's, `text` it is none's (a comment, a string, part
     /// of another name), `added` a use of the same symbol that the pattern does not match.
@@ -151,7 +151,7 @@ pub struct GrepMatch {
 }
 
 /// How many lines match in a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileCount {
     /// Relative to the workspace.
     pub path: String,

@@ -30,7 +30,7 @@ pub struct ListArgs {
 }
 
 /// The answer of `list`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListOutput {
     /// The directory, relative to the workspace; `.` for the root.
     pub path: String,
@@ -39,12 +39,12 @@ pub struct ListOutput {
     /// Whether `items` leaves some out.
     pub has_more: bool,
     /// What else is worth knowing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 /// An entry of a directory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListItem {
     /// Its own name; below the directory, where everything below is listed, still only the last one.
     pub name: String,
@@ -62,7 +62,7 @@ pub struct ListItem {
     pub target: Option<String>,
     /// The name has characters that cannot be shown, here written as `\n`, `\u{202e}` or, for a byte that is not UTF-8,
     /// `\xff`; a backslash as `\\`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escaped: bool,
 }
 

@@ -43,33 +43,33 @@ pub struct CodeActionsArgs {
 }
 
 /// One thing that can be done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActionItem {
     /// What it does; what `apply` takes.
     pub title: String,
     /// LSP's kind.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// The server's key.
     pub server: String,
     /// The server prefers it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preferred: bool,
     /// Why it cannot be done now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disabled: Option<String>,
     /// The diagnostics that it cures.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<String>,
 }
 
 /// What `lsp_code_actions` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CodeActionsOutput {
     /// What can be done, where nothing was to be applied.
     pub actions: Vec<ActionItem>,
     /// What was changed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<FileResult>,
     /// What `undo` takes it back by.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct CodeActionsOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diagnostics: Option<DiagnosticsDelta>,
     /// What else is worth knowing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 

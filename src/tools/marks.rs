@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::context::{Context, Subject};
@@ -25,7 +25,7 @@ const WAIT: Duration = Duration::from_millis(400);
 const MOST_ASKED: usize = 64;
 
 /// What a server says of a match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// A symbol's name, or a use of it.

@@ -48,18 +48,18 @@ pub struct PatchOutput {
 }
 
 /// What became of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatchResult {
     /// The file.
     #[serde(flatten)]
     pub file: FileResult,
     /// Where its hunks went that were not where the patch says.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<HunkPlace>,
 }
 
 /// A hunk that was found elsewhere than the patch says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HunkPlace {
     /// 1-based number within the file.
     pub hunk: usize,

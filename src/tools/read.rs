@@ -49,7 +49,7 @@ pub struct ReadArgs {
 }
 
 /// The answer of `read`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadOutput {
     /// The file, relative to the workspace.
     pub path: String,
@@ -71,7 +71,7 @@ pub struct ReadOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outline: Option<String>,
     /// What else is worth knowing: lines that were cut, hidden characters.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 

@@ -25,7 +25,7 @@ pub struct UndoArgs {
 }
 
 /// What `undo` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UndoOutput {
     /// What was restored.
     pub results: Vec<FileResult>,
@@ -33,15 +33,15 @@ pub struct UndoOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
     /// The edits that can be taken back, where they were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<PastEdit>,
     /// `edits` leaves some out.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
 }
 
 /// An edit of the past.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastEdit {
     /// What takes it back.
     pub id: String,

@@ -10,8 +10,9 @@ use super::called::{path, reply};
 use super::{Door, Reply, rewrites};
 use crate::cli::args::edits::{Delete, Edit, Edits, Manner, Move, Patch, Undo, Write};
 use crate::cli::input::named_file;
-use crate::cli::render::edits::{self as render, Asked, Edited, History};
+use crate::cli::render::edits::{self as render, Asked, Edited};
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::undo::UndoOutput;
 
 /// Runs a command that changes files.
 pub async fn run(command: Edits, door: Door<'_>) -> Result<Reply, ToolError> {
@@ -117,8 +118,8 @@ async fn undo(arguments: Undo, door: Door<'_>) -> Result<Reply, ToolError> {
     if arguments.list {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let look = &door.console.out;
-        let shown = |mut history: History| {
-            history.each_path(&mut |path| *path = door.paths.shown(path));
+        let shown = |mut history: UndoOutput| {
+            render::each_past_path(&mut history, &mut |path| *path = door.paths.shown(path));
             render::history(&history, now, look)
         };
         return reply(door, "undo", json!({"list": true}), shown).await;

@@ -8,9 +8,12 @@ use crate::cli::args::Format;
 use crate::cli::args::files::{Files, Glob, List, Read};
 use crate::cli::exit::Status;
 use crate::cli::paths::Paths;
-use crate::cli::render::files::{self as render, Entries, Found, Page};
+use crate::cli::render::files as render;
 use crate::cli::span::Lines;
 use crate::tools::error::ToolError;
+use crate::tools::glob::GlobOutput;
+use crate::tools::list::ListOutput;
+use crate::tools::read::ReadOutput;
 
 /// The most lines that `read` answers at once.
 const PAGE: u32 = 200;
@@ -36,7 +39,7 @@ async fn read(arguments: Read, door: Door<'_>) -> Result<Reply, ToolError> {
     let look = &door.console.out;
     if arguments.outline {
         let given = json!({"path": path, "outline": true});
-        return reply(door, "read", given, |page: Page| render::outline(&page, look)).await;
+        return reply(door, "read", given, |page: ReadOutput| render::outline(&page, look)).await;
     }
     let (first, last) = span.lines.map_or((1, None), |Lines { first, last }| (first, last));
     let (mut next, mut whole) =
@@ -47,23 +50,25 @@ async fn read(arguments: Read, door: Door<'_>) -> Result<Reply, ToolError> {
         let limit = left.unwrap_or(PAGE).min(PAGE);
         let given = json!({"path": path, "offset": next, "limit": limit, "line_numbers": arguments.numbers});
         let result = call(door, "read", given).await;
-        let page = called::parts::<Page>(&result).filter(|_| door.format != Format::Json);
+        let page = called::parts::<ReadOutput>(&result).filter(|_| door.format != Format::Json);
         let Some(mut page) = page else { return called::as_it_is(&result, door) };
-        let goes_on = page.has_more && page.end_line >= next && last.is_none_or(|last| page.end_line < last);
+        let end = u32::try_from(page.end_line).unwrap_or(u32::MAX);
+        let goes_on = page.has_more && end >= next && last.is_none_or(|last| end < last);
         if goes_on {
-            page.forget_its_end();
+            // Its end is not told by one who goes on.
+            page.notes.retain(|note| !note.starts_with("the page ended at line "));
         }
         let shown = render::page(&page, arguments.numbers, look);
         whole.out.push_str(&shown.out);
         whole.lines.extend(shown.lines);
         // Lines were asked for that the file has not.
-        if page.end_line == 0 && next == first && span.lines.is_some() {
+        if end == 0 && next == first && span.lines.is_some() {
             whole.status = Status::Unpleasant;
         }
         if !goes_on {
             return Ok(whole);
         }
-        next = page.end_line + 1;
+        next = end.saturating_add(1);
     }
 }
 
@@ -71,7 +76,7 @@ async fn list(arguments: List, door: Door<'_>) -> Result<Reply, ToolError> {
     let folder = arguments.folder.as_deref().map(path).transpose()?.or(here(door));
     let given = json!({"path": folder, "recursive": arguments.recursive, "limit": arguments.limit});
     let (paths, look) = (door.paths, &door.console.out);
-    let shown = |entries: Entries| render::entries(entries, arguments.recursive.then_some(paths), look);
+    let shown = |entries: ListOutput| render::entries(entries, arguments.recursive.then_some(paths), look);
     reply(door, "list", given, shown).await
 }
 
@@ -81,5 +86,5 @@ async fn glob(arguments: Glob, door: Door<'_>) -> Result<Reply, ToolError> {
         "hidden": arguments.hidden, "no_ignore": arguments.no_ignore, "limit": arguments.limit,
     });
     let (paths, look) = (door.paths, &door.console.out);
-    reply(door, "glob", given, |found: Found| render::found(&found, paths, look)).await
+    reply(door, "glob", given, |found: GlobOutput| render::found(&found, paths, look)).await
 }

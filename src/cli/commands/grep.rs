@@ -6,8 +6,9 @@ use super::called::{path, reply};
 use super::files::here;
 use super::{Door, Reply};
 use crate::cli::args::files::Grep;
-use crate::cli::render::grep::{self as render, Matches};
+use crate::cli::render::grep as render;
 use crate::tools::error::ToolError;
+use crate::tools::grep::GrepOutput;
 use crate::workspace::{CaseMode, GrepPattern, LineMatcher};
 
 /// Lines that match a pattern.
@@ -38,7 +39,7 @@ pub async fn run(arguments: Grep, door: Door<'_>) -> Result<Reply, ToolError> {
     let matcher = if look.color && !arguments.invert_match { matcher(&arguments) } else { None };
     let with_context = [arguments.context, arguments.before_context, arguments.after_context];
     let gaps = with_context.into_iter().flatten().any(|lines| lines > 0);
-    let shown = |matches: Matches| render::render(&matches, gaps, matcher.as_ref(), door.paths, look);
+    let shown = |matches: GrepOutput| render::render(&matches, gaps, matcher.as_ref(), door.paths, look);
     reply(door, "grep", given, shown).await
 }
 

@@ -13,6 +13,7 @@ use crate::cli::exit::Status;
 use crate::cli::render::edits::{self as render, Asked, Edited};
 use crate::cli::span::Lines;
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::lsp_code_actions::CodeActionsOutput;
 use crate::tools::target::Target;
 
 /// Renames a symbol.
@@ -41,7 +42,7 @@ pub async fn actions(arguments: Actions, door: Door<'_>) -> Result<Reply, ToolEr
         return edited(door, "lsp_code_actions", given, arguments.manner).await;
     }
     let look = &door.console.out;
-    reply(door, "lsp_code_actions", given, |offered: render::Actions| render::actions(&offered, look)).await
+    reply(door, "lsp_code_actions", given, |offered: CodeActionsOutput| render::actions(&offered, look)).await
 }
 
 /// The file and the part of it that actions are asked for.

@@ -10,14 +10,18 @@ use super::{Look, diagnostics, escape, frames};
 use crate::cli::exit::Status;
 use crate::cli::reply::Reply;
 use crate::lsp::model::Severity;
-use crate::text::Range;
-use crate::tools::answer::DiagnosticItem;
+use crate::tools::answer::{DiagnosticItem, Verdict};
+use crate::tools::delta::{DeltaItem, DiagnosticsDelta};
+use crate::tools::editing::FileResult;
+use crate::tools::lsp_code_actions::{ActionItem, CodeActionsOutput};
+use crate::tools::patch::{HunkPlace, PatchResult};
+use crate::tools::undo::{PastEdit, UndoOutput};
 
 /// What is shown of the answer of an edit, of one file or of several.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "Value")]
 pub struct Edited {
-    files: Vec<File>,
+    files: Vec<PatchResult>,
     rest: Rest,
 }
 
@@ -25,62 +29,9 @@ pub struct Edited {
 #[serde(default)]
 struct Rest {
     undo: Option<String>,
-    diagnostics: Option<Delta>,
+    diagnostics: Option<DiagnosticsDelta>,
     repairs: Vec<String>,
     notes: Vec<String>,
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-struct File {
-    path: String,
-    operation: String,
-    from: Option<String>,
-    additions: usize,
-    deletions: usize,
-    diff: String,
-    hunks: Vec<Hunk>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Hunk {
-    hunk: usize,
-    line: usize,
-    offset: isize,
-    fuzz: usize,
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-struct Delta {
-    added: Vec<Finding>,
-    more: Vec<More>,
-    hints: usize,
-    removed: usize,
-    gone: Vec<Finding>,
-    has_more: bool,
-    verdict: String,
-    notes: Vec<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Finding {
-    path: String,
-    range: Range,
-    severity: Severity,
-    code: Option<String>,
-    server: String,
-    message: String,
-    #[serde(default)]
-    help: Vec<String>,
-}
-
-/// Errors beyond those told in full.
-#[derive(Debug, Clone, Deserialize)]
-struct More {
-    path: String,
-    code: Option<String>,
-    lines: Vec<u32>,
 }
 
 impl From<Value> for Edited {
@@ -88,9 +39,7 @@ impl From<Value> for Edited {
     fn from(answer: Value) -> Self {
         let files = match answer.get("results") {
             Some(results) => Vec::deserialize(results).unwrap_or_default(),
-            None => {
-                File::deserialize(&answer).ok().into_iter().filter(|file| !file.path.is_empty()).collect()
-            }
+            None => PatchResult::deserialize(&answer).into_iter().collect(),
         };
         Self { files, rest: Rest::deserialize(&answer).unwrap_or_default() }
     }
@@ -100,8 +49,8 @@ impl Edited {
     /// Has `change` spell the paths. Those in a diff stay: `patch` and git take them from the root.
     pub fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
         for file in &mut self.files {
-            change(&mut file.path);
-            file.from.iter_mut().for_each(&mut *change);
+            change(&mut file.file.path);
+            file.file.from.iter_mut().for_each(&mut *change);
         }
         if let Some(delta) = &mut self.rest.diagnostics {
             let findings = delta.added.iter_mut().chain(&mut delta.gone);
@@ -112,7 +61,7 @@ impl Edited {
 
     /// Whether anything is different.
     pub fn changes_something(&self) -> bool {
-        self.files.iter().any(|file| file.operation != "unchanged")
+        self.files.iter().any(|file| file.file.operation != "unchanged")
     }
 }
 
@@ -132,7 +81,8 @@ pub fn render(
     look: &Look,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> Reply {
-    let mut out: String = edited.files.iter().map(|file| one_file(file, asked.dry_run, look)).collect();
+    let mut out: String =
+        edited.files.iter().map(|patched| one_file(&patched.file, asked.dry_run, look)).collect();
     let mut lines: Vec<String> = edited.files.iter().flat_map(displaced).collect();
     if !edited.changes_something() {
         lines.push("no file is different".to_owned());
@@ -157,18 +107,18 @@ pub fn render(
     Reply { out, lines, status }
 }
 
-fn of_delta(delta: &Delta) -> Status {
+fn of_delta(delta: &DiagnosticsDelta) -> Status {
     let worse = delta.has_more || delta.added.iter().any(|item| item.severity <= Severity::Warning);
-    match delta.verdict.as_str() {
-        "no_data" => Status::Failed,
-        "hints" => Status::Hints,
+    match delta.verdict {
+        Verdict::NoData => Status::Failed,
+        Verdict::Hints => Status::Hints,
         _ if worse => Status::Unpleasant,
         _ => Status::Answered,
     }
 }
 
 /// A heading and the diff on a terminal; in a pipe the diff alone, for `patch` or git to read.
-fn one_file(file: &File, dry_run: bool, look: &Look) -> String {
+fn one_file(file: &FileResult, dry_run: bool, look: &Look) -> String {
     if file.operation == "unchanged" {
         return String::new();
     }
@@ -185,7 +135,7 @@ fn one_file(file: &File, dry_run: bool, look: &Look) -> String {
     out
 }
 
-fn heading(file: &File, dry_run: bool, look: &Look) -> String {
+fn heading(file: &FileResult, dry_run: bool, look: &Look) -> String {
     let path = look.paint(BOLD, &escape::line(&file.path));
     let from = file.from.as_deref().map(|from| format!("{} -> ", escape::line(from))).unwrap_or_default();
     let mut counts = String::new();
@@ -227,9 +177,9 @@ fn diff_line(line: &str, look: &Look) -> String {
 }
 
 /// Hunks that were not where the patch says.
-fn displaced(file: &File) -> Vec<String> {
-    let one = |hunk: &Hunk| {
-        let path = escape::line(&file.path);
+fn displaced(patched: &PatchResult) -> Vec<String> {
+    let one = |hunk: &HunkPlace| {
+        let path = escape::line(&patched.file.path);
         let fuzz = match hunk.fuzz {
             0 => String::new(),
             fuzz => format!(", {} of context not matching", count(fuzz, "line")),
@@ -239,11 +189,11 @@ fn displaced(file: &File) -> Vec<String> {
             hunk.hunk, hunk.line, hunk.offset
         )
     };
-    file.hunks.iter().map(one).collect()
+    patched.hunks.iter().map(one).collect()
 }
 
 fn findings(
-    delta: &Delta,
+    delta: &DiagnosticsDelta,
     framed: bool,
     look: &Look,
     read_line: &impl Fn(&str, u32) -> Option<String>,
@@ -253,7 +203,7 @@ fn findings(
         out.push('\n');
     }
     for finding in &delta.added {
-        let item = finding.item();
+        let item = item_of(finding);
         match framed {
             true => out.push_str(&format!("{}\n", frames::render(&item, look, read_line))),
             false => out.push_str(&diagnostics::plain(&item, look)),
@@ -280,30 +230,28 @@ fn findings(
     out
 }
 
-impl Finding {
-    fn item(&self) -> DiagnosticItem {
-        DiagnosticItem {
-            path: self.path.clone(),
-            range: self.range,
-            severity: self.severity,
-            code: self.code.clone(),
-            source: None,
-            server: self.server.clone(),
-            message: self.message.clone(),
-            related: Vec::new(),
-        }
+fn item_of(finding: &DeltaItem) -> DiagnosticItem {
+    DiagnosticItem {
+        path: finding.path.clone(),
+        range: finding.range,
+        severity: finding.severity,
+        code: finding.code.clone(),
+        source: None,
+        server: finding.server.clone(),
+        message: finding.message.clone(),
+        related: Vec::new(),
     }
 }
 
 /// `2 new errors, 1 fixed`.
-fn summary(delta: &Delta, look: &Look) -> String {
-    let sure = match delta.verdict.as_str() {
-        "complete" => "",
-        "no_data" => {
+fn summary(delta: &DiagnosticsDelta, look: &Look) -> String {
+    let sure = match delta.verdict {
+        Verdict::Complete => "",
+        Verdict::NoData => {
             return look.paint(WARN, "no server said in time what this breaks: that is not \"nothing\"");
         }
-        "hints" => "; no server was asked, only the syntax was looked at",
-        _ => "; results may be incomplete",
+        Verdict::Hints => "; no server was asked, only the syntax was looked at",
+        Verdict::Partial => "; results may be incomplete",
     };
     let of = |severity: Severity| delta.added.iter().filter(|finding| finding.severity == severity).count();
     let in_short: usize = delta.more.iter().map(|more| more.lines.len()).sum();
@@ -330,48 +278,28 @@ fn summary(delta: &Delta, look: &Look) -> String {
     format!("{}{sure}", parts.join(", "))
 }
 
-/// What is shown of the answer of `undo` with `list`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct History {
-    edits: Vec<Past>,
-    has_more: bool,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Past {
-    id: String,
-    title: String,
-    group: Option<String>,
-    time: u64,
-    files: Vec<String>,
-    undone_by: Option<String>,
-}
-
-impl History {
-    /// Has `change` spell the paths.
-    pub fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
-        for told in self.edits.iter_mut().flat_map(|past| &mut past.files) {
-            // `modified src/a.py`, `renamed src/a.py to src/b.py`
-            let Some((operation, paths)) = told.split_once(' ') else { continue };
-            let renamed = (operation == "renamed").then(|| paths.split_once(" to ")).flatten();
-            let mut paths: Vec<String> = match renamed {
-                Some((from, to)) => vec![from.to_owned(), to.to_owned()],
-                None => vec![paths.to_owned()],
-            };
-            paths.iter_mut().for_each(&mut *change);
-            *told = format!("{operation} {}", paths.join(" to "));
-        }
+/// Has `change` spell the paths of the edits of the past.
+pub fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&mut String)) {
+    for told in history.edits.iter_mut().flat_map(|past| &mut past.files) {
+        // `modified src/a.py`, `renamed src/a.py to src/b.py`
+        let Some((operation, paths)) = told.split_once(' ') else { continue };
+        let renamed = (operation == "renamed").then(|| paths.split_once(" to ")).flatten();
+        let mut paths: Vec<String> = match renamed {
+            Some((from, to)) => vec![from.to_owned(), to.to_owned()],
+            None => vec![paths.to_owned()],
+        };
+        paths.iter_mut().for_each(&mut *change);
+        *told = format!("{operation} {}", paths.join(" to "));
     }
 }
 
 /// The edits of the past, newest first; `now` is in seconds since 1970.
-pub fn history(history: &History, now: u64, look: &Look) -> Reply {
+pub fn history(history: &UndoOutput, now: u64, look: &Look) -> Reply {
     if history.edits.is_empty() {
         let lines = vec!["there is nothing to take back".to_owned()];
         return Reply { out: String::new(), lines, status: Status::Unpleasant };
     }
-    let row = |past: &Past| {
+    let row = |past: &PastEdit| {
         let files: Vec<String> = past.files.iter().map(|file| escape::words(file)).collect();
         let undone = past.undone_by.as_ref().map_or("", |_| "undone");
         vec![
@@ -398,31 +326,10 @@ fn ago(seconds: u64) -> String {
     }
 }
 
-/// What is shown of the answer of `lsp_code_actions` where nothing is applied.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct Actions {
-    actions: Vec<Action>,
-    notes: Vec<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Action {
-    title: String,
-    #[serde(default)]
-    kind: String,
-    server: String,
-    #[serde(default)]
-    preferred: bool,
-    disabled: Option<String>,
-    #[serde(default)]
-    fixes: Vec<String>,
-}
-
 /// What servers offer to do; what cannot be done now is only counted.
-pub fn actions(offered: &Actions, look: &Look) -> Reply {
+pub fn actions(offered: &CodeActionsOutput, look: &Look) -> Reply {
     let mut lines = notes(&offered.notes, None);
-    let can_be_done = |action: &&Action| action.disabled.is_none();
+    let can_be_done = |action: &&ActionItem| action.disabled.is_none();
     let rows: Vec<Vec<Cell>> = offered.actions.iter().filter(can_be_done).map(action).collect();
     let disabled = offered.actions.len() - rows.len();
     if disabled > 0 {
@@ -439,7 +346,7 @@ pub fn actions(offered: &Actions, look: &Look) -> Reply {
     Reply { out, lines, status: Status::Answered }
 }
 
-fn action(action: &Action) -> Vec<Cell> {
+fn action(action: &ActionItem) -> Vec<Cell> {
     let fixes: Vec<String> = action.fixes.iter().map(|fix| escape::words(fix)).collect();
     let title = if action.preferred { GOOD } else { BOLD };
     vec![

@@ -1,61 +1,13 @@
 //! Files, folders and lists of files: as they are for programs, safe and coloured on a terminal.
 
-use serde::Deserialize;
-
 use super::look::{BOLD, DIM, PLACE};
 use super::{Look, escape};
 use crate::cli::exit::Status;
 use crate::cli::paths::Paths;
 use crate::cli::reply::Reply;
-
-/// What is shown of the answer of `read`.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub struct Page {
-    content: String,
-    /// The last line of the page, from 1; 0 where it has none.
-    pub end_line: u32,
-    /// Whether the file goes on.
-    pub has_more: bool,
-    kind: Option<String>,
-    outline: Option<String>,
-    #[serde(default)]
-    notes: Vec<String>,
-}
-
-impl Page {
-    /// Takes out what was said of how to go on, by one who goes on.
-    pub fn forget_its_end(&mut self) {
-        self.notes.retain(|note| !note.starts_with("the page ended at line "));
-    }
-}
-
-/// What is shown of the answer of `list`.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Entries {
-    items: Vec<Entry>,
-    has_more: bool,
-    #[serde(default)]
-    notes: Vec<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Entry {
-    name: String,
-    path: String,
-    is_dir: bool,
-    size_bytes: u64,
-    kind: Option<String>,
-    target: Option<String>,
-}
-
-/// What is shown of the answer of `glob`.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Found {
-    matches: Vec<String>,
-    has_more: bool,
-    #[serde(default)]
-    notes: Vec<String>,
-}
+use crate::tools::glob::GlobOutput;
+use crate::tools::list::{ListItem, ListOutput};
+use crate::tools::read::ReadOutput;
 
 /// Lines about an answer, for stderr; what it leaves out is said too.
 pub fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {
@@ -64,7 +16,7 @@ pub fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {
 }
 
 /// The lines of a file, `numbered` by the answer or not.
-pub fn page(page: &Page, numbered: bool, look: &Look) -> Reply {
+pub fn page(page: &ReadOutput, numbered: bool, look: &Look) -> Reply {
     let text = escape::content(&page.content, look);
     let mut out = match numbered && look.terminal {
         true => text.split_inclusive('\n').map(|line| numbered_line(line, look)).collect(),
@@ -86,7 +38,7 @@ fn numbered_line(line: &str, look: &Look) -> String {
 }
 
 /// The definitions of a file, one a line.
-pub fn outline(page: &Page, look: &Look) -> Reply {
+pub fn outline(page: &ReadOutput, look: &Look) -> Reply {
     let text = page.outline.as_deref().unwrap_or_default();
     let out: String = text.lines().map(|line| outline_line(line, look)).collect();
     let mut lines = notes(&page.notes, None);
@@ -108,7 +60,7 @@ fn outline_line(line: &str, look: &Look) -> String {
 }
 
 /// What is in a folder; where everything below is listed, by its path.
-pub fn entries(entries: Entries, deep: Option<&Paths>, look: &Look) -> Reply {
+pub fn entries(entries: ListOutput, deep: Option<&Paths>, look: &Look) -> Reply {
     let widest = entries.items.iter().map(|entry| size(entry).len()).max().unwrap_or(0);
     let mut out = String::new();
     for entry in &entries.items {
@@ -127,7 +79,7 @@ pub fn entries(entries: Entries, deep: Option<&Paths>, look: &Look) -> Reply {
 }
 
 /// Bytes of a file, short.
-fn size(entry: &Entry) -> String {
+fn size(entry: &ListItem) -> String {
     if entry.is_dir || entry.kind.is_some() {
         return "-".to_owned();
     }
@@ -142,7 +94,7 @@ fn size(entry: &Entry) -> String {
     if unit.is_empty() { format!("{value}") } else { format!("{value:.1}{unit}") }
 }
 
-fn what_else(entry: &Entry) -> String {
+fn what_else(entry: &ListItem) -> String {
     match (&entry.target, &entry.kind) {
         (Some(target), _) => format!(" -> {}", escape::line(target)),
         (None, Some(kind)) => format!("  ({})", escape::line(kind)),
@@ -151,7 +103,7 @@ fn what_else(entry: &Entry) -> String {
 }
 
 /// Files, one a line.
-pub fn found(found: &Found, paths: &Paths, look: &Look) -> Reply {
+pub fn found(found: &GlobOutput, paths: &Paths, look: &Look) -> Reply {
     let shown = |path: &String| format!("{}\n", escape::name(&paths.shown(path), look));
     let left_out = found.has_more.then(|| format!("the first {}; --limit shows more", found.matches.len()));
     let mut lines = notes(&found.notes, left_out);
@@ -172,20 +124,22 @@ mod tests {
 
     #[test]
     fn lines_are_as_they_are_in_a_pipe_and_safe_on_a_terminal() {
-        let answer = json!({"content": "9\ta\u{1b}[2J\n10\tb", "end_line": 10, "has_more": false});
-        let given: Page = serde_json::from_value(answer).unwrap();
+        let answer = json!({
+            "path": "a", "content": "9\ta\u{1b}[2J\n10\tb", "start_line": 9, "end_line": 10, "has_more": false,
+        });
+        let given: ReadOutput = serde_json::from_value(answer).unwrap();
         assert_eq!(page(&given, true, &Look::PLAIN).out, "9\ta\u{1b}[2J\n10\tb");
         assert_eq!(page(&given, true, &TERMINAL).out, "    9  a\\u{1b}[2J\n   10  b\n");
     }
 
     #[test]
     fn a_folder_is_told_from_a_file() {
-        let answer = json!({"has_more": true, "items": [
+        let answer = json!({"path": "a", "has_more": true, "items": [
             {"name": "src", "path": "a/src", "is_dir": true, "size_bytes": 0},
             {"name": "big", "path": "a/big", "is_dir": false, "size_bytes": 2048},
             {"name": "out", "path": "a/out", "is_dir": false, "size_bytes": 0, "kind": "symlink", "target": "(outside)"},
         ]});
-        let given: Entries = serde_json::from_value(answer).unwrap();
+        let given: ListOutput = serde_json::from_value(answer).unwrap();
         assert_eq!(entries(given.clone(), None, &Look::PLAIN).out, "src/\nbig\nout\n");
         let shown = entries(given.clone(), None, &TERMINAL);
         assert_eq!(shown.out, "   -  src/\n2.0K  big\n   -  out -> (outside)\n");

@@ -1,50 +1,19 @@
 //! Matching lines, as ripgrep prints them: under their file on a terminal, `path:line:text` in a pipe.
 
-use serde::Deserialize;
-
 use super::files::notes;
 use super::look::{BAD, DIM, PLACE, count};
 use super::{Look, escape};
 use crate::cli::exit::Status;
 use crate::cli::paths::Paths;
 use crate::cli::reply::Reply;
+use crate::tools::grep::{GrepMatch, GrepOutput};
+use crate::tools::marks::Mark;
 use crate::workspace::LineMatcher;
-
-/// What is shown of the answer of `grep`.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Matches {
-    count: usize,
-    #[serde(default)]
-    matches: Vec<Match>,
-    files: Option<Vec<String>>,
-    counts: Option<Vec<Counted>>,
-    has_more: bool,
-    #[serde(default)]
-    notes: Vec<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Match {
-    path: String,
-    line: u32,
-    text: String,
-    #[serde(default)]
-    before: Vec<String>,
-    #[serde(default)]
-    after: Vec<String>,
-    mark: Option<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Counted {
-    path: String,
-    count: usize,
-}
 
 /// What was found. `gaps`: context was asked for, so that what does not follow each other is kept apart by `--`. What
 /// `matcher` finds in a line is painted.
 pub fn render(
-    found: &Matches,
+    found: &GrepOutput,
     gaps: bool,
     matcher: Option<&LineMatcher>,
     paths: &Paths,
@@ -75,7 +44,7 @@ pub fn render(
 }
 
 fn lines(
-    matches: &[Match],
+    matches: &[GrepMatch],
     gaps: bool,
     matcher: Option<&LineMatcher>,
     file: &impl Fn(&str) -> String,
@@ -104,7 +73,7 @@ fn lines(
 /// Writes a match with its context; answers the last line written.
 fn push(
     out: &mut String,
-    one: &Match,
+    one: &GrepMatch,
     first: u32,
     prefix: Option<&str>,
     matcher: Option<&LineMatcher>,
@@ -121,8 +90,13 @@ fn push(
     }
     // A match over several lines has them all; each is painted for itself.
     let mut text = painted(&one.text, matcher, look);
-    if let Some(mark) = one.mark.as_deref().filter(|mark| look.terminal && *mark != "confirmed") {
-        text.push_str(&look.paint(DIM, &format!("  ({})", escape::line(mark))));
+    let mark = match one.mark {
+        Some(Mark::Text) => "  (text)",
+        Some(Mark::Added) => "  (added)",
+        Some(Mark::Confirmed) | None => "",
+    };
+    if look.terminal && !mark.is_empty() {
+        text.push_str(&look.paint(DIM, mark));
     }
     for line in text.split('\n') {
         put(':', line.trim_end_matches('\r'));
@@ -158,7 +132,7 @@ mod tests {
 
     const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
 
-    fn found() -> Matches {
+    fn found() -> GrepOutput {
         let answer = json!({"count": 3, "has_more": false, "matches": [
             {"path": "a.py", "line": 3, "column": 1, "text": "def f():\u{1b}[2J", "before": ["", "x"], "after": ["y"]},
             {"path": "a.py", "line": 9, "column": 1, "text": "f()", "before": ["z"], "mark": "text"},
@@ -202,7 +176,7 @@ mod tests {
 
     #[test]
     fn nothing_found_is_status_1() {
-        let none: Matches = serde_json::from_value(json!({"count": 0, "has_more": false})).unwrap();
+        let none: GrepOutput = serde_json::from_value(json!({"count": 0, "matches": [], "has_more": false})).unwrap();
         let reply = render(&none, false, None, &Paths::Inside(Vec::new()), &Look::PLAIN);
         assert_eq!((reply.out.as_str(), reply.status), ("", Status::Unpleasant));
     }

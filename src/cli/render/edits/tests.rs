@@ -89,7 +89,7 @@ fn the_past_is_told_by_its_age() {
 
 #[test]
 fn only_what_can_be_done_is_offered() {
-    let offered = |disabled: Value| -> Actions {
+    let offered = |disabled: Value| -> CodeActionsOutput {
         let first = json!({"title": "Fix\u{1b}", "kind": "quickfix", "server": "s", "disabled": disabled});
         let second = json!({"title": "Extract", "server": "s", "disabled": "not here"});
         serde_json::from_value(json!({"actions": [first, second]})).unwrap()
