@@ -110,6 +110,10 @@ siege *ARGS:
 chaos:
     cargo test --bench siege -- 10 --only kills
 
+# every call of the system that changes one of our stores, failing once; needs strace
+store-faults:
+    cargo test --test full_state sweep -- --ignored --nocapture
+
 # looks for input that breaks a promise, a minute for each target or for one: just fuzz markdown; needs cargo-fuzz and nightly
 fuzz *TARGET:
     fuzz/run.sh 1 {{TARGET}}
