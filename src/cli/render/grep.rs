@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn nothing_found_is_status_1() {
-        let none: GrepOutput = serde_json::from_value(json!({"count": 0, "matches": [], "has_more": false})).unwrap();
+        let none: GrepOutput =
+            serde_json::from_value(json!({"count": 0, "matches": [], "has_more": false})).unwrap();
         let reply = render(&none, false, None, &Paths::Inside(Vec::new()), &Look::PLAIN);
         assert_eq!((reply.out.as_str(), reply.status), ("", Status::Unpleasant));
     }
