@@ -37,7 +37,9 @@
 //! | [`text`] | ropes, positions in three encodings, the smallest change, names in a text, diffs, patches, replacements; pure |
 //! | [`workspace`] | the only code that touches the user's files: the root and what lies beneath, reading, walking, searching, noticing changes, and the one way of editing with its journal |
 //! | [`config`] | the catalogue of languages and servers, the settings in layers, who may call what, trust |
-//! | [`lsp`] | language servers: processes, the wire, sessions, documents, unsaved views, diagnostics, edits that servers propose, and the manager over all of them |
+//! | [`process`] | programs: started from one thread, supervised, confined, ended with all they started |
+//! | [`rpc`] | JSON-RPC with another process: frames, requests with deadlines, what the other side asks |
+//! | [`lsp`] | language servers: sessions, documents, unsaved views, diagnostics, edits that servers propose, and the manager over all of them |
 //! | [`hints`] | what the text alone can tell: syntax trees, names followed through imports, ranked candidates, install advice |
 //! | [`policy`] | whether a call may run, who is asked, programs that look on, the record of calls |
 //! | [`tools`] | one file per tool, their registry and schemas, the shapes of answers and failures, lists for models' services |
@@ -59,6 +61,8 @@ pub mod config;
 pub mod hints;
 pub mod lsp;
 pub mod policy;
+pub mod process;
+pub mod rpc;
 pub mod runtime;
 pub mod text;
 pub mod tools;

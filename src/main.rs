@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lsp_tools::lsp::process::{SUPERVISE, sandbox, supervisor};
+use lsp_tools::process::{SUPERVISE, sandbox, supervisor};
 
 fn main() -> ExitCode {
     // Before anything else is set up: a supervisor stands beside every server and command, and what it costs is paid each time.

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use lsp_tools::lsp::process::{Spawn, Spawner};
+use lsp_tools::process::{Spawn, Spawner};
 use support::{Marker, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]

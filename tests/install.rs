@@ -13,7 +13,7 @@ use lsp_tools::config::spec::Server;
 use lsp_tools::lsp::health;
 use lsp_tools::lsp::install::{InstallError, Installed, Installer, Progress};
 use lsp_tools::lsp::locate::{Located, Origin, prefix_folders};
-use lsp_tools::lsp::process::{Spawn, Spawner, run};
+use lsp_tools::process::{Spawn, Spawner, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const PATIENCE: Duration = Duration::from_secs(120);

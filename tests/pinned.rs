@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use lsp_tools::config::{LaunchFields, Pin};
-use lsp_tools::lsp::process::{Exit, Finished, Spawn, Spawner, run};
+use lsp_tools::process::{Exit, Finished, Spawn, Spawner, run};
 use tempfile::TempDir;
 use tokio::time::Instant;
 

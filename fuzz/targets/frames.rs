@@ -3,12 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lsp_tools::lsp::connection::{Answering, Connection, Incoming, Refusal};
+use lsp_tools::rpc::{Peer, PeerHandler, PeerResponse, RequestRefusal};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
-use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use super::draw::Draw;
 use super::peak_of;
@@ -26,10 +25,10 @@ impl Ears {
     }
 }
 
-impl Incoming for Ears {
-    fn request(&mut self, method: &str, params: Value) -> Answering {
+impl PeerHandler for Ears {
+    fn request(&mut self, method: &str, params: Value) -> PeerResponse {
         self.hear(format!("{method}? {params}"));
-        Answering::Now(Err(Refusal::MethodNotFound))
+        PeerResponse::Ready(Err(RequestRefusal::MethodNotFound))
     }
 
     fn notification(&mut self, method: &str, params: &RawValue) {
@@ -43,7 +42,7 @@ async fn understood(bytes: &[u8], pieces: &[usize]) -> (Vec<String>, Vec<Option<
     let (output, mut server) = tokio::io::duplex(1 << 16);
     let (input, mut to_server) = tokio::io::duplex(1 << 16);
     let ears = Ears(Arc::clone(&heard));
-    let connection = Connection::open("fuzz", output.compat(), input.compat_write(), ears, None);
+    let connection = Peer::open("fuzz", output, input, ears, None);
     let asked: Vec<_> =
         (0..3).map(|_| connection.start("custom/ask", &Value::Null).expect("a request")).collect();
     // A server answers what it was asked, and no sooner.

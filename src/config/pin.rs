@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 const MOST_PROGRAM_BYTES: u64 = 2 << 30;
 
 /// A file of a project and the content that its owner trusted. Whoever runs the file, or has it run by another program, hands this on
-/// to [`Spawn`](crate::lsp::process::Spawn), so that it is compared once more at the last moment.
+/// to [`Spawn`](crate::process::Spawn), so that it is compared once more at the last moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
     /// Where it is, by absolute path.

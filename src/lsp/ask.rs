@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::connection::RequestError;
 use super::documents::{Snapshot, Synced};
+use super::parts::{self, Parts};
 use super::readiness::Busy;
 use super::session::Session;
-use super::wire::parts::Parts;
+use crate::rpc::RequestError;
 use crate::text::Encoding;
 use crate::workspace::{ReadError, WorkspacePath};
 
@@ -206,7 +206,7 @@ impl Session {
                 let pending =
                     self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
                 drop(synced);
-                let Parts { value, left_out } = pending.answer_parts(deadline).await?;
+                let Parts { value, left_out } = parts::answer(pending, deadline).await?;
                 Ok::<_, AskError>(Asked { value, snapshot, working, odd: 0, left_out })
             };
             match asked.await {
@@ -245,7 +245,7 @@ impl Session {
             };
             let pending = self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
             drop(synced);
-            match pending.answer_parts(deadline).await {
+            match parts::answer(pending, deadline).await {
                 Ok(Parts { value, left_out }) if self.is_current(&snapshot) => {
                     self.note_latency(started.elapsed());
                     if self.must_ask_again(scope, deadline, &mut working, &mut asked_at_rest).await {
@@ -353,7 +353,7 @@ impl Session {
         params: &Value,
         deadline: Instant,
     ) -> Result<Parts, RequestError> {
-        self.connection.start(method, params)?.answer_parts(deadline).await
+        parts::answer(self.connection.start(method, params)?, deadline).await
     }
 
     /// Looks, when an answer has come, for work that began after the question was weighed: it is on the wire before the

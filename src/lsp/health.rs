@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::locate::{Located, Origin, is_program, search};
-use super::process::{Exit, RunError, Spawn, Spawner, run};
+use super::locate::{Located, Origin};
 use crate::config::spec::{Hollow, Server};
+use crate::process::{Exit, RunError, Spawn, Spawner, find_program, is_program, run};
 use crate::workspace::Workspace;
 
 /// How long a program may take to tell its version or whether it works.
@@ -76,7 +76,7 @@ pub fn telling(said: &[String]) -> &str {
 /// What is missing, in words; `None` when nothing is.
 async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<String> {
     if let Some(program) = &hollow.program
-        && search(program, folders(located)).is_none()
+        && find_program(program, folders(located)).is_none()
     {
         return Some(hollow.message.clone());
     }
@@ -111,7 +111,7 @@ async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<
 /// Whether `file` is in the folder that a program says. Where there is no such program, another check tells of that.
 async fn has_below(spawner: &Spawner, located: &Located, program: &[String], file: &str) -> bool {
     let Some((name, args)) = program.split_first() else { return true };
-    let Some(program) = search(name, folders(located)) else { return true };
+    let Some(program) = find_program(name, folders(located)) else { return true };
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut folder = None;
     let note = |line: &str| folder = folder.take().or_else(|| Some(PathBuf::from(line.trim())));

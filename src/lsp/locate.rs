@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Pin;
 use crate::config::spec::{Proxy, Server};
+use crate::process::{find_program, is_program};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// Where a program was found.
@@ -126,7 +127,7 @@ pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located
         None => searched.push("in the project's environment".to_owned()),
     }
     let installed = ours.iter().any(|folder| is_program(&folder.join(&program)));
-    match search(&program, user_folders(places)) {
+    match find_program(&program, user_folders(places)) {
         // A proxy runs what the project's toolchain has, which may be nothing.
         Some(found) if is_proxy(server, &found) && (installed || !is_backed(server, &found)) => {
             searched.push(format!("behind its proxy {} on PATH", found.display()));
@@ -218,17 +219,6 @@ pub fn folders(places: &Places<'_>) -> Vec<PathBuf> {
     project_folders(places).into_iter().chain(user_folders(places)).collect()
 }
 
-/// The first `program` in `folders`. Relative ones do not count, since they depend on where we were started, which may be
-/// in a repository.
-pub fn search(program: &str, folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
-    let path = std::env::join_paths(folders.into_iter().filter(|folder| folder.is_absolute())).ok()?;
-    // An empty PATH means the current folder.
-    if path.is_empty() {
-        return None;
-    }
-    which::which_in_global(program, Some(path)).ok()?.next()
-}
-
 /// The program of `server` that the project brings, in its own environment or where settings say, whether it may be run or
 /// not.
 pub fn project_program(workspace: &Workspace, root: &WorkspacePath, server: &Server) -> Option<PathBuf> {
@@ -255,12 +245,6 @@ fn folders_of(workspace: &Workspace, root: &WorkspacePath) -> Vec<PathBuf> {
         folder = current.parent();
     }
     folders
-}
-
-/// Whether `path` is a file that may be executed.
-pub fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]
@@ -373,19 +357,5 @@ mod tests {
         assert!(is_proxy(&proxied, &bin.join("the-server")) && !is_proxy(&proxied, Path::new("/bin/sh")));
         program(&data.join("servers/key/current/rustup/bin/the-server"));
         assert_eq!(at(&proxied), Ok(Origin::Prefix));
-    }
-
-    #[test]
-    fn the_current_folder_is_no_place_to_look() {
-        let here = std::env::current_dir().unwrap();
-        let temp = tempfile::tempdir_in(&here).unwrap();
-        program(&temp.path().join("the-server"));
-        let relative = temp.path().strip_prefix(&here).unwrap().to_owned();
-        let name = relative.join("the-server");
-        for folders in [vec![], vec![PathBuf::new()], vec![PathBuf::from(".")], vec![relative]] {
-            assert_eq!(search(name.to_str().unwrap(), folders.clone()), None, "{folders:?}");
-            assert_eq!(search("the-server", folders.clone()), None, "{folders:?}");
-        }
-        assert_eq!(search("the-server", [temp.path().to_owned()]), Some(temp.path().join("the-server")));
     }
 }

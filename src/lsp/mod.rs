@@ -1,11 +1,10 @@
 //! Language servers: started on demand, kept in step with the disk, asked with deadlines.
 //!
-//! What lives here, from the pipe upwards: [`wire`] (tolerant frames), [`connection`] (requests, cancellation; the only
-//! file that names async-lsp), [`process`] (spawning, supervising, ending), [`session`] (one initialized server), [`ask`]
+//! What lives here: [`session`] (one initialized server over a [`Peer`](crate::rpc::Peer)), [`ask`]
 //! (questions to it), `documents` (what it has open), [`people`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied
 //! on), [`operations`] and [`hierarchy`] (what it can be asked), [`relay`] (an editor's own questions, passed through), and the [`manager`] over all of them. [`locate`] finds
 //! servers, [`choice`] says which of a language's run, [`python`] finds environments, `node_guard` keeps Node.js from loading a project's code, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
-//! `text`, `workspace`, `config`. Nothing above names a type of an LSP crate: answers are in the words of [`model`].
+//! `text`, `workspace`, `config`, `process`, `rpc`. Nothing above names a type of an LSP crate: answers are in the words of [`model`].
 //!
 //! How data passes: a tool asks the manager for a session and the session for an answer. The session compares the file
 //! with the disk, sends what changed and the question in one breath, and decodes the answer with the very text it was
@@ -14,7 +13,6 @@
 pub mod ask;
 mod capabilities;
 pub mod choice;
-pub mod connection;
 mod decode;
 pub mod diagnostics;
 mod documents;
@@ -30,8 +28,8 @@ pub mod news;
 mod node_guard;
 pub mod operations;
 mod own_file;
+mod parts;
 pub mod people;
-pub mod process;
 pub mod progress;
 pub mod python;
 pub mod readiness;
@@ -43,4 +41,3 @@ pub mod snippet;
 mod state;
 pub mod uri;
 pub mod view;
-pub mod wire;

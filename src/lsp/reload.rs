@@ -9,11 +9,11 @@ use std::time::{Duration, Instant as Clock};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::connection::RequestError;
 use super::diagnostics::Known;
 use super::documents::{Snapshot, Synced};
 use super::session::Session;
 use super::uri;
+use crate::rpc::RequestError;
 use crate::workspace::{ChangeKind, Changes, ReadError, WorkspacePath};
 
 /// The longest that one question waits for a reload; the server answers it after that all the same.

@@ -10,21 +10,20 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::capabilities::{self, ServerCapabilities};
-use super::connection::{Connection, OUTPUT_CLOSED, RequestError};
 use super::diagnostics::Kept;
 use super::documents::Documents;
 use super::manager::launch_inputs::LaunchInputs;
-use super::process::{Exit, ServerProcess, Spawn};
 use super::readiness::Busy;
 use super::relay::Strangers;
 use super::reload::Reload;
 use super::shortfall::Shortfall;
-use super::state::{Ears, State, folder_value};
+use super::state::{ServerHandler, State, folder_value};
 use super::uri;
 use super::view::{Rivalry, Shown, View};
-use super::wire::Trace;
 use crate::config::Catalogue;
 use crate::config::spec::DiagnosticsSource;
+use crate::process::{Exit, ServerProcess, Spawn};
+use crate::rpc::{OUTPUT_CLOSED, Peer, RequestError, Trace};
 use crate::text::{Encoding, cut};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -69,7 +68,7 @@ pub struct SessionSetup {
 #[derive(Debug)]
 pub struct Session {
     pub(super) state: Arc<State>,
-    pub(super) connection: Connection,
+    pub(super) connection: Peer,
     pub(super) capabilities: ServerCapabilities,
     pub(super) documents: Documents,
     pub(super) workspace: Workspace,
@@ -134,13 +133,11 @@ impl Session {
         deadline: Instant,
         stopping: &CancellationToken,
     ) -> Result<Self, StartFailure> {
-        use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
         let (Some(stdout), Some(stdin)) = (process.take_stdout(), process.take_stdin()) else {
             return Err(StartFailure { reason: "its pipes are gone".into(), exit: None, stderr: Vec::new() });
         };
-        let ears = Ears(state.clone());
-        let connection =
-            Connection::open(&state.server, stdout.compat(), stdin.compat_write(), ears, setup.trace.clone());
+        let handler = ServerHandler(state.clone());
+        let connection = Peer::open(&state.server, stdout, stdin, handler, setup.trace.clone());
         let params = initialize_params(&setup, &state);
         let answered = tokio::select! {
             answered = connection.request("initialize", &params, deadline) => Some(answered),
@@ -505,7 +502,7 @@ pub struct StartFailure {
     pub stderr: Vec<String>,
 }
 
-async fn failure(process: ServerProcess, connection: Connection, error: &RequestError) -> StartFailure {
+async fn failure(process: ServerProcess, connection: Peer, error: &RequestError) -> StartFailure {
     // A server that dies at once closes its pipe a moment before its status and its last words are there.
     let exit = match error {
         RequestError::Closed { .. } => tokio::time::timeout(LEAVE, process.wait()).await.ok(),

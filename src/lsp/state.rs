@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::capabilities::Registrations;
-use super::connection::{Answering, Incoming, Refusal};
+use super::parts::{self, Parts};
 use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;
-use super::wire::parts::{self, Parts};
 use crate::config::spec;
+use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// How many of the server's own messages are kept for explanations.
@@ -311,14 +311,15 @@ impl State {
     }
 
     /// What a server's request is answered with (LSP 3.17; requests we do not support are refused as it says).
-    fn answer(&self, method: &str, params: &Value) -> Result<Value, Refusal> {
+    fn answer(&self, method: &str, params: &Value) -> Result<Value, RequestRefusal> {
         if self.inner.lock().stopping {
             return Ok(Value::Null);
         }
         match method {
             "workspace/configuration" => {
-                let items =
-                    params["items"].as_array().ok_or(Refusal::InvalidParams("`items` is missing".into()))?;
+                let items = params["items"]
+                    .as_array()
+                    .ok_or(RequestRefusal::InvalidParams("`items` is missing".into()))?;
                 Ok(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
             }
             "client/registerCapability" => {
@@ -341,7 +342,7 @@ impl State {
                 Ok(Value::Null)
             }
             refresh if refresh.starts_with("workspace/") && refresh.ends_with("/refresh") => Ok(Value::Null),
-            _ => Err(Refusal::MethodNotFound),
+            _ => Err(RequestRefusal::MethodNotFound),
         }
     }
 }
@@ -369,14 +370,14 @@ pub fn folder_value(workspace: &Workspace, folder: &WorkspacePath) -> Value {
     json!({ "uri": uri::from_path(&absolute), "name": name })
 }
 
-/// The connection's ears.
-pub struct Ears(pub Arc<State>);
+/// Answers what a language server asks, and hears what it tells.
+pub struct ServerHandler(pub Arc<State>);
 
-impl Incoming for Ears {
-    fn request(&mut self, method: &str, params: Value) -> Answering {
+impl PeerHandler for ServerHandler {
+    fn request(&mut self, method: &str, params: Value) -> PeerResponse {
         // Only a person takes time for an answer.
         if method == "window/showMessageRequest" && !self.0.inner.lock().stopping {
-            return Answering::Later(self.0.progress.people.ask(&self.0.server, params).map(Ok).boxed());
+            return PeerResponse::Later(self.0.progress.people.ask(&self.0.server, params).map(Ok).boxed());
         }
         self.0.answer(method, &params).into()
     }

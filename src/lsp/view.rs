@@ -14,8 +14,8 @@ use std::time::Duration;
 use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 use tokio::time::Instant;
 
-use super::connection::RequestError;
 use super::session::{AskError, Session};
+use crate::rpc::RequestError;
 use crate::workspace::WorkspacePath;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);

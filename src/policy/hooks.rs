@@ -26,8 +26,7 @@ use tokio::time::Instant;
 use super::name::NamePattern;
 use super::request::{Effect, Verdict};
 use crate::config::{AccessLayer, ConfigError, Hook as Written, Origin, Pin, Problem};
-use crate::lsp::locate;
-use crate::lsp::process::{Exit, Spawn, SpawnError, Spawner};
+use crate::process::{Exit, Spawn, SpawnError, Spawner, find_program, is_program};
 use crate::workspace::Workspace;
 
 /// More output than this, in bytes, is no answer.
@@ -441,7 +440,7 @@ impl Hook {
     /// The program that `word` names by its path.
     fn at(&self, runner: HookRunner<'_>, word: &str, pins: &mut Vec<Pin>) -> Result<PathBuf, HookError> {
         let path = runner.workspace.root().join(word);
-        if !locate::is_program(&path) {
+        if !is_program(&path) {
             return Err(HookError::NotFound(self.name.clone()));
         }
         // Also where it is gone at this very moment: what is there at the next one is not known.
@@ -455,7 +454,7 @@ impl Hook {
     fn on_path(&self, runner: HookRunner<'_>, program: &str) -> Result<PathBuf, HookError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::env::split_paths(&path).filter(|folder| runner.workspace.inside(folder).is_none());
-        locate::search(program, folders).ok_or_else(|| HookError::NotFound(self.name.clone()))
+        find_program(program, folders).ok_or_else(|| HookError::NotFound(self.name.clone()))
     }
 
     /// The words of a hook of a hooks file that may name files of the project, and the folder they begin in.

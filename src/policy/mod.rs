@@ -4,7 +4,7 @@
 //! its patterns for names ([`name`]), paths ([`path`]), hosts ([`host`]) and shell commands ([`command`], read with a
 //! grammar by [`shell`]), all rules together ([`rules`]), what they leave to a call that runs ([`limits`]), who is asked when they leave it open ([`approval`]) and what
 //! was agreed to for a session ([`grants`]), programs that look on ([`hooks`]), and the record ([`audit`]). May use
-//! `lsp::process` (hooks are run as servers are, under a supervisor) and everything below; knows no tool: a tool says what
+//! `process` (hooks are run as servers are, under a supervisor) and everything below; knows no tool: a tool says what
 //! it touches, this room says whether it may.
 //!
 //! How data passes: a [`request::Request`] comes in with the tool's name, effect, paths, commands and addresses; a

@@ -19,8 +19,8 @@ use super::shell::room::Room;
 use super::shell::run::{Ended, How, Output, OutputForm};
 use super::tool::{Call, Card, Tool};
 use crate::config::BashSettings;
-use crate::lsp::process::sandbox::Enforced;
 use crate::policy::request::{Effect, Subjects};
+use crate::process::sandbox::Enforced;
 use crate::tools::context::Context;
 use crate::workspace::{ChangeKind, Changes};
 

@@ -15,8 +15,8 @@ use super::git::shadow::{Git, Shadow};
 use super::git::status::{self, Change, ChangeOf};
 use super::keeping::off_thread;
 use super::tool::{Call, Card, Tool};
-use crate::lsp::process::RunError;
 use crate::policy::request::Subjects;
+use crate::process::RunError;
 use crate::workspace::WorkspacePath;
 
 /// How long git may take.

@@ -14,8 +14,8 @@ use crate::hints;
 use crate::lsp::diagnostics::Known;
 use crate::lsp::health;
 use crate::lsp::manager::Unavailable;
-use crate::lsp::process::sandbox::{self, Enforced};
 use crate::lsp::view::View;
+use crate::process::sandbox::{self, Enforced};
 
 /// Something that makes a server less than useful.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

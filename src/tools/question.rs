@@ -14,10 +14,10 @@ use super::place::{self, Place};
 use super::symbol_search::ExactSymbol;
 use super::target::Target;
 use crate::hints;
-use crate::lsp::connection::RequestError;
 use crate::lsp::model::FileRef;
 use crate::lsp::readiness::Busy;
 use crate::lsp::session::{AskError, Asked, Session};
+use crate::rpc::RequestError;
 use crate::text::{Buffer, Position, identifier_near};
 use crate::workspace::WorkspacePath;
 

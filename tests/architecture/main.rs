@@ -8,8 +8,20 @@ use std::sync::LazyLock;
 use self::graph::Graph;
 
 /// From the lowest to the highest; each may import those before it.
-const FLOORS: &[&str] =
-    &["text", "workspace", "config", "lsp", "hints", "policy", "tools", "runtime", "bridges", "cli"];
+const FLOORS: &[&str] = &[
+    "text",
+    "workspace",
+    "config",
+    "process",
+    "rpc",
+    "lsp",
+    "hints",
+    "policy",
+    "tools",
+    "runtime",
+    "bridges",
+    "cli",
+];
 
 /// The circles of files that there are, one a line. A circle that is smaller now is shortened here; none is added.
 const KNOWN_CIRCLES: &str = include_str!("circles.txt");

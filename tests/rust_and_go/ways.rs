@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use lsp_tools::config::spec::Server;
 use lsp_tools::lsp::install::{InstallError, Installed, Installer, Progress};
-use lsp_tools::lsp::process::Spawner;
+use lsp_tools::process::Spawner;
 use tempfile::TempDir;
 
 /// A machine with these package managers, each a line of shell.

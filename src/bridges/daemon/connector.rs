@@ -18,7 +18,7 @@ use super::identity::{self, Identity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
 use crate::hints::Speech;
-use crate::lsp::process::ancestry;
+use crate::process::ancestry;
 use crate::runtime::find_workspace;
 
 /// How long a daemon may take to answer the first line. One that is stopped or stuck takes longer, and its caller then does

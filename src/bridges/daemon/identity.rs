@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::config::Folders;
-use crate::lsp::process::environment;
+use crate::process::environment;
 use crate::text::hex;
 
 /// Bytes of the hash that names a daemon's files; with them a socket's name stays far below the 108 bytes it may have.

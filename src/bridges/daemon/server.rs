@@ -26,8 +26,8 @@ use super::preamble::{
 };
 use super::status::{self, DaemonStatus};
 use crate::hints::Speech;
-use crate::lsp::process::ancestry::{self, Descent};
-use crate::lsp::process::tree;
+use crate::process::ancestry::{self, Descent};
+use crate::process::tree;
 use crate::runtime::Runtime;
 use crate::runtime::live::Live;
 use crate::tools::error::ToolError;

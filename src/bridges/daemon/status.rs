@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::clients::{ClientStatus, Clients};
-use crate::lsp::process;
+use crate::process;
 use crate::runtime::Runtime;
 use crate::runtime::tally::CallStatistics;
 use crate::tools::servers::{RunState, ServerRow, ServersOutput};

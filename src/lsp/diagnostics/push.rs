@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::{Known, Raw};
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource};
-use crate::lsp::connection::{Pending, RequestError};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, Session};
 use crate::lsp::state::Pushes;
+use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::WorkspacePath;
 
 /// The silence after which a server of unknown habits is taken to have said all.
@@ -310,7 +310,7 @@ impl Session {
     }
 
     /// A request whose answer shows that the server has read everything sent before it.
-    fn start_barrier(&self, snapshot: &Snapshot) -> Result<Pending<'_>, RequestError> {
+    fn start_barrier(&self, snapshot: &Snapshot) -> Result<PendingRequest<'_>, RequestError> {
         let document = json!({ "uri": snapshot.uri });
         let (method, params) = if self.capabilities.announces("textDocument/documentSymbol") {
             ("textDocument/documentSymbol", json!({ "textDocument": document }))
@@ -323,7 +323,7 @@ impl Session {
 }
 
 /// Waits for the answer of a barrier. An error is an answer too: it stands behind our text.
-async fn answered(barrier: Pending<'_>, deadline: Instant) {
+async fn answered(barrier: PendingRequest<'_>, deadline: Instant) {
     let _answered = barrier.answer::<Value>(deadline).await;
 }
 

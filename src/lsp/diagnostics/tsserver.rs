@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Fresh, Known};
-use crate::lsp::connection::RequestError;
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::lsp::session::{AskError, Asked, Scope, Session};
+use crate::rpc::RequestError;
 use crate::text::{Buffer, EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
 

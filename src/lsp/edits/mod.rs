@@ -15,9 +15,9 @@ pub use format::{FORMAT, FORMAT_RANGE};
 pub use proposal::{Proposal, ProposedFile};
 pub use rename::RENAME;
 
-use super::connection::RequestError;
 use super::readiness;
 use super::session::AskError;
+use crate::rpc::RequestError;
 use crate::workspace::ReadError;
 
 /// Why there is no usable proposal.

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{EditError, Proposal};
-use crate::lsp::connection::RequestError;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::operations::at;
 use crate::lsp::session::{AskError, Scope, Session};
+use crate::rpc::RequestError;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::lsp::health;
-use crate::lsp::process::{Exit, SpawnError};
+use crate::process::{Exit, SpawnError};
 
 /// A server was not installed. What was installed before is still in use.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 //!
 //! What lives here: [`recipes`] (a server's packages as commands of the package managers), [`deb`] (those of Debian's
 //! packages), `locks` (what those of pip and npm depend on, with hashes), `report` (what a package manager says of what it fetched),
-//! `prefix` (the folder they fill and how it is put to use), `manifest` (the mark that it is whole), and the [`Installer`] over them. May use: `config`, [`process`](super::process), [`locate`](super::locate), [`health`].
+//! `prefix` (the folder they fill and how it is put to use), `manifest` (the mark that it is whole), and the [`Installer`] over them. May use: `config`, [`process`](crate::process), [`locate`](super::locate), [`health`].
 //!
 //! How data passes: of the catalogue's recipes the first that works is taken. It becomes steps; each runs under a supervisor in a
 //! new folder; when all are done and the server's program is there, the manifest is written and the `current` link is switched.
@@ -33,9 +33,9 @@ use self::prefix::{Prefix, program_in};
 use self::recipes::{Program, Recipes, Step, Tool};
 use self::report::FetchReport;
 use super::health;
-use super::locate::{Located, Origin, is_program, program_folders, search};
-use super::process::{Exit, RunError, Spawn, Spawner, run};
+use super::locate::{Located, Origin, program_folders};
 use crate::config::spec::{Needs, Server};
+use crate::process::{Exit, RunError, Spawn, Spawner, find_program, is_program, run};
 use crate::text::shell_word;
 
 /// How long a program may take to tell its version.
@@ -242,7 +242,7 @@ impl Installer {
     /// What the server needs beside itself, where PATH has none that is new enough.
     async fn lacking<'a>(&self, job: &Job<'a>) -> Option<&'a Needs> {
         let needs = job.server.install.needs.as_ref()?;
-        let Some(program) = search(&needs.program, self.tool_folders()) else { return Some(needs) };
+        let Some(program) = find_program(&needs.program, self.tool_folders()) else { return Some(needs) };
         let spawn = Spawn {
             name: needs.program.clone(),
             program,
@@ -332,7 +332,7 @@ impl Installer {
     }
 
     fn tool(&self, key: &str, tool: Tool, made: &[PathBuf]) -> Result<PathBuf, InstallError> {
-        let found = search(tool.name(), made.iter().cloned().chain(self.tool_folders()));
+        let found = find_program(tool.name(), made.iter().cloned().chain(self.tool_folders()));
         found.ok_or(InstallError::NoTool { server: key.to_owned(), tool: tool.name(), mend: tool.mend() })
     }
 

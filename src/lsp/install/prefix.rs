@@ -14,7 +14,8 @@ use tokio::time::{Instant, sleep};
 use super::error::InstallError;
 use super::manifest::{self, Manifest};
 use super::recipes::Recipes;
-use crate::lsp::locate::{is_program, program_folders};
+use crate::lsp::locate::program_folders;
+use crate::process::is_program;
 use crate::workspace::private;
 
 /// How often a lock that another process holds is tried: the system has no waiting for it that can be given up.

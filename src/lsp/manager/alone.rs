@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::python::Given;
 use super::{Manager, Unavailable, launch};
-use crate::lsp::process::{ServerProcess, Spawn};
-use crate::lsp::wire::Trace;
+use crate::process::{ServerProcess, Spawn};
+use crate::rpc::Trace;
 use crate::workspace::WorkspacePath;
 
 impl Manager {

@@ -17,10 +17,10 @@ use crate::config::spec::Server;
 use crate::config::{Expanded, Pin};
 use crate::lsp::choice::ServerChoice;
 use crate::lsp::locate::{self, Located, Places};
-use crate::lsp::process::Spawn;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::{Session, SessionLimits, SessionSetup};
 use crate::lsp::state::State;
+use crate::process::Spawn;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// Variables that name folders to load modules from, as PATH names those of programs.

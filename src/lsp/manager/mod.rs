@@ -24,13 +24,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::locate::Located;
-use super::process::Spawner;
 use super::progress::Watchers;
 use super::python::UserWord;
 use super::session::Session;
 use super::view::Holder;
-use super::wire::Trace;
 use crate::config::{Catalogue, Settings, Trust, spec};
+use crate::process::Spawner;
+use crate::rpc::Trace;
 use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
 
 pub use overdraft::OverBudget;

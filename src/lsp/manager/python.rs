@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use super::ManagerSetup;
 use super::launch::pin;
 use crate::config::spec::{PythonUnrun, Server};
-use crate::lsp::process::{Exit, Spawn, run};
 use crate::lsp::python::{self, Found, Libraries, Origin, PythonEnvironment};
+use crate::process::{Exit, Spawn, run};
 use crate::workspace::WorkspacePath;
 
 /// How long an interpreter may take to say where it is.

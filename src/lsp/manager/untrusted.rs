@@ -13,11 +13,12 @@ use super::{ManagerSetup, Shared};
 use crate::config::merge;
 use crate::config::spec::{self, FileSign, Server};
 use crate::lsp::health;
-use crate::lsp::locate::{inner_folders, search};
+use crate::lsp::locate::inner_folders;
 use crate::lsp::node_guard;
-use crate::lsp::process::{Exchange, Exit, Spawn, exchange, run};
 use crate::lsp::session::Session;
 use crate::lsp::shortfall::Shortfall;
+use crate::process::find_program;
+use crate::process::{Exchange, Exit, Spawn, exchange, run};
 use crate::workspace::{Changes, WorkspacePath};
 
 /// How long it may take to find out how an untrusted start is to be, or whether it matters.
@@ -98,7 +99,7 @@ fn node_options(setup: &ManagerSetup, spawn: &Spawn) -> io::Result<OsString> {
 fn as_the_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
     let (program, args) = command.split_first()?;
     let path = server.env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-    let program = search(program, std::env::split_paths(&path))?;
+    let program = find_program(program, std::env::split_paths(&path))?;
     Some(Spawn { program, args: args.iter().map(Into::into).collect(), pins: Vec::new(), ..server.clone() })
 }
 

@@ -17,7 +17,7 @@ pub use libraries::Libraries;
 pub use stand_in::stand_in;
 pub use tools::ToolFolders;
 
-use super::locate::is_program;
+use crate::process::{find_program, is_program};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// Whose word an environment is.
@@ -145,7 +145,7 @@ pub fn base_interpreter(workspace: &Workspace) -> Option<PathBuf> {
     let folders: Vec<PathBuf> =
         std::env::split_paths(&path).filter(|folder| workspace.inside(folder).is_none()).collect();
     let found = ["python3", "python"].into_iter();
-    let mut found = found.filter_map(|name| super::locate::search(name, folders.clone()));
+    let mut found = found.filter_map(|name| find_program(name, folders.clone()));
     found.find(|program| is_outside(workspace, program))
 }
 

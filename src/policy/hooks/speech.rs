@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{HookError, HookInput, LONGEST_WHY, PostAnswer, PreAnswer, Ran, Speech};
-use crate::lsp::process::Exit;
 use crate::policy::request::Verdict;
+use crate::process::Exit;
 
 /// What a hook is told on its standard input.
 pub(super) fn told(speech: Speech, input: &HookInput<'_>) -> Value {

@@ -3,7 +3,7 @@
 //! file with `SCHEMA` and `execute` ([`python`]).
 //!
 //! What lives here: what a manifest says ([`manifest`]), the folders and what is new in them ([`DropIns`]), what a project's
-//! manifests need trust for ([`pin`]), and the call ([`run`]). May use: `workspace`, `config`, `lsp::process`, `tool`, `source`.
+//! manifests need trust for ([`pin`]), and the call ([`run`]). May use: `workspace`, `config`, `process`, `tool`, `source`.
 //!
 //! How data passes: the registry of the tools that are always there comes in, and one that has these as well goes out; it is
 //! made anew when a folder has changed. A manifest that cannot be used is told, and costs nobody else anything.

@@ -15,7 +15,7 @@ pub mod status;
 
 use std::path::PathBuf;
 
-use crate::lsp::process::RunError;
+use crate::process::RunError;
 
 /// Git's data could not be asked for.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +56,7 @@ pub enum GitError {
     #[error("git failed with {exit}: {said}")]
     Failed {
         /// How it ended.
-        exit: crate::lsp::process::Exit,
+        exit: crate::process::Exit,
         /// Its last line.
         said: String,
     },

@@ -12,8 +12,7 @@ use tokio::time::Instant;
 
 use super::GitError;
 use super::repository::{Head, Repository};
-use crate::lsp::locate::search;
-use crate::lsp::process::{Exchange, Exchanged, Exit, Spawn, Spawner, exchange};
+use crate::process::{Exchange, Exchanged, Exit, Spawn, Spawner, exchange, find_program};
 use crate::workspace::private;
 
 /// The most of git's output that is read, in bytes.
@@ -81,7 +80,7 @@ impl Git {
     /// Where there is none.
     pub fn find(spawner: &Spawner, deadline: Instant) -> Result<Self, GitError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = search("git", std::env::split_paths(&path)).ok_or(GitError::NoGit)?;
+        let program = find_program("git", std::env::split_paths(&path)).ok_or(GitError::NoGit)?;
         Ok(Self { spawner: spawner.clone(), program, deadline })
     }
 

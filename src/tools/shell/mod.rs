@@ -2,7 +2,7 @@
 //!
 //! What lives here: what a command may touch and is given ([`room`]), the caches that it has of its own
 //! ([`caches`]), one running command ([`run`]), its output, bounded ([`ring`]) and made into text ([`text`]), and all commands of a
-//! runtime, with their owner ([`shells`]). May use what tools may; starts processes through `lsp::process` alone.
+//! runtime, with their owner ([`shells`]). May use what tools may; starts processes through `process` alone.
 //!
 //! How data passes: a [`room::Room`] is made of the settings and the command line; [`shells::Shells::start`] makes a
 //! [`run::Run`] of it, whose task reads the command's streams into two rings, ends it at its deadline or when nobody

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use super::caches::{CachesWanted, CommandCaches, SHARED, expand};
 use crate::config::{BashSettings, Caches, Network, Sandbox};
-use crate::lsp::process::sandbox::{self, Confinement, Enforced, Unavailable};
-use crate::lsp::process::{Spawn, Spawner, inherited};
+use crate::process::sandbox::{self, Confinement, Enforced, Unavailable};
+use crate::process::{Spawn, Spawner, inherited};
 use crate::text::shell_bytes;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};

@@ -11,7 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::ring::Ring;
 use super::text::{Piece, Reader};
-use crate::lsp::process::{Exit, ServerProcess};
+use crate::process::{Exit, ServerProcess};
 
 /// How long the streams are read on after the command has ended. What it left running is gone by then where there is a
 /// supervisor; elsewhere it may hold them open for ever.

@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use super::room::Room;
 use super::run::{OutputForm, Run};
-use crate::lsp::process::{SpawnError, Spawner};
+use crate::process::{SpawnError, Spawner};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// All commands of a runtime.

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use super::super::context::Context;
 use super::super::error::{ErrorCode, ToolError};
 use super::{AGENT, Order, SESSION, TaskOutput};
-use crate::lsp::locate::{is_program, search};
-use crate::lsp::process::{Exchange, Exchanged, Exit, RunError, Spawn, exchange};
+use crate::process::{Exchange, Exchanged, Exit, RunError, Spawn, exchange, find_program, is_program};
 
 /// The most of a runner's output that is read, in bytes.
 const OUTPUT_BYTES: usize = 1 << 20;
@@ -93,7 +92,7 @@ fn command(context: &Context, order: &Order) -> Result<(PathBuf, Vec<OsString>),
         Some(given.to_owned()).filter(|path| path.is_absolute() && is_program(path))
     } else {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        search(name, std::env::split_paths(&path))
+        find_program(name, std::env::split_paths(&path))
     };
     let program = found.ok_or_else(|| {
         let what = format!("the runner of the agent {} is not there", order.agent);

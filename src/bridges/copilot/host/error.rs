@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::lsp::install::InstallError;
-use crate::lsp::process::SpawnError;
+use crate::process::SpawnError;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// A session that did not come to its end.

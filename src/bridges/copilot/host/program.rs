@@ -14,7 +14,7 @@ use super::{HostOptions, Told};
 use crate::config::spec::Server;
 use crate::lsp::install::{Installer, Progress};
 use crate::lsp::locate;
-use crate::lsp::process::{ServerProcess, Spawn, Spawner};
+use crate::process::{ServerProcess, Spawn, Spawner, find_program, is_program};
 use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
 
@@ -33,16 +33,16 @@ const GRACE: Duration = Duration::from_secs(3);
 pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<PathBuf, HostError> {
     if let Some(program) = &options.program {
         let searched = || HostError::Missing { searched: format!("not a program at {}", program.display()) };
-        return locate::is_program(program).then(|| program.clone()).ok_or_else(searched);
+        return is_program(program).then(|| program.clone()).ok_or_else(searched);
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     // A repository must not choose what is run.
     let of_user = |folder: &PathBuf| runtime.workspace().inside(folder).is_none();
-    if let Some(program) = locate::search("copilot", std::env::split_paths(&path).filter(of_user)) {
+    if let Some(program) = find_program("copilot", std::env::split_paths(&path).filter(of_user)) {
         return Ok(program);
     }
     let data = runtime.context().folders.data.clone();
-    if let Some(program) = locate::search("copilot", locate::prefix_folders(&data, KEY)) {
+    if let Some(program) = find_program("copilot", locate::prefix_folders(&data, KEY)) {
         return Ok(program);
     }
     if !options.install {

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use crate::lsp::connection::Connection;
 use crate::lsp::uri;
 use crate::policy::request::Verdict;
+use crate::rpc::Peer;
 use crate::runtime::Runtime;
 use crate::tools::tool::Caller;
 use crate::workspace::edit::ContentHash;
@@ -50,7 +50,7 @@ enum Now {
 
 impl Documents {
     /// Tells the server of `changes`.
-    pub async fn tell(&self, changes: &Changes, runtime: &Runtime, caller: &Caller, connection: &Connection) {
+    pub async fn tell(&self, changes: &Changes, runtime: &Runtime, caller: &Caller, connection: &Peer) {
         let mut state = self.0.lock().await;
         let mut paths: Vec<WorkspacePath> = Vec::new();
         let mut new = 0;
@@ -68,20 +68,14 @@ impl Documents {
     }
 
     /// Brings everything that is open in step with the disk.
-    pub async fn refresh(&self, runtime: &Runtime, caller: &Caller, connection: &Connection) {
+    pub async fn refresh(&self, runtime: &Runtime, caller: &Caller, connection: &Peer) {
         let mut state = self.0.lock().await;
         let paths = state.open.keys().cloned().collect();
         state.settle(paths, runtime, caller, connection).await;
     }
 
     /// Opens a file, or brings it in step.
-    pub async fn open(
-        &self,
-        path: WorkspacePath,
-        runtime: &Runtime,
-        caller: &Caller,
-        connection: &Connection,
-    ) {
+    pub async fn open(&self, path: WorkspacePath, runtime: &Runtime, caller: &Caller, connection: &Peer) {
         self.0.lock().await.settle(vec![path], runtime, caller, connection).await;
     }
 
@@ -97,7 +91,7 @@ impl State {
         paths: Vec<WorkspacePath>,
         runtime: &Runtime,
         caller: &Caller,
-        connection: &Connection,
+        connection: &Peer,
     ) {
         if paths.is_empty() {
             return;
@@ -124,7 +118,7 @@ impl State {
         text: &str,
         language: &str,
         runtime: &Runtime,
-        connection: &Connection,
+        connection: &Peer,
     ) {
         let uri = uri::from_path(&runtime.workspace().absolute(path));
         let hash = ContentHash::of(text.as_bytes());
@@ -152,7 +146,7 @@ impl State {
         connection.notify("textDocument/didOpen", &json!({"textDocument": document}));
     }
 
-    fn close(&mut self, path: &WorkspacePath, runtime: &Runtime, connection: &Connection) {
+    fn close(&mut self, path: &WorkspacePath, runtime: &Runtime, connection: &Peer) {
         if self.open.remove(path).is_some() {
             let uri = uri::from_path(&runtime.workspace().absolute(path));
             connection.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri}}));

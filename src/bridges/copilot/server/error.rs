@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::lsp::connection::RequestError;
 use crate::lsp::manager::Unavailable;
+use crate::rpc::RequestError;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// The server's own code for "not signed in".

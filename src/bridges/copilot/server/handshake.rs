@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::room::Room;
-use crate::lsp::connection::Refusal;
 use crate::lsp::uri;
+use crate::rpc::RequestRefusal;
 
 /// The server's key in the catalogue.
 pub const SERVER: &str = "copilot";
@@ -40,9 +40,9 @@ pub fn settings(room: &Room) -> Value {
 }
 
 /// The answer to `workspace/configuration` (LSP 3.17): one value for each item, `null` where nothing is set.
-pub fn settings_for(room: &Room, params: &Value) -> Result<Value, Refusal> {
+pub fn settings_for(room: &Room, params: &Value) -> Result<Value, RequestRefusal> {
     let items = params["items"].as_array();
-    let items = items.ok_or_else(|| Refusal::InvalidParams("`items` is missing".into()))?;
+    let items = items.ok_or_else(|| RequestRefusal::InvalidParams("`items` is missing".into()))?;
     let settings = settings(room);
     let section = |item: &Value| match item["section"].as_str() {
         None | Some("") => settings.clone(),

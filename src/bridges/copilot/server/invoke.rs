@@ -5,6 +5,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::events::CallState;
@@ -38,12 +39,12 @@ struct Invocation {
     tool_call_id: Value,
 }
 
-/// Runs the call that `params` ask for; what comes back is the result of the request.
-pub async fn answer(room: &Room, line: &Line, params: Value) -> Value {
-    answer_to(room, line, params).await.encode(room.format)
+/// Runs the call that `params` ask for, if it has a `place` among those that wait; what comes back is the result of the request.
+pub async fn answer(room: &Room, line: &Line, params: Value, place: Option<OwnedSemaphorePermit>) -> Value {
+    answer_to(room, line, params, place).await.encode(room.format)
 }
 
-async fn answer_to(room: &Room, line: &Line, params: Value) -> Answer {
+async fn answer_to(room: &Room, line: &Line, params: Value, place: Option<OwnedSemaphorePermit>) -> Answer {
     let invocation = match Invocation::deserialize(&params) {
         Ok(invocation) => invocation,
         Err(error) => return Answer::error(format!("the call cannot be read: {error}")),
@@ -58,7 +59,7 @@ async fn answer_to(room: &Room, line: &Line, params: Value) -> Answer {
     if invocation.turn_id.as_str().is_some_and(|turn| room.turns.is_over(turn)) {
         return Answer::error("the turn that this call belongs to is over, so no tool is called");
     }
-    let Ok(_waiting) = room.waiting.try_acquire() else {
+    let Some(_place) = place else {
         return Answer::error(format!("{MOST_WAITING} calls are waiting already; call fewer at once"));
     };
     let offer = room.offer();
@@ -155,7 +156,6 @@ async fn in_step(room: &Room, line: &Line, effect: Effect, call: impl Future<Out
     let answer = call.await;
     let changes = manager.testimony(witness).await;
     link.documents.tell(&changes, &room.runtime, &room.caller, &link.connection).await;
-    link.connection.in_order().await;
     answer
 }
 

@@ -5,18 +5,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use super::documents::Documents;
-use super::ears::Ears;
 use super::error::CopilotError;
+use super::handler::CopilotHandler;
 use super::handshake::{self, SERVER};
 use super::offer::{LeftOut, Offer};
 use super::register::{self, Registration};
 use super::room::Room;
-use crate::lsp::connection::Connection;
 use crate::lsp::manager::Unavailable;
-use crate::lsp::process::ServerProcess;
+use crate::process::ServerProcess;
+use crate::rpc::Peer;
 use crate::tools::install::{self, InstallState};
 use crate::workspace::WorkspacePath;
 
@@ -43,7 +42,7 @@ impl Line {
 /// A running server that has been through its handshake and knows our tools.
 #[derive(Debug)]
 pub struct Link {
-    pub(super) connection: Connection,
+    pub(super) connection: Peer,
     pub(super) documents: Documents,
     process: ServerProcess,
     /// What the server says of itself (LSP 3.17, `serverInfo`).
@@ -65,9 +64,9 @@ impl Link {
             return Err(CopilotError::Start { detail: "its pipes are gone".to_owned() });
         };
         let line = Arc::new(Line::default());
-        let ears = Ears { room: room.clone(), line: line.clone() };
+        let handler = CopilotHandler { room: room.clone(), line: line.clone() };
         let trace = room.runtime.context().manager.trace().filter(|_| room.traced);
-        let connection = Connection::open(SERVER, stdout.compat(), stdin.compat_write(), ears, trace);
+        let connection = Peer::open(SERVER, stdout, stdin, handler, trace);
         let link = Arc::new(Self {
             connection,
             documents: Documents::default(),

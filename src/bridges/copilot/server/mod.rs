@@ -1,7 +1,7 @@
 //! The client of the Copilot language server: it starts the server, lends it our tools, answers what it asks, and runs turns.
 //!
 //! What lives here: [`client`] (one server at a time, started anew after a crash), [`link`] (a running one) and its
-//! [`handshake`], [`offer`] and [`register`] (our tools in its list), [`ears`] (what it asks and tells), [`invoke`] and
+//! [`handshake`], [`offer`] and [`register`] (our tools in its list), [`handler`] (what it asks and tells), [`invoke`] and
 //! [`confirm`] (calls and questions), [`format`](mod@format) (how results travel), [`documents`] (what it has open), [`turn`] and [`turns`]
 //! (one turn; what is heard of it), [`models`], [`status`], [`sign_in`], [`events`] (for whoever looks on), and [`room`] (what
 //! all of it works with).
@@ -16,10 +16,10 @@
 pub mod client;
 mod confirm;
 mod documents;
-mod ears;
 pub mod error;
 pub mod events;
 pub mod format;
+mod handler;
 mod handshake;
 mod invoke;
 mod link;

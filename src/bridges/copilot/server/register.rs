@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::error::CopilotError;
 use super::offer::{LeftOut, MOST_TOOLS, Offer, Offered};
-use crate::lsp::connection::Connection;
+use crate::rpc::Peer;
 
 const REGISTER: &str = "conversation/registerTools";
 const UNREGISTER: &str = "conversation/unregisterTools";
@@ -106,7 +106,7 @@ struct Entry {
 /// # Errors
 /// Where the server refuses without saying which tool, answers with no list, or where there would be too many.
 pub async fn register(
-    connection: &Connection,
+    connection: &Peer,
     offer: &mut Offer,
     mut left_out: Vec<LeftOut>,
 ) -> Result<Registration, CopilotError> {
@@ -139,7 +139,7 @@ pub async fn register(
 }
 
 /// Takes back what was registered. A server that does not answer keeps it only until it ends.
-pub async fn unregister(connection: &Connection, registration: &Registration) {
+pub async fn unregister(connection: &Peer, registration: &Registration) {
     if registration.ids.is_empty() {
         return;
     }
@@ -150,7 +150,7 @@ pub async fn unregister(connection: &Connection, registration: &Registration) {
 }
 
 async fn call(
-    connection: &Connection,
+    connection: &Peer,
     method: &str,
     params: &Value,
     limit: Duration,

@@ -73,7 +73,7 @@ pub struct Room {
     pub(super) statuses: Statuses,
     pub(super) turns: Turns,
     pub(super) at_once: Semaphore,
-    pub(super) waiting: Semaphore,
+    pub(super) waiting: Arc<Semaphore>,
     offer: Mutex<Arc<Offer>>,
     answers: Mutex<BTreeMap<String, Approval>>,
 }
@@ -100,7 +100,7 @@ impl Room {
             statuses: Statuses::default(),
             turns: Turns::default(),
             at_once: Semaphore::new(AT_ONCE),
-            waiting: Semaphore::new(MOST_WAITING),
+            waiting: Arc::new(Semaphore::new(MOST_WAITING)),
             offer: Mutex::new(Arc::new(offer)),
             answers: Mutex::default(),
         }

@@ -16,7 +16,7 @@ use super::handshake;
 use super::link::Link;
 use super::models::{self, Mode};
 use super::turns::{CallSummary, Running, Turn};
-use crate::lsp::connection::{Pending, RequestError};
+use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::edit::FileOperation;
 
 /// How long a turn may take where nobody says otherwise.
@@ -271,7 +271,7 @@ impl Copilot {
 async fn answered(
     link: &Link,
     turn: &Turn,
-    pending: Pending<'_>,
+    pending: PendingRequest<'_>,
     limit: Duration,
     stop: &CancellationToken,
 ) -> Result<Value, RequestError> {

@@ -29,8 +29,7 @@ use super::pins::Era;
 use super::room::Room;
 use super::unauthorized::Challenge;
 use crate::config::{Mount, MountTransport, Pin, paths_in};
-use crate::lsp::locate;
-use crate::lsp::process::{ServerProcess, Spawn};
+use crate::process::{ServerProcess, Spawn, find_program, is_program};
 use crate::tools::hidden::escaped;
 
 /// The most that one line of a server may have.
@@ -347,7 +346,7 @@ pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>),
     let missing = || NoConnection::NoProgram(command.clone());
     if is_path {
         let path = room.root().join(command);
-        if !locate::is_program(&path) {
+        if !is_program(&path) {
             return Err(missing());
         }
         // Also where it was gone a moment ago.
@@ -359,5 +358,5 @@ pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>),
     let path = std::env::var_os("PATH").unwrap_or_default();
     // A folder of the project on PATH would let the project choose the program.
     let folders = std::env::split_paths(&path).filter(|folder| room.workspace().inside(folder).is_none());
-    locate::search(command, folders).ok_or_else(missing).map(|program| (program, pins))
+    find_program(command, folders).ok_or_else(missing).map(|program| (program, pins))
 }

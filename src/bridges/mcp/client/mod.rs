@@ -3,7 +3,7 @@
 //! What lives here: all mounted servers as one source of tools ([`Mounts`]), one of them with its starts, pauses and end
 //! ([`server`], [`live`], [`room`]), its connection, be it a process or an address ([`connect`], [`chain`], [`http`]), what it may ask of us ([`handler`]) and of people ([`asking`]), its
 //! tools' definitions ([`definitions`]) and which of them were agreed to ([`pins`]), the call ([`tool`]) and its result
-//! ([`result`]), and what can be wrong with it ([`examine`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `lsp::process`, `text`.
+//! ([`result`]), and what can be wrong with it ([`examine`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `process`, `text`.
 //!
 //! How data passes: settings come in, [`AnyTool`]s go out. The list of tools is that of the last time: nothing is started to
 //! make it, except in the background for a server of which nothing is known yet. A call starts its server if need be.

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::chain::Chain;
 use crate::config::{Folders, Trust};
-use crate::lsp::process::Spawner;
+use crate::process::Spawner;
 use crate::tools::context::Context;
 use crate::workspace::Workspace;
 

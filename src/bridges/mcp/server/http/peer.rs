@@ -14,8 +14,8 @@ use std::path::Path;
 use http::request::Parts;
 use rmcp::model::Extensions;
 
-use crate::lsp::process::ancestry::{self, Descent};
-use crate::lsp::process::tree::{self, Process};
+use crate::process::ancestry::{self, Descent};
+use crate::process::tree::{self, Process};
 
 /// A socket that has just been made may be missed in the kernel's list while others come and go.
 const LOOKS: usize = 3;

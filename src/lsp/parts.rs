@@ -4,6 +4,9 @@ use std::cell::Cell;
 
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+use tokio::time::{Instant, timeout_at};
+
+use crate::rpc::{PendingRequest, RequestError};
 
 /// How much of a list is kept, in values: that of a hundred thousand places, and some 150 MB of memory.
 const MOST_OF_LIST: usize = 1 << 20;
@@ -36,6 +39,29 @@ pub struct Parts {
     pub value: Value,
     /// How many elements of its lists were not.
     pub left_out: usize,
+}
+
+/// An answer of so many bytes takes long enough to read that a thread of its own pays.
+const LARGE_ANSWER_BYTES: usize = 256 << 10;
+
+/// The answer to a request, with a limit on how much of it becomes values. A large one is read on a thread that is left behind at the
+/// deadline.
+pub async fn answer(mut pending: PendingRequest<'_>, deadline: Instant) -> Result<Parts, RequestError> {
+    let result = pending.raw_result(deadline).await?;
+    let method = pending.method().to_owned();
+    let malformed = |what| RequestError::Malformed { method: method.clone(), what };
+    if result.get().len() < LARGE_ANSWER_BYTES {
+        return read(&method, result.get()).map_err(malformed);
+    }
+    let reading = {
+        let method = method.clone();
+        tokio::task::spawn_blocking(move || read(&method, result.get()))
+    };
+    match timeout_at(deadline, reading).await {
+        Ok(Ok(parts)) => parts.map_err(malformed),
+        Ok(Err(stopped)) => Err(malformed(stopped.to_string())),
+        Err(_) => Err(RequestError::Timeout { method, waited: pending.elapsed() }),
+    }
 }
 
 /// The answer to `method`, or the parameters of such a notification.

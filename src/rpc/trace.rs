@@ -11,12 +11,12 @@ use crate::workspace::private;
 
 /// Who sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub(super) enum Direction {
     /// We did.
-    ToServer,
-    /// The server did.
-    FromServer,
-    /// The server printed something that is no message.
+    Sent,
+    /// The other side did.
+    Received,
+    /// The other side printed something that is no message.
     Junk,
 }
 
@@ -40,8 +40,8 @@ impl Trace {
     pub(super) fn record(&self, server: &str, direction: Direction, body: &str) {
         let seconds = self.start.elapsed().as_secs_f64();
         let arrow = match direction {
-            Direction::ToServer => "->",
-            Direction::FromServer => "<-",
+            Direction::Sent => "->",
+            Direction::Received => "<-",
             Direction::Junk => "!!",
         };
         let body = body.replace(['\n', '\r'], " ");

@@ -22,22 +22,24 @@ use super::format::Answer;
 use super::link::Line;
 use super::room::Room;
 use super::{confirm, handshake, invoke};
-use crate::lsp::connection::{Answering, Incoming, Refusal};
+use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 
-/// The connection's ears.
-pub struct Ears {
+/// Answers what the Copilot language server asks, and hears what it tells.
+pub struct CopilotHandler {
     pub(super) room: Arc<Room>,
     pub(super) line: Arc<Line>,
 }
 
-impl Incoming for Ears {
-    fn request(&mut self, method: &str, params: Value) -> Answering {
-        let now = |value: Value| Answering::Now(Ok(value));
+impl PeerHandler for CopilotHandler {
+    fn request(&mut self, method: &str, params: Value) -> PeerResponse {
+        let now = |value: Value| PeerResponse::Ready(Ok(value));
         match method {
             "conversation/invokeClientTool" => {
                 let (room, line) = (self.room.clone(), self.line.clone());
+                // Places are given in the order of the calls.
+                let place = room.waiting.clone().try_acquire_owned().ok();
                 // A task of its own: a tool that works must not keep the conversation from going on.
-                let work = tokio::spawn(async move { invoke::answer(&room, &line, params).await });
+                let work = tokio::spawn(async move { invoke::answer(&room, &line, params, place).await });
                 later(work, Answer::error("the call was ended").encode(self.room.format))
             }
             "conversation/invokeClientToolConfirmation" => {
@@ -46,14 +48,14 @@ impl Incoming for Ears {
                 later(work, json!([{"result": "dismiss"}, null]))
             }
             "conversation/context" => now(json!([null, null])),
-            "workspace/configuration" => Answering::Now(handshake::settings_for(&self.room, &params)),
+            "workspace/configuration" => PeerResponse::Ready(handshake::settings_for(&self.room, &params)),
             "workspace/workspaceFolders" => now(json!([handshake::folder(&self.room)])),
             "window/showMessageRequest" => {
                 self.said(&params);
                 now(Value::Null)
             }
             "client/registerCapability" | "client/unregisterCapability" => now(Value::Null),
-            _ => Answering::Now(Err(Refusal::MethodNotFound)),
+            _ => PeerResponse::Ready(Err(RequestRefusal::MethodNotFound)),
         }
     }
 
@@ -74,7 +76,7 @@ impl Incoming for Ears {
     }
 }
 
-impl Ears {
+impl CopilotHandler {
     fn said(&self, params: &Value) {
         if let Some(message) = params["message"].as_str() {
             self.room.events.send(Event::Said(message.to_owned()));
@@ -83,7 +85,7 @@ impl Ears {
 }
 
 /// The answer of `work`, which ends with the conversation; `failed` where it panicked.
-fn later(work: tokio::task::JoinHandle<Value>, failed: Value) -> Answering {
+fn later(work: tokio::task::JoinHandle<Value>, failed: Value) -> PeerResponse {
     let work = AbortOnDropHandle::new(work);
-    Answering::Later(Box::pin(async move { Ok(work.await.unwrap_or(failed)) }))
+    PeerResponse::Later(Box::pin(async move { Ok(work.await.unwrap_or(failed)) }))
 }

@@ -1,29 +1,28 @@
-use futures::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use serde_json::json;
-use tokio_util::compat::{Compat, TokioAsyncReadCompatExt};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
 use super::*;
 
 /// Remembers what it was told; answers `custom/known`, and `custom/slow` when `custom/done` was told.
-struct Ears(Arc<std::sync::Mutex<Vec<String>>>, Arc<tokio::sync::Notify>);
+struct Recorder(Arc<std::sync::Mutex<Vec<String>>>, Arc<tokio::sync::Notify>);
 
-impl Incoming for Ears {
-    fn request(&mut self, method: &str, params: Value) -> Answering {
+impl PeerHandler for Recorder {
+    fn request(&mut self, method: &str, params: Value) -> PeerResponse {
         match method {
             "custom/known" => Ok(json!({ "echo": params })).into(),
             "custom/slow" => {
                 let done = self.1.clone();
-                Answering::Later(Box::pin(async move {
+                PeerResponse::Later(Box::pin(async move {
                     done.notified().await;
                     Ok(json!("slow"))
                 }))
             }
-            _ => Err(Refusal::MethodNotFound).into(),
+            _ => Err(RequestRefusal::MethodNotFound).into(),
         }
     }
     fn notification(&mut self, method: &str, params: &RawValue) {
         if method == "custom/done" {
-            self.1.notify_waiters();
+            self.1.notify_one();
         }
         if let Ok(mut heard) = self.0.lock() {
             heard.push(format!("{method} {params}"));
@@ -31,19 +30,24 @@ impl Incoming for Ears {
     }
 }
 
-type Pipe = Compat<tokio::io::DuplexStream>;
-
-/// A connection and the server's two pipe ends, played by the test.
-fn pair() -> (Connection, futures::io::BufReader<Pipe>, Pipe, Arc<std::sync::Mutex<Vec<String>>>) {
-    let (output, server_out) = tokio::io::duplex(1 << 20);
-    let (input, server_in) = tokio::io::duplex(1 << 20);
-    let heard = Arc::default();
-    let ears = Ears(Arc::clone(&heard), Arc::default());
-    let connection = Connection::open("test", output.compat(), input.compat(), ears, None);
-    (connection, futures::io::BufReader::new(server_in.compat()), server_out.compat(), heard)
+/// A conversation and the other side's two pipe ends, played by the test.
+fn pair() -> (Peer, BufReader<DuplexStream>, DuplexStream, Arc<std::sync::Mutex<Vec<String>>>) {
+    pair_with_pipe_of(1 << 20)
 }
 
-async fn receive(from: &mut futures::io::BufReader<Pipe>) -> Value {
+/// The same, with an input that takes so many bytes before somebody reads them.
+fn pair_with_pipe_of(
+    bytes: usize,
+) -> (Peer, BufReader<DuplexStream>, DuplexStream, Arc<std::sync::Mutex<Vec<String>>>) {
+    let (output, server_out) = tokio::io::duplex(1 << 20);
+    let (input, server_in) = tokio::io::duplex(bytes);
+    let heard = Arc::default();
+    let recorder = Recorder(Arc::clone(&heard), Arc::default());
+    let connection = Peer::open("test", output, input, recorder, None);
+    (connection, BufReader::new(server_in), server_out, heard)
+}
+
+async fn receive(from: &mut BufReader<DuplexStream>) -> Value {
     let mut header = String::new();
     from.read_line(&mut header).await.unwrap();
     let length: usize = header.trim().strip_prefix("Content-Length: ").unwrap().parse().unwrap();
@@ -89,7 +93,6 @@ async fn an_answer_reaches_its_caller_through_every_kind_of_rubbish() {
     let got: Value = answer.answer(soon()).await.unwrap();
     assert_eq!(got, json!({ "contents": "hi" }));
     assert_eq!(*heard.lock().unwrap(), ["a/b [1]", "c/d {}", "e/f null"]);
-    assert_eq!(connection.dropped_messages(), 3);
 }
 
 #[tokio::test]
@@ -180,14 +183,56 @@ async fn what_was_told_before_an_answer_arrives_before_it() {
         for number in 0..3 {
             connection.notify("custom/told", &json!({ "number": number }));
         }
-        connection.in_order().await;
         let done = json!({ "jsonrpc": "2.0", "method": "custom/done", "params": {} }).to_string();
         to.write_all(frame(&done).as_bytes()).await.unwrap();
         for number in 0..3 {
             assert_eq!(receive(&mut from).await["params"]["number"], number);
         }
         assert_eq!(receive(&mut from).await["result"], "slow");
-        connection.close("done");
-        connection.in_order().await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_pipe_does_not_take_at_once_arrives_whole_and_in_order() {
+    let (connection, mut from, _to, _heard) = pair_with_pipe_of(100);
+    let long = "x".repeat(10_000);
+    for number in 0..50 {
+        connection.notify("custom/told", &json!({ "number": number, "long": long }));
+    }
+    let asked = connection.start("custom/asked", &json!(null)).unwrap();
+    for number in 0..50 {
+        let message = receive(&mut from).await;
+        assert_eq!(
+            (&message["params"]["number"], message["params"]["long"].as_str()),
+            (&json!(number), Some(&*long))
+        );
+    }
+    assert_eq!(receive(&mut from).await, json!({ "jsonrpc": "2.0", "id": 0, "method": "custom/asked" }));
+    drop(asked);
+    assert_eq!(receive(&mut from).await["method"], "$/cancelRequest");
+}
+
+#[tokio::test]
+async fn a_program_that_asks_and_reads_no_answer_is_let_go() {
+    let (connection, _from, mut to, _heard) = pair_with_pipe_of(100);
+    for id in 0..2_000 {
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": "custom/known", "params": {} }).to_string();
+        if to.write_all(frame(&body).as_bytes()).await.is_err() {
+            break;
+        }
+    }
+    let reason = tokio::time::timeout(Duration::from_secs(60), connection.wait_closed()).await.unwrap();
+    assert_eq!(reason, "it was ended because it sent 1000 requests and read no answer");
+}
+
+#[tokio::test]
+async fn a_request_after_the_end_hears_why_it_ended() {
+    let (connection, _from, to, _heard) = pair();
+    let waiting = connection.start("custom/asked", &json!({})).unwrap();
+    connection.close("it was stopped");
+    drop(to);
+    for pending in [waiting, connection.start("custom/asked", &json!({})).unwrap()] {
+        let error = pending.answer::<Value>(soon()).await.unwrap_err();
+        assert!(matches!(&error, RequestError::Closed { reason } if reason == "it was stopped"), "{error}");
     }
 }

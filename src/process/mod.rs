@@ -23,6 +23,7 @@ pub mod sandbox;
 mod spawner;
 pub mod supervisor;
 pub mod tree;
+mod which;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -40,6 +41,7 @@ pub use exchange::{Exchange, Exchanged, exchange};
 pub use oneshot::{Finished, RunError, run};
 use spawner::Streams;
 pub use spawner::{Spawn, SpawnError, Spawner};
+pub use which::{find_program, is_program};
 
 /// The hidden first argument that makes our binary a supervisor.
 pub const SUPERVISE: &str = "__supervise";

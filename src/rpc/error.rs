@@ -1,0 +1,113 @@
+//! Why a request has no result, on either side.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::text::cut;
+
+/// The longest reason of a refusal that is told, in bytes.
+const MAX_REASON_BYTES: usize = 2_000;
+
+/// Why a request of ours has no result.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RequestError {
+    /// The other side did not answer in time; it was told that the answer is not wanted any more.
+    #[error("no answer to {method} within {} ms", waited.as_millis())]
+    Timeout {
+        /// The request's method.
+        method: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The other side answered with an error (LSP 3.17, *ResponseError*).
+    #[error("{method} failed: {message} (code {code})")]
+    Refused {
+        /// The request's method.
+        method: String,
+        /// JSON-RPC or LSP error code.
+        code: i64,
+        /// The other side's words.
+        message: String,
+        /// The error's `data` member.
+        data: Box<Value>,
+    },
+    /// The answer is not of the type that the specification gives it.
+    #[error("the answer to {method} cannot be understood: {what}")]
+    Malformed {
+        /// The request's method.
+        method: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The conversation is over.
+    #[error("the server's connection is closed: {reason}")]
+    Closed {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl RequestError {
+    /// Codes of LSP 3.17, *ErrorCodes*.
+    const CONTENT_MODIFIED: i64 = -32801;
+    const SERVER_CANCELLED: i64 = -32802;
+    const REQUEST_CANCELLED: i64 = -32800;
+
+    /// The `error` member of an answer to `method`.
+    pub(super) fn refused(method: &str, error: &RawValue) -> Self {
+        #[derive(Default, Deserialize)]
+        struct ResponseError {
+            #[serde(default)]
+            code: Value,
+            #[serde(default)]
+            message: Value,
+            #[serde(default)]
+            data: Value,
+        }
+        let ResponseError { code, message, data } = serde_json::from_str(error.get()).unwrap_or_default();
+        let message = cut(message.as_str().unwrap_or("no message"), MAX_REASON_BYTES).into_owned();
+        let code = code.as_i64().unwrap_or(0);
+        Self::Refused { method: method.to_owned(), code, message, data: Box::new(data) }
+    }
+
+    /// Whether asking again is what the specification expects (`ContentModified`, `ServerCancelled`).
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Refused { code, .. }
+            if [Self::CONTENT_MODIFIED, Self::SERVER_CANCELLED, Self::REQUEST_CANCELLED].contains(code))
+    }
+
+    /// Whether the other side does not know the method at all.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, Self::Refused { code: -32601, .. })
+    }
+}
+
+/// How we refuse a request of the other side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RequestRefusal {
+    /// We do not know the method (`MethodNotFound`).
+    MethodNotFound,
+    /// The params make no sense (`InvalidParams`).
+    InvalidParams(String),
+    /// It could not be done.
+    Failed {
+        /// A code of JSON-RPC, LSP or the protocol on top of it.
+        code: i64,
+        /// Why.
+        message: String,
+    },
+}
+
+impl RequestRefusal {
+    /// The code of JSON-RPC 2.0, *Error object*, and the sentence that stands beside it.
+    pub(super) fn code_and_message(self, method: &str) -> (i64, String) {
+        match self {
+            Self::MethodNotFound => (-32601, format!("{method} is not supported")),
+            Self::InvalidParams(what) => (-32602, what),
+            Self::Failed { code, message } => (code, message),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Frames (LSP 3.17, *Base Protocol*): `Content-Length: N`, an empty line, N bytes of JSON.
+
+use std::borrow::Cow;
+use std::io;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// Largest message that is taken, in bytes of its body.
+pub const MAX_FRAME_BYTES: usize = 64 * 1024 * 1024;
+/// Largest header block that is taken, in bytes.
+const MAX_HEADER_BYTES: usize = 8 * 1024;
+/// How many messages that cannot be understood end a conversation.
+const MAX_DROPPED_MESSAGES: u64 = 1_000;
+/// The most that the header of a frame of ours takes, in bytes: `Content-Length: ` with twenty digits.
+const HEADER_ROOM: usize = 40;
+
+const LENGTH_HEADER: &[u8] = b"content-length";
+
+/// A message of ours on its way: the header is put in front of the body when its length is known.
+pub(super) struct OutgoingFrame {
+    bytes: Vec<u8>,
+}
+
+impl OutgoingFrame {
+    pub fn new() -> Self {
+        let mut bytes = Vec::with_capacity(256);
+        bytes.resize(HEADER_ROOM, 0);
+        Self { bytes }
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    pub fn json(&mut self, value: &(impl Serialize + ?Sized)) -> serde_json::Result<()> {
+        serde_json::to_writer(&mut self.bytes, value)
+    }
+
+    /// Bytes of the body so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len() - HEADER_ROOM
+    }
+
+    pub fn since(&self, start: usize) -> &[u8] {
+        &self.bytes[HEADER_ROOM + start..]
+    }
+
+    pub fn truncate(&mut self, len: usize) {
+        self.bytes.truncate(HEADER_ROOM + len);
+    }
+
+    pub fn body(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.since(0))
+    }
+
+    /// The whole frame, which begins at the returned offset.
+    pub fn finish(mut self) -> (Vec<u8>, usize) {
+        let header = format!("Content-Length: {}\r\n\r\n", self.len());
+        let start = HEADER_ROOM - header.len();
+        self.bytes[start..HEADER_ROOM].copy_from_slice(header.as_bytes());
+        (self.bytes, start)
+    }
+}
+
+/// Takes what [`FrameBuffer`] finds.
+pub(super) trait FrameSink {
+    /// A body. False where it is no message.
+    fn message(&mut self, body: &str) -> bool;
+    /// Text between frames that is not blank.
+    fn junk(&mut self, text: &str);
+}
+
+/// What a program printed and is not understood yet. Well-formed messages are found between stray lines, under headers that are a
+/// little wrong, and behind lengths that were too large.
+#[derive(Default)]
+pub(super) struct FrameBuffer {
+    bytes: Vec<u8>,
+    dropped: u64,
+}
+
+/// What stands at the start of the bytes read so far.
+enum Found {
+    /// A frame: its body's span.
+    Frame(usize, usize),
+    /// This many bytes belong to no frame.
+    Junk(usize),
+    /// More bytes are needed, at least this many if that is known.
+    Incomplete(usize),
+}
+
+impl FrameBuffer {
+    /// Where the next bytes are appended, with room for `missing` of them. Room grows with what has arrived, so a length
+    /// that lies reserves nothing.
+    pub fn room(&mut self, missing: usize) -> &mut Vec<u8> {
+        self.bytes.reserve(missing.clamp(16 << 10, 1 << 20));
+        &mut self.bytes
+    }
+
+    /// Gives every whole message to `sink`; returns how many bytes the next one still misses, 0 where none has begun.
+    ///
+    /// # Errors
+    /// Where what arrived is beyond a limit.
+    pub fn drain(&mut self, sink: &mut impl FrameSink) -> io::Result<usize> {
+        let mut at = 0;
+        let missing = loop {
+            match find(&self.bytes[at..])? {
+                Found::Frame(start, end) => at = self.take(at + start, at + end, sink)?,
+                Found::Junk(len) => {
+                    let junk = String::from_utf8_lossy(&self.bytes[at..at + len]);
+                    if !junk.trim().is_empty() {
+                        sink.junk(&junk);
+                    }
+                    at += len;
+                }
+                Found::Incomplete(missing) => break missing,
+            }
+        };
+        self.bytes.drain(..at);
+        if self.bytes.is_empty() && self.bytes.capacity() > 1 << 20 {
+            self.bytes = Vec::new();
+        }
+        Ok(missing)
+    }
+
+    /// Gives the frame whose body is `start..end` to `sink`; returns where to go on.
+    fn take(&mut self, start: usize, end: usize, sink: &mut impl FrameSink) -> io::Result<usize> {
+        let body = String::from_utf8_lossy(&self.bytes[start..end]);
+        if sink.message(&body) {
+            return Ok(end);
+        }
+        // A length that was a little too large has swallowed the beginning of the next header: go on right behind the
+        // message itself. (Where bytes had to be replaced, its length is not that of the bytes.)
+        let first = matches!(body, Cow::Borrowed(_)).then(|| first_value(&body)).flatten();
+        if let Some((message, length)) = first
+            && sink.message(message)
+        {
+            return Ok(start + length);
+        }
+        sink.junk(&body);
+        self.dropped += 1;
+        if self.dropped > MAX_DROPPED_MESSAGES {
+            return Err(invalid(format!("more than {MAX_DROPPED_MESSAGES} messages that are not JSON-RPC")));
+        }
+        // A length that was too large has swallowed the frames behind it: go on with the first of them.
+        let swallowed = position_of_length(&self.bytes[start..end]);
+        Ok(swallowed.map_or(end, |offset| start + offset))
+    }
+}
+
+/// The JSON value that a text begins with, and where it ends.
+fn first_value(text: &str) -> Option<(&str, usize)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let value = values.next()?.ok()?;
+    Some((value.get(), values.byte_offset()))
+}
+
+fn invalid(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// Where the next `Content-Length` begins, in any case of letters.
+fn position_of_length(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(LENGTH_HEADER.len()).position(|window| window.eq_ignore_ascii_case(LENGTH_HEADER))
+}
+
+/// Looks for a frame at the start of `bytes`. Headers may come in any case, with or without a space, ended by LF or
+/// CRLF, and after lines that a wrapper script or a stray `print` left on standard output.
+fn find(bytes: &[u8]) -> io::Result<Found> {
+    let Some(length_at) = position_of_length(bytes) else {
+        // The last bytes may be the beginning of a header.
+        let junk = bytes.len().saturating_sub(LENGTH_HEADER.len());
+        return Ok(if junk > MAX_HEADER_BYTES { Found::Junk(junk) } else { Found::Incomplete(0) });
+    };
+    let Some((end_of_header, length)) = header(&bytes[length_at..])? else { return Ok(Found::Incomplete(0)) };
+    let Some(length) = length else { return Ok(Found::Junk(length_at + LENGTH_HEADER.len())) };
+    // Other headers of the same block may stand before it.
+    let junk = start_of_block(bytes, length_at);
+    if junk > 0 {
+        return Ok(Found::Junk(junk));
+    }
+    if length > MAX_FRAME_BYTES {
+        return Err(invalid(format!(
+            "a message of {length} bytes, more than the limit of {MAX_FRAME_BYTES}"
+        )));
+    }
+    let start = length_at + end_of_header;
+    let end = start + length;
+    Ok(if bytes.len() < end { Found::Incomplete(end - bytes.len()) } else { Found::Frame(start, end) })
+}
+
+/// Where the header block that holds the length begins: `Content-Type` may stand before `Content-Length`.
+fn start_of_block(bytes: &[u8], length_at: usize) -> usize {
+    const TYPE_HEADER: &[u8] = b"content-type";
+    let before = &bytes[..length_at];
+    match before.windows(TYPE_HEADER.len()).position(|window| window.eq_ignore_ascii_case(TYPE_HEADER)) {
+        Some(start) if before[start..].iter().filter(|byte| **byte == b'\n').count() == 1 => start,
+        _ => length_at,
+    }
+}
+
+/// The length of the header block at the start of `bytes` and the length it announces; the latter is `None` where
+/// it is no number.
+fn header(bytes: &[u8]) -> io::Result<Option<(usize, Option<usize>)>> {
+    let block = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
+    let mut at = 0;
+    let mut length = None;
+    while let Some(line_len) = block[at..].iter().position(|byte| *byte == b'\n') {
+        let line = block[at..at + line_len].trim_ascii();
+        at += line_len + 1;
+        if line.is_empty() {
+            return Ok(Some((at, length)));
+        }
+        let text = String::from_utf8_lossy(line);
+        let Some((name, value)) = text.split_once(':') else { return Ok(Some((at, None))) };
+        if name.trim().eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().ok();
+            if length.is_none() {
+                return Ok(Some((at, None)));
+            }
+        }
+    }
+    if bytes.len() >= MAX_HEADER_BYTES {
+        return Err(invalid(format!("a message header of more than {MAX_HEADER_BYTES} bytes")));
+    }
+    Ok(None)
+}

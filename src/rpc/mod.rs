@@ -1,0 +1,22 @@
+//! JSON-RPC 2.0 with another process: language servers, the Copilot language server, the Copilot command line.
+//!
+//! What lives here: messages in the bytes of a pipe, found in whatever a program prints ([`frame`]), one message as text
+//! (`message`), the queue to the other side's input (`outbox`), and a conversation over all of it ([`Peer`]: ids, deadlines,
+//! cancellation, what the other side asks, limits, a trace). May use: `text`, `workspace` (a private file for the trace).
+//!
+//! How data passes: who asks writes the request into the pipe itself and waits at a channel of its own; the one task of the
+//! conversation reads, and hands each answer straight to who waits. Bodies stay text ([`RawValue`](serde_json::value::RawValue)) until the
+//! caller, who knows their type, decodes them: a large answer is parsed once, and a malformed one costs its caller an error instead of the
+//! conversation its life.
+
+mod error;
+pub mod frame;
+mod message;
+mod outbox;
+mod peer;
+mod trace;
+
+pub use error::{RequestError, RequestRefusal};
+pub use frame::MAX_FRAME_BYTES;
+pub use peer::{OUTPUT_CLOSED, Peer, PeerHandler, PeerResponse, PendingRequest};
+pub use trace::Trace;

@@ -1,0 +1,139 @@
+//! The way to the other side's input. Who has something to say writes it into the pipe itself; only what the pipe does not take at once waits
+//! for the task that writes the rest.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
+
+use parking_lot::Mutex;
+use tokio::io::AsyncWrite;
+use tokio::sync::Notify;
+
+use super::frame::OutgoingFrame;
+
+/// How many of our answers may wait to be read: a program that asks and does not listen must not fill our memory.
+const MAX_UNREAD_ANSWERS: usize = 1_000;
+
+/// Frames in the order in which they were sent.
+pub(super) struct Outbox {
+    queue: Mutex<Queue>,
+    /// Rung when frames are left for [`Outbox::write_rest`].
+    left: Notify,
+}
+
+struct Queue {
+    /// `None` once it is closed.
+    pipe: Option<Pin<Box<dyn AsyncWrite + Send>>>,
+    frames: VecDeque<QueuedFrame>,
+    /// The task writes. Until it is done nobody else may: a pipe wakes only the last one that waits for it.
+    is_handed_over: bool,
+    unread_answers: usize,
+    /// Why the pipe takes no more, until somebody has been told.
+    failure: Option<io::Error>,
+}
+
+struct QueuedFrame {
+    bytes: Vec<u8>,
+    /// So many of them are written, or are room that the header did not take.
+    written: usize,
+    is_answer: bool,
+}
+
+impl Outbox {
+    pub fn new(pipe: impl AsyncWrite + Send + 'static) -> Self {
+        let queue = Queue {
+            pipe: Some(Box::pin(pipe)),
+            frames: VecDeque::new(),
+            is_handed_over: false,
+            unread_answers: 0,
+            failure: None,
+        };
+        Self { queue: Mutex::new(queue), left: Notify::new() }
+    }
+
+    /// Sends a request or a notification. What is sent after the end is lost: who waits for an answer hears of the end.
+    pub fn send(&self, frame: OutgoingFrame) {
+        self.put(frame, false);
+    }
+
+    /// Sends an answer.
+    pub fn answer(&self, frame: OutgoingFrame) {
+        self.put(frame, true);
+    }
+
+    fn put(&self, frame: OutgoingFrame, is_answer: bool) {
+        let (bytes, written) = frame.finish();
+        let mut queue = self.queue.lock();
+        if queue.pipe.is_none() || queue.failure.is_some() {
+            return;
+        }
+        queue.unread_answers += usize::from(is_answer);
+        if queue.unread_answers > MAX_UNREAD_ANSWERS {
+            let what = format!("{MAX_UNREAD_ANSWERS} requests and read no answer");
+            queue.failure = Some(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        queue.frames.push_back(QueuedFrame { bytes, written, is_answer });
+        if !queue.is_handed_over {
+            queue.is_handed_over = queue.poll_write(&mut Context::from_waker(Waker::noop())).is_pending();
+        }
+        if queue.is_handed_over || queue.failure.is_some() {
+            self.left.notify_one();
+        }
+    }
+
+    /// Writes what the pipe did not take at once, until the pipe fails or is closed, and says why.
+    pub async fn write_rest(&self) -> io::Error {
+        loop {
+            let written = std::future::poll_fn(|context| {
+                let mut queue = self.queue.lock();
+                queue.is_handed_over = queue.poll_write(context).is_pending();
+                if let Some(failure) = queue.failure.take() {
+                    return Poll::Ready(failure);
+                }
+                // Written, or not: the next frame that is left, or a failure that somebody else notes, rings.
+                Poll::Pending
+            });
+            tokio::select! {
+                biased;
+                failure = written => return failure,
+                () = self.left.notified() => {}
+            }
+        }
+    }
+
+    /// Closes the pipe at once; what was not written is lost.
+    pub fn close(&self) {
+        let mut queue = self.queue.lock();
+        queue.pipe = None;
+        queue.frames.clear();
+    }
+}
+
+impl Queue {
+    /// Writes until nothing is left, or the pipe takes no more for now. A failure is noted.
+    fn poll_write(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(pipe) = &mut self.pipe else { return Poll::Ready(()) };
+        while let Some(frame) = self.frames.front_mut() {
+            match ready!(pipe.as_mut().poll_write(context, &frame.bytes[frame.written..])) {
+                Ok(0) => return self.fail(io::ErrorKind::WriteZero.into()),
+                Ok(written) => frame.written += written,
+                Err(error) => return self.fail(error),
+            }
+            if frame.written == frame.bytes.len() {
+                self.unread_answers -= usize::from(frame.is_answer);
+                self.frames.pop_front();
+            }
+        }
+        match ready!(pipe.as_mut().poll_flush(context)) {
+            Ok(()) => Poll::Ready(()),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    fn fail(&mut self, error: io::Error) -> Poll<()> {
+        self.frames.clear();
+        self.failure.get_or_insert(error);
+        Poll::Ready(())
+    }
+}

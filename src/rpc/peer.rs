@@ -1,0 +1,392 @@
+//! One conversation: requests with deadlines and cancellation, notifications, and what the other side asks of us.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
+
+use super::frame::{FrameBuffer, FrameSink, OutgoingFrame};
+use super::message::{self, Message};
+use super::outbox::Outbox;
+use super::trace::{Direction, Trace};
+use super::{RequestError, RequestRefusal};
+
+/// The reason for the end of a conversation when the other side closed its output, or takes no more input.
+pub const OUTPUT_CLOSED: &str = "it closed its output";
+
+/// Answers what the other side asks and hears what it tells. Called from the conversation's own task: it must not block.
+pub trait PeerHandler: Send + 'static {
+    /// What a request is answered with. What the request leads to has happened when this returns; only the answer may come
+    /// later.
+    fn request(&mut self, method: &str, params: Value) -> PeerResponse;
+    /// A notification.
+    fn notification(&mut self, method: &str, params: &RawValue);
+}
+
+/// The result of the other side's request, or the error it is answered with.
+pub enum PeerResponse {
+    /// There already.
+    Ready(Result<Value, RequestRefusal>),
+    /// Answered when it is done, while other requests are answered; dropped with the conversation.
+    Later(BoxFuture<'static, Result<Value, RequestRefusal>>),
+}
+
+impl From<Result<Value, RequestRefusal>> for PeerResponse {
+    fn from(answer: Result<Value, RequestRefusal>) -> Self {
+        Self::Ready(answer)
+    }
+}
+
+/// A conversation with another process. Dropping it closes that process's standard input.
+#[derive(Debug)]
+pub struct Peer {
+    shared: Arc<Shared>,
+    tasks: [tokio::task::JoinHandle<()>; 2],
+}
+
+struct Shared {
+    /// For traces.
+    name: String,
+    trace: Option<Arc<Trace>>,
+    outbox: Outbox,
+    next_id: AtomicI64,
+    /// Our requests without an answer, by id; `None` once no answer will come.
+    pending: Mutex<Option<HashMap<i64, oneshot::Sender<RawAnswer>>>>,
+    /// It has answered nothing since a deadline passed.
+    silent: AtomicBool,
+    /// Bytes still missing from a message that has begun to arrive.
+    missing: AtomicU64,
+    /// Why it is over, once it is.
+    end: watch::Sender<Option<String>>,
+}
+
+/// The `result` of an answer, or its `error`.
+type RawAnswer = Result<Box<RawValue>, Box<RawValue>>;
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn send(&self, frame: OutgoingFrame) {
+        self.record(Direction::Sent, || frame.body());
+        self.outbox.send(frame);
+    }
+
+    fn answer(&self, frame: OutgoingFrame) {
+        self.record(Direction::Sent, || frame.body());
+        self.outbox.answer(frame);
+    }
+
+    fn record<'a>(&self, direction: Direction, body: impl FnOnce() -> std::borrow::Cow<'a, str>) {
+        if let Some(trace) = &self.trace {
+            trace.record(&self.name, direction, &body());
+        }
+    }
+
+    /// Ends the conversation. The first reason stays; who waits for an answer has none, and finds the reason here.
+    fn end(&self, reason: &str) {
+        self.end.send_if_modified(|known| {
+            let first = known.is_none();
+            if first {
+                *known = Some(reason.to_owned());
+            }
+            first
+        });
+        self.outbox.close();
+        self.pending.lock().take();
+    }
+
+    fn end_reason(&self) -> Option<String> {
+        self.end.borrow().clone()
+    }
+}
+
+impl Peer {
+    /// Starts talking over the other side's standard output and input. `name` is for traces.
+    pub fn open(
+        name: &str,
+        output: impl AsyncRead + Send + Unpin + 'static,
+        input: impl AsyncWrite + Send + 'static,
+        handler: impl PeerHandler,
+        trace: Option<Arc<Trace>>,
+    ) -> Self {
+        let shared = Arc::new(Shared {
+            name: name.to_owned(),
+            trace,
+            outbox: Outbox::new(input),
+            next_id: AtomicI64::new(0),
+            pending: Mutex::new(Some(HashMap::new())),
+            silent: AtomicBool::new(false),
+            missing: AtomicU64::new(0),
+            end: watch::channel(None).0,
+        });
+        let reader = tokio::spawn({
+            let ending = EndWithTask(shared.clone());
+            async move { ending.0.end(&read(output, handler, &ending.0).await) }
+        });
+        let writer = tokio::spawn({
+            let ending = EndWithTask(shared.clone());
+            async move { ending.0.end(&reason(&ending.0.outbox.write_rest().await)) }
+        });
+        Self { shared, tasks: [reader, writer] }
+    }
+
+    /// Sends a notification; a closed conversation is no error here, the next request tells.
+    pub fn notify(&self, method: &str, params: &impl Serialize) {
+        match message::call(None, method, params) {
+            Ok(frame) => self.shared.send(frame),
+            Err(error) => tracing::error!(method, "a notification cannot be written as JSON: {error}"),
+        }
+    }
+
+    /// Sends a request now, so that it stands behind everything sent before; its answer is waited for later.
+    /// Dropping the returned value cancels the request at the other side.
+    ///
+    /// # Errors
+    /// Where the params are no JSON.
+    pub fn start(&self, method: &str, params: &impl Serialize) -> Result<PendingRequest<'_>, RequestError> {
+        let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
+        let frame = message::call(Some(id), method, params).map_err(|error| RequestError::Malformed {
+            method: method.to_owned(),
+            what: error.to_string(),
+        })?;
+        let (sender, answer) = oneshot::channel();
+        // Where it is over, the sender goes at once, and the answer is why.
+        if let Some(pending) = self.shared.pending.lock().as_mut() {
+            pending.insert(id, sender);
+        }
+        self.shared.send(frame);
+        let method = method.to_owned();
+        Ok(PendingRequest { peer: self, method, id, answer, started: Instant::now() })
+    }
+
+    /// Sends a request and waits for its answer until `deadline`.
+    ///
+    /// # Errors
+    /// As [`RequestError`] says.
+    pub async fn request<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+        deadline: Instant,
+    ) -> Result<T, RequestError> {
+        self.start(method, params)?.answer(deadline).await
+    }
+
+    /// Why the conversation is over, once it is.
+    pub fn closed(&self) -> Option<String> {
+        self.shared.end_reason()
+    }
+
+    /// Waits until the conversation is over and tells why.
+    pub async fn wait_closed(&self) -> String {
+        let mut end = self.shared.end.subscribe();
+        let reason = end.wait_for(Option::is_some).await;
+        reason.ok().and_then(|reason| reason.clone()).unwrap_or_default()
+    }
+
+    /// Whether it has answered nothing since a request that it did not answer in time.
+    pub fn is_silent(&self) -> bool {
+        self.shared.silent.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that are missing from a message that has begun to arrive; 0 between messages.
+    pub fn missing_bytes(&self) -> u64 {
+        self.shared.missing.load(Ordering::Relaxed)
+    }
+
+    /// Ends the conversation at once, for this reason: the pipes are closed.
+    pub fn close(&self, reason: &str) {
+        self.shared.end(reason);
+        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.close("it was let go");
+    }
+}
+
+/// Ends the conversation with one of its tasks, so that no end goes unnoticed.
+struct EndWithTask(Arc<Shared>);
+
+impl Drop for EndWithTask {
+    fn drop(&mut self) {
+        self.0.end("its task ended");
+    }
+}
+
+/// Why a conversation ends when a pipe fails: what we refuse is a reason of ours; any other failure means that the other end is gone.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::InvalidData => format!("it was ended because it sent {error}"),
+        _ => OUTPUT_CLOSED.to_owned(),
+    }
+}
+
+/// A request that was sent and is not answered yet.
+pub struct PendingRequest<'a> {
+    peer: &'a Peer,
+    method: String,
+    id: i64,
+    answer: oneshot::Receiver<RawAnswer>,
+    started: Instant,
+}
+
+impl PendingRequest<'_> {
+    /// The request's method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// How long ago it was sent.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Waits for the answer until `deadline`.
+    ///
+    /// # Errors
+    /// As [`RequestError`] says.
+    pub async fn answer<T: DeserializeOwned>(mut self, deadline: Instant) -> Result<T, RequestError> {
+        let result = self.raw_result(deadline).await?;
+        serde_json::from_str(result.get())
+            .map_err(|error| RequestError::Malformed { method: self.method.clone(), what: error.to_string() })
+    }
+
+    /// Waits for the answer until `deadline`; its `result` as it was written.
+    ///
+    /// # Errors
+    /// As [`RequestError`] says.
+    pub async fn raw_result(&mut self, deadline: Instant) -> Result<Box<RawValue>, RequestError> {
+        let shared = &self.peer.shared;
+        match tokio::time::timeout_at(deadline, &mut self.answer).await {
+            Ok(Ok(answer)) => {
+                shared.silent.store(false, Ordering::Relaxed);
+                answer.map_err(|error| RequestError::refused(&self.method, &error))
+            }
+            Ok(Err(_)) => Err(RequestError::Closed { reason: shared.end_reason().unwrap_or_default() }),
+            Err(_) => {
+                shared.silent.store(true, Ordering::Relaxed);
+                Err(RequestError::Timeout { method: self.method.clone(), waited: self.started.elapsed() })
+            }
+        }
+    }
+}
+
+impl Drop for PendingRequest<'_> {
+    fn drop(&mut self) {
+        let shared = &self.peer.shared;
+        let is_unanswered =
+            shared.pending.lock().as_mut().is_some_and(|pending| pending.remove(&self.id).is_some());
+        // LSP 3.17, *Cancellation Support*.
+        if is_unanswered {
+            self.peer.notify("$/cancelRequest", &serde_json::json!({ "id": self.id }));
+        }
+    }
+}
+
+/// A request of the other side whose answer takes time: its frame, when it is there.
+type LaterAnswers = FuturesUnordered<BoxFuture<'static, OutgoingFrame>>;
+
+/// Reads what the other side says until it ends, or until it is no conversation any more, and tells why.
+async fn read(
+    mut output: impl AsyncRead + Send + Unpin,
+    handler: impl PeerHandler,
+    shared: &Arc<Shared>,
+) -> String {
+    let mut frames = FrameBuffer::default();
+    let mut dispatcher = Dispatcher { handler, shared, later: LaterAnswers::new() };
+    let mut missing = 0;
+    loop {
+        let read = tokio::select! {
+            read = output.read_buf(frames.room(missing)) => read,
+            Some(frame) = dispatcher.later.next() => {
+                shared.answer(frame);
+                continue;
+            }
+        };
+        let drained = match read {
+            Ok(0) => return OUTPUT_CLOSED.to_owned(),
+            Ok(_) => frames.drain(&mut dispatcher),
+            Err(error) => Err(error),
+        };
+        missing = match drained {
+            Ok(missing) => missing,
+            Err(error) => return reason(&error),
+        };
+        shared.missing.store(missing as u64, Ordering::Relaxed);
+    }
+}
+
+/// Leads each message to who waits for it.
+struct Dispatcher<'a, H> {
+    handler: H,
+    shared: &'a Shared,
+    later: LaterAnswers,
+}
+
+impl<H: PeerHandler> FrameSink for Dispatcher<'_, H> {
+    fn message(&mut self, body: &str) -> bool {
+        let Some(message) = Message::read(body) else { return false };
+        self.shared.record(Direction::Received, || body.into());
+        match message {
+            Message::Request { id, method, params } => self.request(id, &method, params),
+            Message::Notification { method, params } => self.handler.notification(&method, params),
+            Message::Response { id, answer } => {
+                let waiting = self.shared.pending.lock().as_mut().and_then(|pending| pending.remove(&id));
+                match waiting {
+                    // Who asked may have gone meanwhile.
+                    Some(waiting) => {
+                        drop(waiting.send(answer.map(ToOwned::to_owned).map_err(ToOwned::to_owned)))
+                    }
+                    // The late answer to a cancelled request, a second answer, or one to an id that we never used.
+                    None => tracing::debug!(id, "an answer to a request that is not waiting"),
+                }
+            }
+        }
+        true
+    }
+
+    fn junk(&mut self, text: &str) {
+        tracing::debug!(junk = %text.trim().chars().take(200).collect::<String>(), "not a message");
+        self.shared.record(Direction::Junk, || text.into());
+    }
+}
+
+impl<H: PeerHandler> Dispatcher<'_, H> {
+    fn request(&mut self, id: &RawValue, method: &str, params: &RawValue) {
+        let response = match serde_json::from_str(params.get()) {
+            Ok(params) => self.handler.request(method, params),
+            Err(error) => Err(RequestRefusal::InvalidParams(error.to_string())).into(),
+        };
+        match response {
+            PeerResponse::Ready(answer) => self.shared.answer(message::response(id, method, answer)),
+            PeerResponse::Later(answer) => {
+                let (id, method) = (id.to_owned(), method.to_owned());
+                self.later.push(Box::pin(async move { message::response(&id, &method, answer.await) }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "peer_tests.rs"]
+mod tests;
