@@ -252,8 +252,13 @@ fn what_goes_wrong_is_said() {
             4,
             "ended in the middle of a session; its last words: no such luck",
         ),
-        (json!({"after": [{"raw": "Content-Length: 2\r\n\r\n{]"}]}), 4, "wrote what is no message"),
-        (json!({"after": [{"raw": "Content-Length: 2\r\n\r\n{}"}]}), 4, "wrote what is no message"),
+        (json!({"after": [{"raw": "Content-Length: 99999999999\r\n\r\n{"}]}), 4, "wrote what is no message"),
+        // What is no message is passed over.
+        (
+            json!({"after": [{"raw": "Content-Length: 2\r\n\r\n{]Content-Length: 2\r\n\r\n{}"}, {"event": {"type": "session.error", "data": {"errorType": "query", "message": "heard"}}}]}),
+            4,
+            "the session failed (query): heard",
+        ),
         (
             json!({"after": [{"event": {"type": "session.error", "data": {"errorType": "query", "message": "No GitHub OAuth token"}}}]}),
             4,

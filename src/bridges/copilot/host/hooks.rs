@@ -6,14 +6,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::built_in;
+use super::rpc::QuestionAnswer;
 use super::turn::{Shared, text_of};
 use crate::policy::request::Verdict;
 use crate::runtime::hooked::Foreign;
 
 /// What the hooks say.
-pub(super) async fn invoked(shared: Arc<Shared>, id: Value, params: Value) {
+pub(super) async fn invoked(shared: Arc<Shared>, answer: QuestionAnswer, params: Value) {
     let output = output(&shared, &params).await;
-    shared.rpc.answer(&id, Ok(json!({"output": output}))).await;
+    answer.give(json!({"output": output}));
 }
 
 async fn output(shared: &Shared, params: &Value) -> Value {

@@ -1,7 +1,7 @@
 //! A host of the Copilot command line's headless mode: its SDK protocol (version 3), with our tools, rules and hooks.
 //!
 //! - [`program`]: where the command line is, how it is started and ends
-//! - [`frames`], [`rpc`]: its messages (`Content-Length`, JSON-RPC 2.0), questions with deadlines in both directions
+//! - [`rpc`]: the conversation with it, taken in its order
 //! - [`provider`]: whose model answers, from the user's environment
 //! - [`offer`]: what a session is made with: tools, lists, agents, MCP servers; [`built_in`]: the command line's own tools
 //! - [`turn`]: one prompt to its end: events in, decisions and results out
@@ -20,7 +20,6 @@ mod agreed;
 mod built_in;
 mod calls;
 pub mod error;
-mod frames;
 mod hooks;
 mod offer;
 mod permission;

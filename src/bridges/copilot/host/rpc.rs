@@ -1,59 +1,58 @@
-//! JSON-RPC 2.0 with the command line: our questions and their answers, its questions and its notifications.
+//! The conversation with the command line: what it tells and asks comes one by one, so that a turn takes it in its order.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::error::HostError;
-use super::frames;
 use super::program::Running;
+use crate::rpc::{OUTPUT_CLOSED, Peer, PeerHandler, PeerResponse, RequestError, RequestRefusal};
 
-/// Messages that may wait to be written.
-const OUTGOING: usize = 1_000;
+/// For traces.
+const NAME: &str = "copilot-cli";
 /// Messages that may wait to be looked at; a session's first ones come while its opening is waited for.
-const INCOMING: usize = 10_000;
+const MAX_WAITING_MESSAGES: usize = 10_000;
 
 /// The way to the command line. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(super) struct Rpc {
-    out: mpsc::Sender<Value>,
-    open: Arc<Mutex<Open>>,
-}
-
-/// A result, or the code and the words of a refusal.
-type Answer = Result<Value, (i64, String)>;
-
-/// Our questions that are not answered.
-#[derive(Debug, Default)]
-struct Open {
-    last: u64,
-    /// `None` once nobody answers any more.
-    waiting: Option<HashMap<u64, oneshot::Sender<Answer>>>,
-}
+pub(super) struct Rpc(Arc<Peer>);
 
 /// What comes unasked.
 #[derive(Debug)]
 pub(super) enum Incoming {
     /// A notification.
     Told { method: String, params: Value },
-    /// A question that has to be answered under this id.
-    Asked { id: Value, method: String, params: Value },
+    /// A question, and where its answer goes.
+    Asked { method: String, params: Value, answer: QuestionAnswer },
     /// It is over, and why.
     Ended(HostError),
 }
 
-/// A conversation: two tasks, which end with it.
+/// Where the answer to a question of the command line goes. Dropped, it refuses.
+#[derive(Debug)]
+pub(super) struct QuestionAnswer(oneshot::Sender<Value>);
+
+impl QuestionAnswer {
+    pub(super) fn give(self, result: Value) {
+        // Who has ended waits for no answer.
+        let _unheard = self.0.send(result);
+    }
+}
+
+/// A conversation, which ends with this.
 #[derive(Debug)]
 pub(super) struct Conversation {
     rpc: Rpc,
     incoming: mpsc::Receiver<Incoming>,
-    _tasks: JoinSet<()>,
+    /// It said more than anybody reads.
+    is_overrun: Arc<AtomicBool>,
 }
 
 impl Conversation {
@@ -69,14 +68,11 @@ impl Conversation {
         from: impl AsyncRead + Unpin + Send + 'static,
         to: impl AsyncWrite + Unpin + Send + 'static,
     ) -> Self {
-        let (out, outgoing) = mpsc::channel(OUTGOING);
-        let (sender, incoming) = mpsc::channel(INCOMING);
-        let open = Arc::new(Mutex::new(Open { last: 0, waiting: Some(HashMap::new()) }));
-        let rpc = Rpc { out, open };
-        let mut tasks = JoinSet::new();
-        tasks.spawn(write(to, outgoing));
-        tasks.spawn(listen(from, sender, rpc.clone()));
-        Self { rpc, incoming, _tasks: tasks }
+        let (sender, incoming) = mpsc::channel(MAX_WAITING_MESSAGES);
+        let is_overrun = Arc::default();
+        let queue = MessageQueue { sender: Some(sender), is_overrun: Arc::clone(&is_overrun) };
+        let peer = Peer::open(NAME, from, to, queue, None);
+        Self { rpc: Rpc(Arc::new(peer)), incoming, is_overrun }
     }
 
     /// The way to the other side.
@@ -86,8 +82,17 @@ impl Conversation {
 
     /// What comes next. Cancel safe.
     pub(super) async fn next(&mut self) -> Incoming {
-        let next = self.incoming.recv().await;
-        next.unwrap_or_else(|| Incoming::Ended(HostError::Ended { last: Vec::new() }))
+        match self.incoming.recv().await {
+            Some(next) => next,
+            None if self.is_overrun.load(Ordering::Relaxed) => {
+                let what = format!("more than {MAX_WAITING_MESSAGES} messages at once");
+                Incoming::Ended(HostError::Garbage(what))
+            }
+            None => {
+                self.rpc.0.wait_closed().await;
+                Incoming::Ended(self.rpc.end())
+            }
+        }
     }
 
     /// Asks for an end; questions that come meanwhile get no answer of weight.
@@ -104,7 +109,7 @@ impl Conversation {
             tokio::select! {
                 answer = &mut asked => return answer.map(drop),
                 next = self.next() => match next {
-                    Incoming::Asked { id, .. } => rpc.answer(&id, Ok(json!({"output": null}))).await,
+                    Incoming::Asked { answer, .. } => answer.give(json!({"output": null})),
                     Incoming::Told { .. } => {}
                     Incoming::Ended(error) => return Err(error),
                 },
@@ -121,129 +126,66 @@ impl Rpc {
         params: Value,
         within: Duration,
     ) -> Result<Value, HostError> {
-        let ended = || HostError::Ended { last: Vec::new() };
+        let answer = self.0.request(method, &params, Instant::now() + within).await;
+        answer.map_err(|error| match error {
+            RequestError::Timeout { .. } => HostError::Silent { method, within },
+            RequestError::Refused { code, message, .. } => HostError::Refused { method, code, message },
+            RequestError::Malformed { what, .. } => HostError::Garbage(what),
+            RequestError::Closed { .. } => self.end(),
+        })
+    }
+
+    /// Why it is over.
+    fn end(&self) -> HostError {
+        match self.0.closed() {
+            Some(reason) if reason != OUTPUT_CLOSED => HostError::Garbage(reason),
+            _ => HostError::Ended { last: Vec::new() },
+        }
+    }
+}
+
+/// Queues what the command line says for the turn.
+struct MessageQueue {
+    /// `None` once it said more than anybody reads.
+    sender: Option<mpsc::Sender<Incoming>>,
+    is_overrun: Arc<AtomicBool>,
+}
+
+impl MessageQueue {
+    fn add(&mut self, message: Incoming) {
+        if let Some(sender) = &self.sender
+            && let Err(TrySendError::Full(_)) = sender.try_send(message)
+        {
+            self.is_overrun.store(true, Ordering::Relaxed);
+            self.sender = None;
+        }
+    }
+}
+
+impl PeerHandler for MessageQueue {
+    fn request(&mut self, method: &str, params: Value) -> PeerResponse {
         let (sender, answer) = oneshot::channel();
-        let id = {
-            let mut open = self.open.lock();
-            open.last += 1;
-            let id = open.last;
-            open.waiting.as_mut().ok_or_else(ended)?.insert(id, sender);
-            id
-        };
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        let exchange = async {
-            self.out.send(message).await.map_err(|_| ended())?;
-            answer.await.map_err(|_| ended())
-        };
-        match tokio::time::timeout(within, exchange).await {
-            Ok(Ok(Ok(result))) => Ok(result),
-            Ok(Ok(Err((code, message)))) => Err(HostError::Refused { method, code, message }),
-            Ok(Err(error)) => Err(error),
-            Err(_) => {
-                self.forget(id);
-                Err(HostError::Silent { method, within })
-            }
+        self.add(Incoming::Asked { method: method.to_owned(), params, answer: QuestionAnswer(sender) });
+        PeerResponse::Later(Box::pin(async { answer.await.map_err(|_| RequestRefusal::MethodNotFound) }))
+    }
+
+    fn notification(&mut self, method: &str, params: &RawValue) {
+        match serde_json::from_str(params.get()) {
+            Ok(params) => self.add(Incoming::Told { method: method.to_owned(), params }),
+            Err(error) => tracing::debug!(method, "params that cannot be read: {error}"),
         }
     }
-
-    /// Answers a question of the other side.
-    pub(super) async fn answer(&self, id: &Value, answer: Result<Value, (i64, &str)>) {
-        let message = match answer {
-            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-            Err((code, message)) => {
-                json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
-            }
-        };
-        // Who has ended waits for no answer.
-        let _unheard = self.out.send(message).await;
-    }
-
-    fn forget(&self, id: u64) {
-        let mut open = self.open.lock();
-        if let Some(waiting) = &mut open.waiting {
-            waiting.remove(&id);
-        }
-    }
-
-    fn answered(&self, id: u64, answer: Answer) {
-        let mut open = self.open.lock();
-        let asker = open.waiting.as_mut().and_then(|waiting| waiting.remove(&id));
-        match asker {
-            // Whoever asked may have gone.
-            Some(asker) => drop(asker.send(answer)),
-            None => tracing::debug!(id, "an answer that nobody waits for"),
-        }
-    }
-
-    fn closed(&self) {
-        self.open.lock().waiting = None;
-    }
-}
-
-async fn write(mut to: impl AsyncWrite + Unpin, mut outgoing: mpsc::Receiver<Value>) {
-    while let Some(message) = outgoing.recv().await {
-        let frame = frames::frame(&message);
-        if to.write_all(&frame).await.is_err() || to.flush().await.is_err() {
-            return;
-        }
-    }
-}
-
-async fn listen(from: impl AsyncRead + Unpin, incoming: mpsc::Sender<Incoming>, rpc: Rpc) {
-    let mut reader = BufReader::new(from);
-    let end = loop {
-        let message = match frames::read(&mut reader).await {
-            Ok(Some(message)) => message,
-            Ok(None) => break HostError::Ended { last: Vec::new() },
-            Err(what) => break HostError::Garbage(what),
-        };
-        let next = match sorted(message, &rpc) {
-            Ok(Some(next)) => next,
-            Ok(None) => continue,
-            Err(what) => break HostError::Garbage(what),
-        };
-        if incoming.send(next).await.is_err() {
-            break HostError::Ended { last: Vec::new() };
-        }
-    };
-    rpc.closed();
-    // Who listened may have gone.
-    let _unheard = incoming.send(Incoming::Ended(end)).await;
-}
-
-/// What a message is; an answer goes to whoever asked.
-fn sorted(mut message: Value, rpc: &Rpc) -> Result<Option<Incoming>, String> {
-    let id = message.get("id").filter(|id| !id.is_null()).cloned();
-    let params = message.get_mut("params").map(Value::take).unwrap_or_default();
-    if let Some(method) = message.get("method").and_then(Value::as_str) {
-        let method = method.to_owned();
-        return Ok(Some(match id {
-            Some(id) => Incoming::Asked { id, method, params },
-            None => Incoming::Told { method, params },
-        }));
-    }
-    let Some(id) = id.as_ref().and_then(Value::as_u64) else {
-        return Err("neither a method nor the id of a question".to_owned());
-    };
-    let answer = match message.get("error").filter(|error| !error.is_null()) {
-        Some(error) => {
-            let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
-            let text = error.get("message").and_then(Value::as_str).unwrap_or("it gave no reason");
-            Err((code, text.to_owned()))
-        }
-        None => Ok(message.get_mut("result").map(Value::take).unwrap_or_default()),
-    };
-    rpc.answered(id, answer);
-    Ok(None)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use tokio::io::{DuplexStream, duplex, split};
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
 
-    fn pair()
-    -> (Conversation, BufReader<tokio::io::ReadHalf<DuplexStream>>, tokio::io::WriteHalf<DuplexStream>) {
+    use super::*;
+
+    type From = BufReader<tokio::io::ReadHalf<DuplexStream>>;
+
+    fn pair() -> (Conversation, From, tokio::io::WriteHalf<DuplexStream>) {
         let (ours, theirs) = duplex(1 << 16);
         let (from, to) = split(ours);
         let (their_from, their_to) = split(theirs);
@@ -251,7 +193,17 @@ mod tests {
     }
 
     async fn say(to: &mut (impl AsyncWrite + Unpin), message: Value) {
-        to.write_all(&frames::frame(&message)).await.unwrap();
+        let body = message.to_string();
+        to.write_all(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+    }
+
+    async fn hear(from: &mut From) -> Value {
+        let mut header = String::new();
+        from.read_line(&mut header).await.unwrap();
+        from.read_line(&mut String::new()).await.unwrap();
+        let mut body = vec![0; header.trim().strip_prefix("Content-Length: ").unwrap().parse().unwrap()];
+        from.read_exact(&mut body).await.unwrap();
+        serde_json::from_slice(&body).unwrap()
     }
 
     #[tokio::test]
@@ -260,8 +212,7 @@ mod tests {
         let rpc = conversation.rpc();
         let within = Duration::from_secs(10);
         let other = async {
-            let first = frames::read(&mut from).await.unwrap().unwrap();
-            let second = frames::read(&mut from).await.unwrap().unwrap();
+            let (first, second) = (hear(&mut from).await, hear(&mut from).await);
             say(&mut to, json!({"id": 99, "result": "nobody's"})).await;
             say(&mut to, json!({"id": second["id"], "error": {"code": -1, "message": "no"}})).await;
             say(&mut to, json!({"id": first["id"], "result": first["method"]})).await;
@@ -279,21 +230,33 @@ mod tests {
         say(&mut to, json!({"method": "m", "params": {"a": 1}})).await;
         say(&mut to, json!({"id": "x", "method": "q"})).await;
         assert!(matches!(conversation.next().await, Incoming::Told { params, .. } if params["a"] == 1));
-        assert!(matches!(conversation.next().await, Incoming::Asked { id, .. } if id == "x"));
-        rpc.answer(&json!("x"), Err((-32601, "no such method"))).await;
-        assert_eq!(frames::read(&mut from).await.unwrap().unwrap()["error"]["code"], -32601);
+        assert!(matches!(conversation.next().await, Incoming::Asked { method, .. } if method == "q"));
+        let refused = hear(&mut from).await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!("x"), &json!(-32601)));
         let asked = rpc.ask("m", json!({}), Duration::from_secs(10));
         let gone = async {
-            frames::read(&mut from).await.unwrap().unwrap();
+            hear(&mut from).await;
             drop((from, to));
         };
         let (asked, ()) = tokio::join!(asked, gone);
         assert!(matches!(asked, Err(HostError::Ended { .. })));
         assert!(matches!(conversation.next().await, Incoming::Ended(HostError::Ended { .. })));
-        assert!(matches!(rpc.ask("m", json!({}), CLOSED).await, Err(HostError::Ended { .. })));
+        assert!(matches!(
+            rpc.ask("m", json!({}), Duration::from_secs(10)).await,
+            Err(HostError::Ended { .. })
+        ));
     }
 
-    const CLOSED: Duration = Duration::from_secs(10);
+    #[tokio::test]
+    async fn what_is_too_large_ends_it_with_the_reason() {
+        let (mut conversation, _from, mut to) = pair();
+        to.write_all(b"Content-Length: 99999999999\r\n\r\n").await.unwrap();
+        let end = conversation.next().await;
+        assert!(
+            matches!(&end, Incoming::Ended(HostError::Garbage(why)) if why.contains("99999999999")),
+            "{end:?}"
+        );
+    }
 
     #[tokio::test(start_paused = true)]
     async fn silence_has_an_end() {

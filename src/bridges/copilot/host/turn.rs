@@ -22,9 +22,6 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::Names;
 use crate::tools::tool::Caller;
 
-/// The code of JSON-RPC for a method that is not served.
-const NO_SUCH_METHOD: i64 = -32601;
-
 /// What all tasks of a turn work with.
 pub(super) struct Shared {
     pub runtime: Runtime,
@@ -143,7 +140,7 @@ impl<'a> Turn<'a> {
                     Ok(_) => is_sent = true,
                     Err(error) => break Err(error),
                 },
-                next = conversation.next() => match self.take(next).await {
+                next = conversation.next() => match self.take(next) {
                     Ok(false) => {}
                     Ok(true) => break Ok(()),
                     Err(error) => break Err(error),
@@ -173,7 +170,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Whether the turn is over.
-    async fn take(&mut self, next: Incoming) -> Result<bool, HostError> {
+    fn take(&mut self, next: Incoming) -> Result<bool, HostError> {
         match next {
             Incoming::Ended(error) => Err(error),
             Incoming::Told { method, params } if method == "session.event" => self.event(params),
@@ -181,14 +178,13 @@ impl<'a> Turn<'a> {
                 tracing::trace!(method, "passed over");
                 Ok(false)
             }
-            Incoming::Asked { id, method, params } => {
-                if method == "hooks.invoke" {
-                    self.tasks.spawn(hooks::invoked(Arc::clone(&self.shared), id, params));
-                } else {
-                    tracing::debug!(method, "not served");
-                    let what = "lsp-tools does not serve this method";
-                    self.shared.rpc.answer(&id, Err((NO_SUCH_METHOD, what))).await;
-                }
+            Incoming::Asked { method, params, answer } if method == "hooks.invoke" => {
+                self.tasks.spawn(hooks::invoked(Arc::clone(&self.shared), answer, params));
+                Ok(false)
+            }
+            // Without an answer it is refused.
+            Incoming::Asked { method, .. } => {
+                tracing::debug!(method, "not served");
                 Ok(false)
             }
         }
