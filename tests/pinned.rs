@@ -96,3 +96,38 @@ async fn what_was_changed_since_does_not_start_and_it_is_said_what_to_do() {
         assert_eq!((finished.tail, mark.exists()), (vec![said], false));
     }
 }
+
+/// Writes one byte through a mapping, and another one when it is told to: the second leaves the file's times as they are.
+const THROUGH_A_MAPPING: &str = "
+import mmap, sys
+with open(sys.argv[1], 'r+b') as file:
+    mapping = mmap.mmap(file.fileno(), 0)
+    mapping[64] = 1
+    print('dirty', flush=True)
+    sys.stdin.readline()
+    mapping[65] = 1
+    print('written', flush=True)
+    sys.stdin.readline()
+";
+
+#[test]
+fn what_is_written_through_a_mapping_after_the_look_is_noticed() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+    let (_folder, project) = project();
+    let program = project.join("program");
+    fs::copy(which::which("true").expect("true"), &program).expect("a program");
+    let mut python = Command::new("python3");
+    python.args(["-c", THROUGH_A_MAPPING]).arg(&program).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut python = python.spawn().expect("python3");
+    let mut said = BufReader::new(python.stdout.take().expect("its output")).lines();
+    let mut told = python.stdin.take().expect("its input");
+    assert_eq!(said.next().expect("a line").expect("a line"), "dirty");
+    let held = pin(&project, &program).open().expect("it is as it was trusted");
+    held.check_unwritten().expect("it still is");
+    told.write_all(b"\n").expect("a line");
+    assert_eq!(said.next().expect("a line").expect("a line"), "written");
+    assert!(held.check_unwritten().is_err(), "another content");
+    drop(told);
+    python.wait().expect("its end");
+}

@@ -85,7 +85,7 @@ impl LaunchFields {
         hash_file(project, file).map(|(_, hash)| hash)
     }
 
-    /// The words of the commands of hooks, runners and mounted servers: a file of the project among them would run, or be read by what runs.
+    /// The words of the commands of language servers, hooks, runners and mounted servers: a file of the project among them would run, or be read by what runs.
     pub fn command_words(&self) -> &[String] {
         &self.words
     }
@@ -98,7 +98,12 @@ impl LaunchFields {
             let text = value.to_string();
             self.fields.insert(name.clone(), hex(&Sha256::digest(&text)));
             self.shown.push((printable(&name), printable(&text)));
-            if matches!(path.first().map(String::as_str), Some("hooks" | "agents" | "mcp")) {
+            let is_command = match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                ["hooks" | "agents" | "mcp", ..] => true,
+                ["server", _, key] => key == "command",
+                _ => false,
+            };
+            if is_command {
                 collect_texts(&value, &mut self.words);
             }
         }

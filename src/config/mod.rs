@@ -44,8 +44,8 @@ pub use folders::{Folders, FoldersError};
 pub use launch::LaunchFields;
 pub use layer::{Layer, Origin, merge};
 pub use load::{Config, Flags};
-pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, paths_in, skeleton};
-pub use pin::{Pin, PinError, TrustedFile};
+pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, skeleton};
+pub use pin::{Pin, PinError, TrustedFile, paths_in, pins_among};
 pub use settings::{
     AuditSettings, BashSettings, Caches, ChatSettings, DaemonSettings, Deadlines, FetchSettings,
     LibraryDocsSettings, Limits, LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,

@@ -36,6 +36,7 @@ use super::error::{ConfigError, Problem, printable};
 use super::files::{project_text, user_text};
 use super::launch::LaunchFields;
 use super::layer::{Layer, Origin};
+use super::pin::paths_in;
 use super::schema::Shape::{Choice, Named, Number, Record, Text, TextTable, Texts};
 use super::schema::{Field, launch, untrusted};
 use super::trust::{Trust, TrustState};
@@ -323,12 +324,6 @@ pub fn skeleton(name: &str) -> String {
         letter => letter,
     };
     name.chars().map(plain).collect()
-}
-
-/// What in a word of a command may be a path: all of it, and what stands behind the `=` of `--flag=path`.
-pub fn paths_in(word: &str) -> impl Iterator<Item = &str> {
-    let value = word.split_once('=').map(|(_, value)| value);
-    std::iter::once(word).chain(value.filter(|value| !value.is_empty()))
 }
 
 /// What the words of a command may name, relative to the workspace: from there, and from the folder that it runs in.

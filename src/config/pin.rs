@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -21,6 +20,34 @@ pub struct Pin {
     pub path: PathBuf,
     /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
+}
+
+/// What in a word of a command may be a path: all of it, and what stands behind the `=` of `--flag=path`.
+pub fn paths_in(word: &str) -> impl Iterator<Item = &str> {
+    let value = word.split_once('=').map(|(_, value)| value);
+    std::iter::once(word).chain(value.filter(|value| !value.is_empty()))
+}
+
+/// What the files of the project must be that `words` of a command name, from one of the folders `bases`: what runs, reads or runs them.
+///
+/// # Errors
+/// The first word that names a file for which there is no `pin`: one that its owner has not trusted as it is now.
+pub fn pins_among<'a>(
+    words: impl IntoIterator<Item = &'a str>,
+    bases: &[&Path],
+    workspace: &Workspace,
+    pin: impl Fn(&Path) -> Option<Pin>,
+) -> Result<Vec<Pin>, &'a str> {
+    let mut pins: Vec<Pin> = Vec::new();
+    for word in words.into_iter().flat_map(paths_in) {
+        for path in bases.iter().map(|base| base.join(word)) {
+            let is_known = pins.iter().any(|pin| pin.path == path);
+            if !is_known && path.is_file() && workspace.inside(&path).is_some() {
+                pins.push(pin(&path).ok_or(word)?);
+            }
+        }
+    }
+    Ok(pins)
 }
 
 /// A file is not what was trusted.
@@ -50,12 +77,7 @@ pub enum PinError {
 pub struct TrustedFile {
     pin: Pin,
     file: File,
-    stamp: Stamp,
 }
-
-/// What is another after a file was written to: its size, and when its content and its inode were changed. A file that was only moved
-/// has another one as well.
-type Stamp = (u64, [(i64, i64); 2]);
 
 impl Pin {
     /// The file that is there now, opened, if it is the one that was trusted.
@@ -63,9 +85,9 @@ impl Pin {
     /// # Errors
     /// When it is another, or cannot be read.
     pub fn open(&self) -> Result<TrustedFile, PinError> {
-        let Opened { file, stamp, sha256 } = Opened::at(&self.path).map_err(|source| self.unread(source))?;
+        let (file, sha256) = open_and_hash(&self.path).map_err(|source| self.unread(source))?;
         self.check(&sha256)?;
-        Ok(TrustedFile { pin: self.clone(), file, stamp })
+        Ok(TrustedFile { pin: self.clone(), file })
     }
 
     fn check(&self, sha256: &str) -> Result<(), PinError> {
@@ -83,50 +105,32 @@ impl TrustedFile {
         &self.file
     }
 
-    /// Says whether the open file still holds what it held when it was opened.
+    /// Says whether the open file still holds what it held when it was opened. It is read again: the times of a file that is written
+    /// through a mapping do not change.
     ///
     /// # Errors
     /// When somebody has written to it, or it cannot be read any more.
     pub fn check_unwritten(&self) -> Result<(), PinError> {
         let unread = |source| self.pin.unread(source);
-        if stamp(&self.file).map_err(unread)? == self.stamp {
-            return Ok(());
-        }
         (&self.file).rewind().map_err(unread)?;
         self.pin.check(&hash_of(&self.file).map_err(unread)?)
     }
 }
 
-fn stamp(file: &File) -> io::Result<Stamp> {
-    let metadata = file.metadata()?;
-    let (content, inode) =
-        ((metadata.mtime(), metadata.mtime_nsec()), (metadata.ctime(), metadata.ctime_nsec()));
-    Ok((metadata.size(), [content, inode]))
-}
-
-/// A regular file, what it was like before it was read, and the SHA-256 of what it holds.
-struct Opened {
-    file: File,
-    stamp: Stamp,
-    sha256: String,
-}
-
-impl Opened {
-    fn at(path: &Path) -> io::Result<Self> {
-        let opened = Workspace::open_outside(path).map_err(|error| io::Error::other(error.why()));
-        let (file, size) = opened?;
-        let stamp = stamp(&file)?;
-        if size > MOST_PROGRAM_BYTES {
-            return Err(io::Error::other(format!("it has more than {MOST_PROGRAM_BYTES} bytes")));
-        }
-        let sha256 = hash_of(&file)?;
-        Ok(Self { file, stamp, sha256 })
+/// The regular file at `path`, and the SHA-256 of what it holds.
+fn open_and_hash(path: &Path) -> io::Result<(File, String)> {
+    let opened = Workspace::open_outside(path).map_err(|error| io::Error::other(error.why()));
+    let (file, size) = opened?;
+    if size > MOST_PROGRAM_BYTES {
+        return Err(io::Error::other(format!("it has more than {MOST_PROGRAM_BYTES} bytes")));
     }
+    let sha256 = hash_of(&file)?;
+    Ok((file, sha256))
 }
 
 /// The SHA-256 of the regular file at `path`, in hexadecimal digits.
 pub(super) fn hash_at(path: &Path) -> io::Result<String> {
-    Opened::at(path).map(|opened| opened.sha256)
+    open_and_hash(path).map(|(_, sha256)| sha256)
 }
 
 fn hash_of(mut file: &File) -> io::Result<String> {

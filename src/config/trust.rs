@@ -8,12 +8,13 @@
 //! one process sees what another one granted or revoked.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,10 @@ use crate::workspace::{Stamp, private};
 pub(super) const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
 const VERSION: u32 = 1;
+/// How long somebody else may hold the lock; a change takes milliseconds.
+const LOCKED: Duration = Duration::from_secs(2);
+/// How often it is tried: the kernel does not tell when one becomes free without waiting for it without end.
+const TRY_AGAIN: Duration = Duration::from_millis(5);
 
 /// The store of trusted projects.
 #[derive(Debug, Clone)]
@@ -132,6 +137,15 @@ pub enum TrustError {
     Foreign {
         /// The store or its folder.
         path: String,
+    },
+    /// Somebody holds the lock.
+    #[error(
+        "`{lock}` has been held by another process for {} s, so nothing was changed; end the process that holds it (`lslocks`), or delete the file, and try again",
+        LOCKED.as_secs()
+    )]
+    Busy {
+        /// The lock's file.
+        lock: String,
     },
     /// The file system refused.
     #[error("cannot {action} `{path}`: {reason}")]
@@ -255,6 +269,16 @@ impl Trust {
         let hash = hash_text(content);
         let then = found.record().texts.get(path);
         Ok(TrustState::of(found.changed(difference(then, Some(&hash), &text_name(path)))))
+    }
+
+    /// Whether `project` was trusted with hooks of its own, and what it says of running programs is not what was trusted then.
+    ///
+    /// # Errors
+    /// When the store or the project's folder cannot be read.
+    pub fn has_lost_hooks(&self, project: &Path, fields: &LaunchFields) -> Result<bool, TrustError> {
+        let Some(found) = self.find(project)? else { return Ok(false) };
+        let recorded = &found.record().fields;
+        Ok(recorded.keys().any(|name| name.starts_with("`hooks")) && *recorded != fields.fields)
     }
 
     /// The texts of `project` that were trusted and whose paths begin with `start`, also those that are gone since.
@@ -407,7 +431,7 @@ impl Trust {
         let path = self.folder.join(LOCK);
         let lock = private::open(private::options().write(true).create(true).truncate(false), &path)
             .map_err(|error| TrustError::io("open", &path, &error))?;
-        lock.lock().map_err(|error| TrustError::io("lock", &path, &error))?;
+        take(&lock, &path)?;
         let (mut store, _) = self.read_file(&self.folder.join(STORE))?;
         let result = change(&mut store);
         self.write(&store)?;
@@ -440,6 +464,21 @@ fn identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
     let metadata = fs::metadata(&path).map_err(|error| TrustError::io("read", &path, &error))?;
     let key = path.to_str().ok_or_else(|| TrustError::NotUtf8(path.display().to_string()))?;
     Ok((key.to_owned(), metadata.dev(), metadata.ino()))
+}
+
+/// Takes the lock within a few seconds: whoever may read it can hold it for ever.
+fn take(lock: &File, path: &Path) -> Result<(), TrustError> {
+    let until = Instant::now() + LOCKED;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(TRY_AGAIN),
+            Err(TryLockError::WouldBlock) => {
+                return Err(TrustError::Busy { lock: path.display().to_string() });
+            }
+            Err(TryLockError::Error(error)) => return Err(TrustError::io("lock", path, &error)),
+        }
+    }
 }
 
 fn believable(path: &Path, metadata: &fs::Metadata) -> Result<(), TrustError> {

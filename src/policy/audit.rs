@@ -1,7 +1,7 @@
 //! The record of calls: who called what, what was decided, what it touched, how it ended. One JSON object per line in
 //! `audit.jsonl` of the user's state folder; no contents, no arguments beside paths, commands and hosts.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ impl Audit {
         let mut held = self.file.lock();
         let file = match held.take() {
             Some(file) if file.metadata()?.len() < self.max_bytes => file,
-            Some(full) => self.turn_over(&full)?,
+            Some(full) => self.turn_over(full)?,
             None => self.open()?,
         };
         // In one piece, so that lines of several processes do not mix.
@@ -140,14 +140,19 @@ impl Audit {
     fn open(&self) -> io::Result<File> {
         private::make_folder(&self.folder)?;
         let file = private::open(private::options().append(true).create(true), &self.folder.join(FILE))?;
-        if file.metadata()?.len() < self.max_bytes { Ok(file) } else { self.turn_over(&file) }
+        if file.metadata()?.len() < self.max_bytes { Ok(file) } else { self.turn_over(file) }
     }
 
-    /// Puts `full` aside, unless another process has done that already, and opens a new file.
-    fn turn_over(&self, full: &File) -> io::Result<File> {
+    /// Puts `full` aside, unless another process has done that already, and opens a new file. Where somebody holds the lock, which may be
+    /// for ever, it is written on in the full one.
+    fn turn_over(&self, full: File) -> io::Result<File> {
         let mut options = private::options();
         let lock = private::open(options.write(true).create(true).truncate(false), &self.folder.join(LOCK))?;
-        lock.lock()?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(full),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
         let path = self.folder.join(FILE);
         let ours = full.metadata()?.ino();
         if fs::metadata(&path).is_ok_and(|metadata| metadata.ino() == ours) {
@@ -213,6 +218,22 @@ mod tests {
         }
         let lines = |name: &str| fs::read_to_string(temp.path().join(name)).unwrap().lines().count();
         assert_eq!((lines(ASIDE), lines(FILE)), (4, 2));
+    }
+
+    #[test]
+    fn lock_held_by_another_process_keeps_nobody_waiting_and_no_entry_out() {
+        let temp = tempfile::tempdir().unwrap();
+        let size = serde_json::to_vec(&entry("read")).unwrap().len() as u64;
+        let audit = Audit::new(temp.path(), size * 2);
+        audit.add(&entry("read"));
+        let held = File::create(temp.path().join(LOCK)).unwrap();
+        held.lock().unwrap();
+        (0..5).for_each(|_| audit.add(&entry("read")));
+        let lines = |name: &str| fs::read_to_string(temp.path().join(name)).unwrap().lines().count();
+        assert_eq!(lines(FILE), 6);
+        drop(held);
+        audit.add(&entry("read"));
+        assert_eq!((lines(ASIDE), lines(FILE)), (6, 1));
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod spawner;
 pub mod supervisor;
 pub mod tree;
 mod which;
+mod writable;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -42,6 +43,7 @@ pub use oneshot::{Finished, RunError, run};
 use spawner::Streams;
 pub use spawner::{Spawn, SpawnError, Spawner};
 pub use which::{find_program, is_program};
+pub use writable::writable;
 
 /// The hidden first argument that makes our binary a supervisor.
 pub const SUPERVISE: &str = "__supervise";

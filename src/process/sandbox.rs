@@ -87,7 +87,8 @@ pub enum Unavailable {
 /// What a command is kept to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
-    /// Files and folders, by absolute path, beneath which may be written. What is not there is left out.
+    /// Files and folders, by absolute path without links, beneath which may be written ([`writable`](super::writable)). What is
+    /// not there is left out; where there is a link by now, nothing is run.
     pub writable: Vec<PathBuf>,
     /// Whether TCP is kept from it.
     pub no_tcp: bool,
@@ -195,14 +196,18 @@ pub fn status() -> Status {
 #[cfg(target_os = "linux")]
 mod kernel {
     use landlock::{
-        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
-        RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
+        RulesetAttr, RulesetCreatedAttr, RulesetError, Scope,
     };
 
+    use std::path::PathBuf;
+
+    use rustix::fs::FileType;
     use rustix::io::Errno;
     use rustix::thread::{self, CapabilitySet, CapabilitySets};
 
     use super::{Confinement, Status, Unavailable};
+    use crate::workspace::Workspace;
 
     /// The first version that keeps files outside from being emptied (`truncate`).
     const FILES: ABI = ABI::V3;
@@ -234,6 +239,8 @@ mod kernel {
     pub(super) enum Failure {
         #[error(transparent)]
         Rules(#[from] RulesetError),
+        #[error("{} cannot be opened, or a link was put in its place: {}", .0.display(), .1)]
+        Writable(PathBuf, Errno),
         #[error("the powers of root cannot be given up: {0}")]
         Powers(Errno),
     }
@@ -245,7 +252,17 @@ mod kernel {
         }
         // Older kernels do not know it, and what is asked of them is about files.
         rules = rules.set_compatibility(CompatLevel::BestEffort).scope(Scope::from_all(SIGNALS))?;
-        let rules = rules.create()?.add_rules(path_beneath_rules(&confinement.writable, allowed()))?;
+        let mut rules = rules.create()?;
+        for path in &confinement.writable {
+            let handle = match Workspace::locate_unlinked(path) {
+                Err(Errno::NOENT) => continue,
+                handle => handle.map_err(|errno| Failure::Writable(path.clone(), errno))?,
+            };
+            let stat = rustix::fs::fstat(&handle).map_err(|errno| Failure::Writable(path.clone(), errno))?;
+            let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+            let allowed = if is_folder { allowed() } else { allowed() & AccessFs::from_file(FILES) };
+            rules = rules.add_rule(PathBeneath::new(handle, allowed))?;
+        }
         rules.restrict_self()?;
         give_up_powers().map_err(Failure::Powers)
     }

@@ -4,12 +4,10 @@
 use serde_json::{Value, json};
 
 use super::Runtime;
-use super::approve::denied;
-use super::record::Record;
-use crate::policy::request::{Effect, Request, Subjects, Verdict};
+use super::installs::act;
+use crate::policy::request::Effect;
 use crate::tools::error::ToolError;
 use crate::tools::install::{self, InstallOutput};
-use crate::tools::tool::Caller;
 use crate::tools::trust::{self, TrustOutput, TrustRequest};
 
 impl Runtime {
@@ -37,7 +35,6 @@ impl Runtime {
         self.act("trust", Effect::Execute, &arguments, trust::run(&self.context, request)).await
     }
 
-    /// An act of someone at a shell, under the rules and on record.
     async fn act<T>(
         &self,
         name: &str,
@@ -45,17 +42,6 @@ impl Runtime {
         arguments: &Value,
         run: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
-        let caller = Caller::at_shell();
-        let mut record = Record::new(self.audit.as_deref(), &caller, name, arguments);
-        let subjects = Subjects::default();
-        record.touches(effect, &subjects);
-        let decision = self.policy_of(&caller).decide(&Request { tool: name, effect, subjects: &subjects });
-        record.decided(&decision);
-        let outcome = match decision.verdict {
-            Verdict::Deny => Err(denied(&decision)),
-            Verdict::Allow | Verdict::Ask => run.await,
-        };
-        record.acted(outcome.as_ref().err());
-        outcome
+        act(&self.policy, self.audit.as_deref(), name, effect, arguments, run).await
     }
 }

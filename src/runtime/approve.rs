@@ -10,7 +10,7 @@ use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::audit::Approved;
 use crate::policy::caller::Consent;
 use crate::policy::grants::Grant;
-use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
+use crate::policy::request::{Effect, Request, Subjects, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Caller, Definition};
@@ -68,7 +68,7 @@ impl Runtime {
         record.decided(&decision);
         match decision.verdict {
             Verdict::Allow => Ok(()),
-            Verdict::Deny => Err(denied(&decision).into()),
+            Verdict::Deny => Err(ToolError::denied(&decision).into()),
             Verdict::Ask => self.ask(call, decision.why, record).await,
         }
     }
@@ -134,11 +134,6 @@ impl Runtime {
     pub fn end_session(&self, session: &str) {
         self.grants.forget(session);
     }
-}
-
-/// The error of a denied call.
-pub(super) fn denied(decision: &Decision) -> ToolError {
-    ToolError::new(ErrorCode::Denied, decision.why.clone())
 }
 
 pub(super) fn approval_request(

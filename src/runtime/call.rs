@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
-use super::approve::{Planned, Stopped, approval_request, denied};
+use super::approve::{Planned, Stopped, approval_request};
 use super::record::Record;
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::grants::Grant;
@@ -136,7 +136,7 @@ impl Runtime {
             Verdict::Ask => {
                 Ok(Some(approval_request(tool.definition(), &subjects, &arguments, decision.why)))
             }
-            Verdict::Deny => Err(denied(&decision)),
+            Verdict::Deny => Err(ToolError::denied(&decision)),
         }
     }
 
@@ -269,7 +269,7 @@ impl Runtime {
         let tool = self.tool(name)?;
         let card = &tool.definition().card;
         match self.policy_of(caller).not_offered(&card.name, card.effect) {
-            Some(decision) => Err(denied(&decision)),
+            Some(decision) => Err(ToolError::denied(&decision)),
             None => Ok(tool),
         }
     }

@@ -192,13 +192,17 @@ impl Runtime {
             (Ok(found), Ok(trusted)) => (found, trusted),
             // What nobody trusted would not run if it could be read, and where there is nothing, nothing is kept from running.
             (Err(_), Ok(trusted)) if trusted.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
-            (Ok(found), Err(_)) if found.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
             (Err(error), _) => return Err(failed(&error)),
             (_, Err(error)) => return Err(failed(&error)),
         };
         let again = "look at it, then: lsp-tools trust";
         if let Some(gone) = trusted.iter().find(|path| found.iter().all(|file| file.path != **path)) {
             return Err(denied(format!("the hooks file {gone}, which was trusted, is gone")).with_hint(again));
+        }
+        let lost = self.context.trust.has_lost_hooks(root, &self.context.config.launch);
+        if lost.map_err(|error| failed(&error))? {
+            let what = "the project's hooks, which were trusted, or what else it says of running programs has changed since";
+            return Err(denied(what.to_owned()).with_hint(again));
         }
         let mut hooks = Cow::Borrowed(self.hooks.as_ref());
         for file in found.iter().filter(|file| trusted.contains(&file.path)) {

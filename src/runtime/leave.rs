@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Runtime;
-use super::approve::{Stopped, denied};
+use super::approve::Stopped;
 use super::call::{CallOptions, CallRequest};
 use super::record::Record;
 use crate::policy::approval::{ApprovalRequest, Approver};
@@ -62,7 +62,7 @@ impl Runtime {
         record.decided(&decision);
         match decision.verdict {
             Verdict::Allow => return Ok(()),
-            Verdict::Deny => return Err(denied(&decision)),
+            Verdict::Deny => return Err(ToolError::denied(&decision)),
             Verdict::Ask => {}
         }
         let asked = ApprovalRequest {

@@ -2,32 +2,71 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
 
 use super::Runtime;
+use crate::tools::error::ToolError;
 
-/// The runtime that is open now. Cheap to clone: all clones see the same.
+/// The runtime that is open now, and those that are being put away. Cheap to clone: all clones see the same.
 #[derive(Debug, Clone)]
-pub struct Live(Arc<watch::Sender<Runtime>>);
+pub struct Live(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    current: watch::Sender<Runtime>,
+    /// One at a time looks, and opens another one.
+    looking: Mutex<()>,
+    /// Former runtimes whose calls still run.
+    former: TaskTracker,
+}
 
 impl Live {
     /// Starts with `runtime`.
     pub fn new(runtime: Runtime) -> Self {
-        Self(Arc::new(watch::Sender::new(runtime)))
+        let (current, looking, former) = (watch::Sender::new(runtime), Mutex::new(()), TaskTracker::new());
+        Self(Arc::new(Inner { current, looking, former }))
     }
 
-    /// The runtime for a call that begins now; it stays usable to the call's end, also when another one takes its place.
+    /// The runtime for a call that begins now; it stays usable to the call's end, also when another one takes its place. Where the store
+    /// of trusted projects has changed, the settings are looked at first: what was granted to a project does not outlive its trust.
     pub fn current(&self) -> Runtime {
-        self.0.borrow().clone()
+        let current = self.0.current.borrow().clone();
+        if current.has_trust_as_read() {
+            return current;
+        }
+        self.refreshed().unwrap_or_else(|error| {
+            tracing::warn!("the settings cannot be used, so the former ones stay in force: {error}");
+            current
+        })
+    }
+
+    /// The runtime under the settings as they are now, which costs a few stats where they are as before.
+    ///
+    /// # Errors
+    /// The settings as they are now cannot be used. Who has been here before goes on under the former ones.
+    pub fn refreshed(&self) -> Result<Runtime, ToolError> {
+        let _alone = self.0.looking.lock();
+        let current = self.0.current.borrow().clone();
+        let Some(other) = current.reopened()? else { return Ok(current) };
+        drop(current);
+        tracing::info!("the settings have changed; from now on they are in force");
+        let former = self.0.current.send_replace(other.clone());
+        let longest = former.settings().deadlines.tool;
+        self.0.former.spawn(former.retire(longest));
+        Ok(other)
     }
 
     /// Hears when another runtime takes the place of the one before: tools, rules and servers may then differ.
     pub fn changes(&self) -> watch::Receiver<Runtime> {
-        self.0.subscribe()
+        self.0.current.subscribe()
     }
 
-    /// From now on calls go to `runtime`. Returns the one before, for whoever shuts it down.
-    pub fn replace(&self, runtime: Runtime) -> Runtime {
-        self.0.send_replace(runtime)
+    /// Ends all servers and commands.
+    pub async fn shutdown(&self) {
+        self.0.former.close();
+        let current = self.0.current.borrow().clone();
+        current.shutdown().await;
     }
 }

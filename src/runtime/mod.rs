@@ -9,6 +9,7 @@ pub mod call;
 mod chosen;
 pub mod hinted;
 pub mod hooked;
+mod installs;
 pub mod leave;
 pub mod live;
 pub mod observe;
@@ -31,6 +32,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use self::chosen::Chosen;
 use self::hinted::Languages;
+use self::installs::InstallRules;
 use self::overlays::{Overlays, Shared};
 use self::reopen::{Handles, Stamps};
 use self::tally::Tally;
@@ -155,14 +157,6 @@ impl Runtime {
 
     /// As [`open`](Self::open), with the user's folders elsewhere.
     pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Self, ToolError> {
-        folders.guard().map_err(|error| invalid(&error))?;
-        let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
-        let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
-        let read = reopen::read(&folders, workspace.root(), &trust);
-        let (mut config, stamps) = read.map_err(|error| invalid(&error))?;
-        let chosen = Chosen::now(&config, &workspace, &folders, &trust);
-        chosen.apply(&mut config);
-        let config = Arc::new(config);
         let trace = match &options.trace {
             None => None,
             Some(path) => {
@@ -171,18 +165,35 @@ impl Runtime {
                 Some(Arc::new(opened.map_err(|error| ToolError::new(ErrorCode::InvalidArgs, what(error)))?))
             }
         };
+        Self::open_traced(options, folders, trace)
+    }
+
+    fn open_traced(
+        options: RuntimeOptions,
+        folders: Folders,
+        trace: Option<Arc<Trace>>,
+    ) -> Result<Self, ToolError> {
+        folders.guard().map_err(|error| invalid(&error))?;
+        let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
+        let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
+        let read = reopen::read(&folders, workspace.root(), &trust);
+        let (mut config, stamps) = read.map_err(|error| invalid(&error))?;
+        let chosen = Chosen::now(&config, &workspace, &folders, &trust);
+        chosen.apply(&mut config);
+        let config = Arc::new(config);
         let settings = &config.settings;
         let tools = built_in::registry()?;
         let beyond_core = tools.definitions(|definition| !definition.card.core);
         let beyond_core = beyond_core.into_iter().map(|definition| definition.card.name.to_string());
         let policy = Policy::new(&settings.access).map_err(|error| invalid(&error))?;
         let policy = policy.with_beyond_core(beyond_core);
-        let policy = match settings.chats.enabled {
+        let policy = Arc::new(match settings.chats.enabled {
             true => policy,
             false => policy.without(&chat::NAMES, chat::SWITCHED_OFF),
-        };
+        });
         let hooks = Hooks::new(&settings.access).map_err(|error| invalid(&error))?;
-        let audit = settings.audit.enabled.then(|| Audit::new(&folders.state, settings.audit.max_bytes));
+        let audit =
+            settings.audit.enabled.then(|| Arc::new(Audit::new(&folders.state, settings.audit.max_bytes)));
         let spawner = Spawner::new(options.supervisor);
         let watchers = Watchers::default();
         let manager = Manager::new(ManagerSetup {
@@ -217,6 +228,7 @@ impl Runtime {
             folders,
             timeout: options.timeout,
             install_missing: options.install_missing,
+            installs: Arc::new(InstallRules::new(&policy, audit.as_ref())),
             patience: options.patience,
             progress: options.progress,
             view: View::disk(),
@@ -228,10 +240,10 @@ impl Runtime {
             drop_ins: Arc::default(),
             sources: Arc::default(),
             makers: Arc::default(),
-            policy: Arc::new(policy),
+            policy,
             hooks: Arc::new(hooks),
             grants: Arc::default(),
-            audit: audit.map(Arc::new),
+            audit,
             spawner,
             watchers,
             shared: Arc::default(),

@@ -7,7 +7,6 @@ use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use super::Runtime;
-use super::approve::denied;
 use crate::lsp::manager::Run;
 use crate::lsp::people::Word;
 use crate::policy::request::Verdict;
@@ -57,12 +56,12 @@ impl Runtime {
         let path = self.context.path(path)?;
         let decision = self.check_call(caller, "read", &json!({"path": path.display()}))?;
         if decision.verdict != Verdict::Allow {
-            return Err(denied(&decision));
+            return Err(ToolError::denied(&decision));
         }
         if let Some(decision) =
             self.policy_of(caller).not_offered("read", crate::policy::request::Effect::Read)
         {
-            return Err(denied(&decision));
+            return Err(ToolError::denied(&decision));
         }
         let file = self.context.workspace.read_text_up_to(&path, RESOURCE_BYTES).map_err(from_read_error)?;
         Ok(file.text)

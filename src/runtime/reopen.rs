@@ -132,6 +132,11 @@ impl Runtime {
         self.opened_anew(folders).map(Some)
     }
 
+    /// Whether the store of trusted projects is the one that this runtime was opened by.
+    pub(super) fn has_trust_as_read(&self) -> bool {
+        self.stamps.lock().trust == stamp(&self.context.folders.trust_file())
+    }
+
     /// Whether other servers are to run than those that do: one was installed or removed, or the project configures another.
     fn others_are_chosen(&self) -> bool {
         let mut chosen = self.chosen.lock();
@@ -159,7 +164,7 @@ impl Runtime {
             trace: None,
             progress: self.context.progress.clone(),
         };
-        let mut other = Self::open_with(options, folders.clone())?;
+        let mut other = Self::open_traced(options, folders.clone(), self.context.manager.trace())?;
         other.context.shells = self.context.shells.clone();
         other.context.overlays = self.context.overlays.clone();
         other.tools = self.tools.clone();

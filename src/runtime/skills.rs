@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 
 use super::Runtime;
-use super::approve::denied;
 use super::call::CallRequest;
 use crate::policy::approval::LeaveGiven;
 use crate::policy::request::{Effect, Request, Subjects, Verdict};
@@ -74,11 +73,11 @@ impl Runtime {
     fn reading_skills(&self, caller: &Caller, arguments: &Value) -> Result<Context, ToolError> {
         let decision = self.check_call(caller, TOOL, arguments)?;
         if decision.verdict != Verdict::Allow {
-            return Err(denied(&decision));
+            return Err(ToolError::denied(&decision));
         }
         let policy = self.policy_of(caller);
         if let Some(decision) = policy.not_offered(TOOL, Effect::Read) {
-            return Err(denied(&decision));
+            return Err(ToolError::denied(&decision));
         }
         let subjects = Subjects::default();
         let request = Request { tool: TOOL, effect: Effect::Read, subjects: &subjects };

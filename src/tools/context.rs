@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::answer::{ServerState, ServerStatus};
 use super::error::{ErrorCode, ToolError};
-use super::install::{self, InstallState};
+use super::install::{InstallGate, InstallState};
 use super::overlays::HeldOverlays;
 use super::patience::Patience;
 use super::question::path_of;
@@ -60,6 +60,8 @@ pub struct Context {
     pub timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
+    /// The way of every installation that a question brings about.
+    pub installs: Arc<dyn InstallGate>,
     /// How the caller can wait longer.
     pub patience: Patience,
     /// Who is told of slow work.
@@ -309,7 +311,7 @@ impl Context {
                 if !matches!(self.manager.locate(server, &subject.path), Err(Unavailable::Missing { .. })) {
                     continue;
                 }
-                let item = install::install_one(self, server).await;
+                let item = self.installs.install(self, server).await?;
                 if matches!(item.state, InstallState::Failed | InstallState::Manual) {
                     let why = item.detail.unwrap_or_else(|| format!("{server} was not installed"));
                     return Err(ToolError::new(ErrorCode::ServerMissing, why));

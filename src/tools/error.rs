@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::policy::request::Decision;
+
 /// What kind of failure it is; the words of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -56,6 +58,11 @@ pub struct ToolError {
 }
 
 impl ToolError {
+    /// A call that the rules deny.
+    pub fn denied(decision: &Decision) -> Self {
+        Self::new(ErrorCode::Denied, decision.why.clone())
+    }
+
     /// A failure of kind `code`.
     pub fn new(code: ErrorCode, error: impl Into<String>) -> Self {
         let error = error.into();

@@ -1,5 +1,8 @@
 //! What `install` answers: what became of each server that was to be installed.
 
+use std::fmt;
+
+use futures::future::BoxFuture;
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -56,6 +59,19 @@ pub struct InstallOutput {
     pub ok: bool,
     /// In the order asked for.
     pub items: Vec<InstallItem>,
+}
+
+/// Installs what a question is missing, where the rules allow that, and puts it on record.
+pub trait InstallGate: fmt::Debug + Send + Sync {
+    /// Installs `server`.
+    ///
+    /// # Errors
+    /// `denied` by a rule. That it could not be installed is an item.
+    fn install<'a>(
+        &'a self,
+        context: &'a Context,
+        server: &'a str,
+    ) -> BoxFuture<'a, Result<InstallItem, ToolError>>;
 }
 
 /// Installs each of `names`: a server's key, or a language's, which means the servers that run for it.

@@ -10,7 +10,7 @@ use super::drop_in;
 use super::error::{ErrorCode, ToolError};
 use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
-use crate::config::{LaunchFields, TrustError, TrustState, paths_in};
+use crate::config::{Catalogue, LaunchFields, TrustError, TrustState, paths_in};
 use crate::lsp::locate;
 use crate::lsp::python::{self, UserWord};
 use crate::policy::hooks::files::HookFile;
@@ -151,7 +151,7 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
     Ok((fields, items))
 }
 
-/// The files of the project that commands of hooks, runners and mounted servers name, be they the project's own or the user's.
+/// The files of the project that commands of language servers, hooks, runners and mounted servers name, be they the project's own or the user's.
 fn named_files(context: &Context) -> Vec<PathBuf> {
     let layers = context.config.settings.access.iter().map(|layer| &layer.access);
     let users = layers.flat_map(|access| {
@@ -160,6 +160,11 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
     });
     let words = users.flatten().chain(context.config.launch.command_words());
     let words = words.chain(&context.config.settings.mounts.words);
+    let built_in = &Catalogue::built_in().servers;
+    let is_own =
+        |key: &String, server: &Server| built_in.get(key).is_none_or(|known| known.command != server.command);
+    let servers = context.catalogue().servers.iter().filter(|(key, server)| is_own(key, server));
+    let words = words.chain(servers.flat_map(|(_, server)| server.command.iter().skip(1)));
     let words = words.flat_map(|word| paths_in(word));
     let mut paths: Vec<PathBuf> = words.map(|word| context.workspace.root().join(word)).collect();
     // What cannot be understood names no files, and is said when it should run.

@@ -94,8 +94,27 @@ impl Jail {
     }
 }
 
+/// The canonical `root`: where one of the folders that lead to it is a link by now, somebody else chose what is there.
 fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
-    rustix::fs::open(root, location_flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
+    open_unlinked(root, OFlags::DIRECTORY)
+}
+
+/// A handle of what is at the absolute `path`; `ELOOP` where a part of it is a link.
+#[cfg(target_os = "linux")]
+pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = location_flags() | OFlags::NOFOLLOW | flags;
+    let resolve = rustix::fs::ResolveFlags::NO_SYMLINKS;
+    match asked_again(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
+        // There is no better way there.
+        Err(Errno::NOSYS) => rustix::fs::open(path, flags, Mode::empty()),
+        opened => opened,
+    }
+}
+
+/// A handle of what is at the absolute `path`; `ELOOP` where its last part is a link.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(path, location_flags() | OFlags::NOFOLLOW | flags, Mode::empty())
 }
 
 /// A handle of whatever is at the absolute `path`, as [`Jail::locate`] but anywhere.
@@ -126,9 +145,14 @@ const UNSURE_RETRIES: usize = 16;
 fn beneath(root: std::os::fd::BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::ResolveFlags;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    asked_again(|| rustix::fs::openat2(root, relative, flags, Mode::empty(), resolve))
+}
+
+#[cfg(target_os = "linux")]
+fn asked_again(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     let mut result = Err(Errno::AGAIN);
     for _ in 0..UNSURE_RETRIES {
-        result = rustix::fs::openat2(root, relative, flags, Mode::empty(), resolve);
+        result = open();
         if !matches!(result, Err(Errno::AGAIN | Errno::INTR)) {
             break;
         }
@@ -215,5 +239,17 @@ mod tests {
         std::fs::remove_dir_all(&root).unwrap();
         symlink(root.with_file_name("w-evil"), &root).unwrap();
         assert!(jail.open(Path::new("a")).is_err());
+        // Nor one in the place of a folder above it.
+        let above = root.parent().unwrap();
+        std::fs::rename(above, above.with_extension("moved")).unwrap();
+        let elsewhere = above.with_extension("elsewhere");
+        std::fs::create_dir_all(elsewhere.join("w")).unwrap();
+        std::fs::write(elsewhere.join("w/a"), "outside").unwrap();
+        symlink(&elsewhere, above).unwrap();
+        let opened = jail.open(Path::new("a"));
+        std::fs::remove_file(above).unwrap();
+        std::fs::rename(above.with_extension("moved"), above).unwrap();
+        std::fs::remove_dir_all(&elsewhere).unwrap();
+        assert!(opened.is_err());
     }
 }

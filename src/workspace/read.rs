@@ -6,10 +6,10 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FileType, Stat, fstat};
+use rustix::fs::{FileType, OFlags, Stat, fstat};
 use rustix::io::Errno;
 
-use super::jail::{locate_anywhere, open_anywhere};
+use super::jail::{locate_anywhere, open_anywhere, open_unlinked};
 use super::path::printable;
 use super::{Workspace, WorkspacePath};
 
@@ -325,6 +325,14 @@ impl Workspace {
         let fd = regular_anywhere(absolute)?;
         let stamp = stamp_of_regular(&fd, || last_name(absolute))?;
         Ok((File::from(fd), stamp.size))
+    }
+
+    /// A handle of what is at the absolute `path`, for rules about it; its content cannot be read with it.
+    ///
+    /// # Errors
+    /// What the system says; `ELOOP` where a part of the path is a link.
+    pub fn locate_unlinked(path: &Path) -> Result<OwnedFd, Errno> {
+        open_unlinked(path, OFlags::empty())
     }
 
     /// The content of the regular file at `absolute`, as [`open_outside`](Self::open_outside) opens it, if it has no more than

@@ -9,6 +9,7 @@ mod calls;
 mod hidden;
 mod hygiene;
 mod long_paths;
+mod named_files;
 mod paths;
 mod private;
 mod servers;

@@ -9,5 +9,6 @@ mod contract;
 mod endings;
 mod floods;
 mod killed;
+mod links;
 mod sandbox;
 mod scene;

@@ -283,3 +283,42 @@ fn the_log_tells_of_nothing_secret() {
         assert!(!text.contains("hunter2") && !text.contains("correct horse"), "{}", file.path().display());
     }
 }
+
+/// Listens where the daemon would, and answers as it does.
+const IMPOSTER: &str = r#"
+import os, socket, sys
+path = sys.argv[1]
+if os.path.exists(path):
+    os.unlink(path)
+server = socket.socket(socket.AF_UNIX)
+server.bind(path)
+server.listen()
+open(sys.argv[2], 'w').close()
+while True:
+    client, _ = server.accept()
+    print(client.recv(1 << 16), flush=True)
+    client.sendall(b'{"ok":true}\n')
+"#;
+
+#[test]
+fn what_a_command_listens_with_in_the_place_of_the_daemon_is_not_believed() {
+    let house = House::new();
+    house.run(&["daemon", "start"]);
+    let socket = house.socket();
+    house.run(&["daemon", "stop"]);
+    house.project.write("imposter.py", IMPOSTER);
+    let ready = house.project.path("ready");
+    let command = format!("python3 imposter.py '{}' '{}'", socket.display(), ready.display());
+    let arguments = json!({"command": command}).to_string();
+    // Without the daemon, which would notice that its socket is another one.
+    let mut bash =
+        house.command(&["--no-daemon", "tools", "call", "bash", &arguments]).spawn().expect("lsp-tools");
+    wait_until("the command listens", SOON, || ready.exists());
+    let asked = house.run(&["daemon", "status"]);
+    let told = asked.out.clone() + &asked.err;
+    assert!(told.contains("so it is not believed"), "{told}");
+    let read = house.run(&["read", "a.scr"]);
+    assert!(read.out.contains("def foo") || read.err.contains("not believed"), "{read:?}");
+    bash.kill().expect("a kill");
+    bash.wait().expect("its end");
+}

@@ -157,3 +157,16 @@ fn what_people_alone_do_is_on_record_and_rules_can_deny_it() {
         assert_eq!(shell.entry()["outcome"], "denied", "{words:?}");
     }
 }
+
+#[test]
+fn a_question_that_would_install_a_server_is_bound_by_the_rule_for_installing() {
+    let shell = Shell::with("[permissions]\ndeny = [\"install\"]\n");
+    shell.0.write("a.yaml", "a: 1\n");
+    let output = shell.run(&["hover", "a.yaml:1:1", "--install"]);
+    assert_eq!(output.status.code(), Some(5), "{}", told(&output));
+    let text = fs::read_to_string(shell.0.beside("state").join("audit.jsonl")).expect("a log");
+    let entries: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let install = entries.iter().find(|entry| entry["tool"] == "install").expect("an entry");
+    assert_eq!((&install["effect"], &install["outcome"]), (&json!("network"), &json!("denied")));
+    assert!(!shell.0.beside("data").join("servers/yaml-language-server").exists());
+}

@@ -156,3 +156,23 @@ async fn it_may_change_arguments_ask_and_add_to_the_result() {
     assert_eq!(result.value["hook_context"], "run the tests");
     assert_eq!(result.value["said"], "y");
 }
+
+/// A command may change the modes of what belongs to its user: the sandbox knows no rule for that.
+#[tokio::test]
+async fn where_the_store_of_trust_cannot_be_believed_calls_are_denied_although_no_hooks_file_is_left() {
+    use std::os::unix::fs::PermissionsExt;
+    let stage = with(&json!({"preToolUse": bash("exit 2")}), &[]);
+    let runtime = stage.runtime();
+    trust(&runtime).await;
+    assert_eq!(code(&stage.call(&runtime, "test_read", json!({})).await), "denied");
+    let text = stage.project.read(FILE);
+    fs::remove_file(stage.project.path(FILE)).expect("a file");
+    let store = stage.project.beside("state").join("trust.json");
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o620)).expect("a mode");
+    let denied = stage.call(&runtime, "test_read", json!({})).await;
+    assert_eq!(code(&denied), "denied");
+    assert!(error(&denied).contains("chmod go-w"), "{}", error(&denied));
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o600)).expect("a mode");
+    stage.project.write(FILE, text);
+    assert!(error(&stage.call(&runtime, "test_read", json!({})).await).contains("forbids test_read"));
+}

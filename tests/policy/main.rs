@@ -7,6 +7,7 @@ mod access;
 mod audit;
 mod commands;
 mod control;
+mod followed;
 mod hooks;
 mod hooks_files;
 mod pipeline;

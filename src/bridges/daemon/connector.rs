@@ -18,7 +18,8 @@ use super::identity::{self, Identity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
 use crate::hints::Speech;
-use crate::process::ancestry;
+use crate::process::ancestry::{self, Descent};
+use crate::process::tree;
 use crate::runtime::find_workspace;
 
 /// How long a daemon may take to answer the first line. One that is stopped or stuck takes longer, and its caller then does
@@ -57,6 +58,15 @@ pub enum ConnectError {
     /// The socket is another user's.
     #[error("the socket is served by user {0}, who is not you")]
     Foreign(u32),
+    /// The socket is served from inside of a command, or by nobody knows whom.
+    #[error(
+        "the daemon's socket is served by {}, which a command of lsp-tools has started or which cannot be looked at, so it is not believed; end it, or use --no-daemon",
+        pid.map_or_else(|| "a process".to_owned(), |pid| format!("the process {pid}"))
+    )]
+    Imposter {
+        /// Its process, where that is known.
+        pid: Option<i32>,
+    },
     /// It does not answer.
     #[error("the daemon does not answer; end it with: kill {pid}", pid = pid.map_or_else(|| "its process".to_owned(), |pid| pid.to_string()))]
     Silent {
@@ -305,6 +315,12 @@ pub async fn connect(
     let peer = stream.peer_cred()?;
     if peer.uid() != rustix::process::geteuid().as_raw() {
         return Err(ConnectError::Foreign(peer.uid()));
+    }
+    // What a command of ours listens with would hear our questions, and answer them.
+    let pid = peer.pid();
+    let descent = tokio::task::spawn_blocking(move || ancestry::descent_of_peer(pid, tree::now())).await;
+    if descent.unwrap_or(Descent::Unknown) != Descent::Free {
+        return Err(ConnectError::Imposter { pid });
     }
     let line = preamble::line(preamble).map_err(|error| ConnectError::Garbled(error.to_string()))?;
     let (reader, mut writer) = stream.into_split();

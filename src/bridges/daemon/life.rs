@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::clients::Clients;
-use super::current::Current;
 use super::folder::{FileId, Folder};
 use super::identity::Identity;
+use crate::runtime::live::Live;
 
 /// How often it is looked whether there is a reason: nobody tells of a replaced program or a removed socket.
 const LOOK: Duration = Duration::from_secs(2);
@@ -49,7 +49,7 @@ pub(super) struct Watch<'a> {
     pub folder: &'a Folder,
     pub socket: Option<FileId>,
     pub clients: &'a Clients,
-    pub current: &'a Current,
+    pub live: &'a Live,
 }
 
 impl Watch<'_> {
@@ -70,14 +70,14 @@ impl Watch<'_> {
             if self.folder.socket_id(self.identity.key()) != self.socket {
                 return Reason::SocketGone;
             }
-            let settings = self.current.runtime().await.map(drop).map_err(|error| error.to_string());
+            let settings = self.live.refreshed().map(drop).map_err(|error| error.to_string());
             if settings.as_ref().err() != broken.as_ref() {
                 if let Err(error) = &settings {
                     tracing::warn!("the settings cannot be used, so the former ones stay in force: {error}");
                 }
                 broken = settings.err();
             }
-            let idle = self.current.live().current().settings().daemon.idle_stop();
+            let idle = self.live.current().settings().daemon.idle_stop();
             if self.clients.alone_for().is_some_and(|alone| alone >= idle) {
                 return Reason::Idle;
             }

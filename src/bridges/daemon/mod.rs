@@ -5,7 +5,7 @@
 //! - [`preamble`]: the first line of a connection, and the daemon's answer to it
 //! - [`connector`]: to a daemon: the one that runs, or one that is started
 //! - [`server`]: the daemon: accepting, handing connections to their doors, ending
-//! - [`life`]: why and when it ends; [`current`]: its runtime, opened anew when the settings change
+//! - [`life`]: why and when it ends
 //! - [`clients`], [`status`]: who is connected, and what is told of all this
 //! - [`passthrough`]: a program's stdin and stdout as a connection, across restarts of the daemon
 //!
@@ -18,7 +18,6 @@
 
 pub mod clients;
 pub mod connector;
-pub mod current;
 pub mod folder;
 pub mod identity;
 pub mod life;

@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::clients::{Client, Clients};
-use super::current::Current;
 use super::folder::{FileId, Folder, FolderError, Held, LIFE_LOCK, START_LOCK};
 use super::identity::Identity;
 use super::life::{Reason, Watch};
@@ -109,7 +108,7 @@ struct Shared {
     identity: Identity,
     folder: Folder,
     socket: Option<FileId>,
-    current: Current,
+    live: Live,
     doors: Doors,
     clients: Clients,
     /// A permit for each client that may still come.
@@ -161,7 +160,7 @@ impl Daemon {
         let shared = Shared {
             socket: folder.socket_id(identity.key()),
             folder,
-            current: Current::new(runtime),
+            live: Live::new(runtime),
             doors,
             clients: Clients::default(),
             room: Arc::new(Semaphore::new(room())),
@@ -185,7 +184,7 @@ impl Daemon {
             folder: &shared.folder,
             socket: shared.socket,
             clients: &shared.clients,
-            current: &shared.current,
+            live: &shared.live,
         };
         let reason = tokio::select! {
             () = accept(&shared, &listener, &connections) => Reason::Asked,
@@ -206,7 +205,7 @@ impl Daemon {
             tracing::warn!("the locks cannot be removed: {error}");
         }
         shared.drain(&connections).await;
-        if tokio::time::timeout(SHUTDOWN, shared.current.shutdown()).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN, shared.live.shutdown()).await.is_err() {
             tracing::warn!("servers did not end in time");
         }
         shared.waiting.lock().clear();
@@ -347,7 +346,7 @@ impl Shared {
             }
             DoorName::Hints => {
                 let speech = preamble.speech.unwrap_or(Speech::English);
-                let runtime = self.current.live().current();
+                let runtime = self.live.current();
                 let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(speech)).await;
                 // Who asked may have gone.
                 let _unheard = say(&mut writer, &hints.unwrap_or_default()).await;
@@ -362,8 +361,8 @@ impl Shared {
         };
         let Some(serve) = serve else { return };
         let client = self.clients.enter(&preamble, &session, pid);
-        let runtime = self.current.runtime().await;
-        let live = self.current.live().clone();
+        let runtime = self.live.refreshed();
+        let live = self.live.clone();
         // A command is one call; whoever stays makes many.
         let counting = match preamble.door {
             DoorName::Mcp | DoorName::Lsp => Some(live.current().tally().count(&session, client.calls())),
@@ -382,16 +381,14 @@ impl Shared {
             started_at: self.started_at,
             uptime: self.started.elapsed(),
         };
-        status::gather(about, &self.clients, &self.current.live().current()).await
+        status::gather(about, &self.clients, &self.live.current()).await
     }
 
     /// Lets what runs come to its end, then ends what stays.
     async fn drain(&self, connections: &TaskTracker) {
         connections.close();
         let end = Instant::now() + DRAIN;
-        let busy = || {
-            self.clients.count(DoorName::Command) > 0 || self.current.live().current().tally().running() > 0
-        };
+        let busy = || self.clients.count(DoorName::Command) > 0 || self.live.current().tally().running() > 0;
         while busy() && Instant::now() < end {
             // Calls come in by doors that are not ours to wait for.
             tokio::time::sleep(DRAINED).await;

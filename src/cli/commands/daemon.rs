@@ -66,7 +66,9 @@ fn chosen(all: AllDaemons, start: &Start<'_>) -> Result<(Folder, Vec<String>), T
 
 fn told(error: ConnectError) -> ToolError {
     let code = match &error {
-        ConnectError::Folder(_) | ConnectError::Foreign(_) => ErrorCode::Denied,
+        ConnectError::Folder(_) | ConnectError::Foreign(_) | ConnectError::Imposter { .. } => {
+            ErrorCode::Denied
+        }
         ConnectError::Silent { .. } => ErrorCode::Timeout,
         _ => ErrorCode::Internal,
     };

@@ -61,6 +61,6 @@ pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
             serving.await;
         }
     }
-    live.current().shutdown().await;
+    live.shutdown().await;
     Ok(Status::Answered)
 }

@@ -51,8 +51,9 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }
+    let live = Live::new(runtime.clone());
     let options = ServerOptions {
-        live: Live::new(runtime.clone()),
+        live: live.clone(),
         caller: caller(&serve)?,
         client: Client {
             cwd: Some(start.cwd.clone()),
@@ -78,7 +79,7 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
         }
     };
     // Whatever is left then is ended by the supervisors.
-    let _late = tokio::time::timeout(SHUTDOWN, runtime.shutdown()).await;
+    let _late = tokio::time::timeout(SHUTDOWN, live.shutdown()).await;
     served.map(|()| Status::Answered)
 }
 

@@ -294,3 +294,17 @@ fn store_that_is_kept_in_memory_follows_other_processes_and_is_believed_no_longe
     fs::remove_file(store).unwrap();
     assert!(trust.list().unwrap().is_empty());
 }
+
+/// A command that is kept from writing it may read the lock's file, and so hold it.
+#[test]
+fn lock_held_by_another_process_is_waited_for_a_moment_and_named() {
+    let Bench { project, trust, store, .. } = &bench();
+    trust.grant(project, &fields("")).unwrap();
+    let path = store.with_file_name("trust.lock");
+    let held = File::open(&path).unwrap();
+    held.lock().unwrap();
+    let error = trust.revoke(project).unwrap_err();
+    assert_eq!(error, TrustError::Busy { lock: path.display().to_string() });
+    drop(held);
+    assert!(trust.revoke(project).unwrap());
+}

@@ -37,9 +37,12 @@ use super::locate::{Located, Origin, program_folders};
 use crate::config::spec::{Needs, Server};
 use crate::process::{Exit, RunError, Spawn, Spawner, find_program, is_program, run};
 use crate::text::shell_word;
+use crate::workspace::private;
 
 /// How long a program may take to tell its version.
 const VERSION: Duration = Duration::from_secs(10);
+/// Where the steps of an installation put temporary files, in its own folder.
+const TEMPORARY: &str = ".tmp";
 
 /// Installs servers.
 #[derive(Debug, Clone)]
@@ -181,6 +184,7 @@ impl Installer {
             packages: recipes.recipe().packages().cloned().collect(),
         };
         let program = program_in(&folder, job.program()).ok_or_else(lacking)?;
+        remove_temporary(&folder).map_err(InstallError::file("clear", &folder))?;
         self.try_out(job, &folder, program).await?;
         prefix.switch(&folder, recipes)?;
         Ok((program_in(&prefix.current(), job.program()).ok_or_else(lacking)?, notes))
@@ -299,6 +303,10 @@ impl Installer {
         if let Ok(path) = std::env::join_paths(made.into_iter().chain(self.tool_folders())) {
             env.insert("PATH".into(), path);
         }
+        // What is unpacked and built in the folder for everybody's temporary files, others may change meanwhile.
+        let temporary = folder.join(TEMPORARY);
+        private::make_folder(&temporary).map_err(InstallError::file("make", &temporary))?;
+        env.insert("TMPDIR".into(), temporary.into());
         env.extend(step.env);
         let spawn = Spawn {
             name: job.key.to_owned(),
@@ -387,6 +395,16 @@ fn manual(key: &str, server: &Server) -> InstallError {
     let told = install.manual.clone().or_else(|| install.advice.clone()).or_else(|| server.homepage.clone());
     let manual = told.unwrap_or_else(|| "the catalogue knows no way; see its documentation".to_owned());
     InstallError::Manual { server: key.to_owned(), manual }
+}
+
+/// Removes what the steps have left in their folder for temporary files.
+fn remove_temporary(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder.join(TEMPORARY)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // A step's own child may still write there. It is private, and of no use to anybody.
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        done => done,
+    }
 }
 
 /// Debian's Python comes without the part of `venv` that brings pip.

@@ -23,13 +23,15 @@ impl Manager {
         let spec = self.shared.spec(server)?;
         let located = launch::find(setup, server, spec, &root)?;
         let spec = spec.expanded(setup.workspace.root(), &located.program).server;
+        let pins = launch::pins(setup, server, &spec, &located, setup.workspace.root());
+        let pins = pins.map_err(|reason| Unavailable::Disabled { reason })?;
         let spawn = Spawn {
             name: server.to_owned(),
             program: located.program.clone(),
             args: spec.command.iter().skip(1).map(OsString::from).collect(),
             env: launch::variables(setup, &spec, &located, &Given::default()),
             cwd: setup.workspace.root().to_owned(),
-            pins: located.pin.iter().cloned().collect(),
+            pins,
         };
         let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
         setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))

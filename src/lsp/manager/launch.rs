@@ -14,7 +14,7 @@ use super::launch_inputs::LaunchInputs;
 use super::python::{self, Given, set};
 use super::{ManagerSetup, Unavailable, untrusted};
 use crate::config::spec::Server;
-use crate::config::{Expanded, Pin};
+use crate::config::{Catalogue, Expanded, Pin, pins_among};
 use crate::lsp::choice::ServerChoice;
 use crate::lsp::locate::{self, Located, Places};
 use crate::lsp::progress::ProgressEvent;
@@ -47,6 +47,7 @@ pub async fn launch(
         false => untrusted::restrained(server, &launch_inputs.spec, &folder).map_err(disabled)?,
     };
     let Expanded { server: spec, missing } = spec.expanded(&folder, &located.program);
+    let pins = pins(setup, server, &spec, &located, &folder).map_err(disabled)?;
     // Without its own copy of what it needs, a server takes the project's, which is then what runs.
     if !missing.is_empty() && !setup.trusted {
         let why = format!("{server} runs code of this project when it starts");
@@ -68,7 +69,7 @@ pub async fn launch(
         args: spec.command.iter().skip(1).map(OsString::from).collect(),
         env: variables(setup, &spec, &located, &given),
         cwd: folder,
-        pins: located.pin.iter().cloned().collect(),
+        pins,
     };
     let more = untrusted::variables(setup, &spec, &spawn).await;
     spawn.env.extend(more.map_err(|why| failed(format!("it was not started, since {why}")))?);
@@ -121,6 +122,33 @@ pub fn find(
     };
     locate::locate(server, spec, &places)
         .map_err(|error| Unavailable::Missing { server: server.to_owned(), searched: error.to_string() })
+}
+
+/// What the server's program, and the files of the project that its command names, must be when they run. The catalogue's own commands
+/// name none: a file that is called as one of their words is another one.
+///
+/// # Errors
+/// A sentence, where one is not trusted as it is now.
+pub fn pins(
+    setup: &ManagerSetup,
+    server: &str,
+    spec: &Server,
+    located: &Located,
+    folder: &Path,
+) -> Result<Vec<Pin>, String> {
+    let mut pins = Vec::from_iter(located.pin.clone());
+    let command = |catalogue: &Catalogue| catalogue.servers.get(server).map(|server| server.command.clone());
+    if command(&setup.catalogue) != command(Catalogue::built_in()) {
+        let words = spec.command.iter().skip(1).map(String::as_str);
+        let bases = [setup.workspace.root(), folder];
+        let named = pins_among(words, &bases, &setup.workspace, |file| pin(setup, file));
+        pins.extend(named.map_err(|word| {
+            format!(
+                "`{word}`, which the command of {server} names, is not trusted as it is now; look at it, then: lsp-tools trust"
+            )
+        })?);
+    }
+    Ok(pins)
 }
 
 /// The servers that run for each language of which what is installed decides.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::caches::{CachesWanted, CommandCaches, SHARED, expand};
 use crate::config::{BashSettings, Caches, Network, Sandbox};
 use crate::process::sandbox::{self, Confinement, Enforced, Unavailable};
-use crate::process::{Spawn, Spawner, inherited};
+use crate::process::{Spawn, Spawner, inherited, writable};
 use crate::text::shell_bytes;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -28,10 +28,11 @@ const CACHES_AGAIN: &str = "eval \"$LSP_TOOLS_COMMAND_CACHES\"; unset LSP_TOOLS_
 /// The longest command in bytes: Linux takes no word of 128 KiB in a command line, the zero byte at its end included.
 const LONGEST: usize = 128 * 1024 - CALLER_PATH_FIRST.len() - CACHES_AGAIN.len() - 1;
 
-/// Folders for temporary files.
-const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
-/// Devices that hold nothing.
-const DEVICES: [&str; 8] = [
+/// Folders for temporary files, and devices that hold nothing.
+const ALWAYS_WRITABLE: [&str; 11] = [
+    "/tmp",
+    "/var/tmp",
+    "/dev/shm",
     "/dev/null",
     "/dev/zero",
     "/dev/full",
@@ -148,7 +149,7 @@ impl Room {
                 Ok(caches) => {
                     env.insert(CACHES.into(), exports(&caches.env));
                     env.extend(caches.env);
-                    confinement.writable.push(caches.folder);
+                    confinement.writable = sandbox_writable(context, Some(caches.folder));
                     first = CACHES_AGAIN;
                 }
                 Err(why) => no_caches = Some(why),
@@ -205,9 +206,10 @@ async fn caches(
 
 /// What sets these variables in a shell.
 fn exports(env: &BTreeMap<OsString, OsString>) -> OsString {
-    let mut line = Vec::from(b"export");
+    let mut line = Vec::new();
     for (name, value) in env {
-        line.push(b' ');
+        // Without a name it would print all that there are.
+        line.extend_from_slice(if line.is_empty() { b"export " } else { b" " });
         line.extend(name.as_encoded_bytes());
         line.push(b'=');
         line.extend_from_slice(&shell_bytes(value.as_encoded_bytes()));
@@ -230,16 +232,20 @@ fn check(command: &str) -> Result<(), ToolError> {
 }
 
 fn confinement(context: &Context) -> Confinement {
+    let no_tcp = context.config.settings.bash.network == Network::NoTcp;
+    Confinement { writable: sandbox_writable(context, None), no_tcp }
+}
+
+/// What a command may write, with the folder of its `caches`.
+fn sandbox_writable(context: &Context, caches: Option<PathBuf>) -> Vec<PathBuf> {
     let settings = &context.config.settings.bash;
-    let mut writable = vec![context.workspace.root().to_owned(), std::env::temp_dir()];
-    writable.extend(TEMPORARY.iter().chain(&DEVICES).map(PathBuf::from));
     let home = context.folders.home.as_deref().map(|home| home.as_os_str());
     let shared = if settings.caches == Caches::Shared { SHARED } else { &[] };
     let entries = settings.writable.iter().map(String::as_str).chain(shared.iter().copied());
     // A folder named by what is not set is not there.
-    writable.extend(entries.filter_map(|entry| expand(entry, home, |name| std::env::var_os(name))));
-    writable.retain(|path| path.is_absolute());
-    Confinement { writable, no_tcp: settings.network == Network::NoTcp }
+    let entries = entries.filter_map(|entry| expand(entry, home, |name| std::env::var_os(name)));
+    let chosen = [context.workspace.root().to_owned(), std::env::temp_dir()].into_iter();
+    writable(&ALWAYS_WRITABLE, chosen.chain(caches).chain(entries))
 }
 
 /// The variables of `all` whose names the settings list.
@@ -317,6 +323,7 @@ mod tests {
         let value = OsString::from_vec(b"a 'b' \\ $HOME `c`\n\xff".to_vec());
         let line = exports(&[("ONE".into(), value.clone()), ("TWO".into(), "2".into())].into());
         let mut shell = std::process::Command::new(SHELL);
+        assert!(exports(&BTreeMap::new()).is_empty());
         let output =
             shell.args(["-c", "eval \"$LINE\"; printf %s \"$ONE\"; test $TWO = 2"]).env("LINE", line);
         let output = output.output().unwrap();

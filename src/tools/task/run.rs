@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::super::context::Context;
 use super::super::error::{ErrorCode, ToolError};
 use super::{AGENT, Order, SESSION, TaskOutput};
+use crate::config::{Pin, pins_among};
 use crate::process::{Exchange, Exchanged, Exit, RunError, Spawn, exchange, find_program, is_program};
 
 /// The most of a runner's output that is read, in bytes.
@@ -61,7 +62,7 @@ async fn carry_out(context: &Context, order: &Order) -> Result<TaskOutput, ToolE
         args,
         env,
         cwd: root.to_owned(),
-        pins: Vec::new(),
+        pins: pins(context, order)?,
     };
     let limit = context.config.settings.deadlines.task;
     let with =
@@ -81,6 +82,19 @@ async fn carry_out(context: &Context, order: &Order) -> Result<TaskOutput, ToolE
             Err(failed(order, "cannot be started; why is in the log"))
         }
     }
+}
+
+/// What the files of the project that the runner's command names must be when they run.
+fn pins(context: &Context, order: &Order) -> Result<Vec<Pin>, ToolError> {
+    let (root, words) = (context.workspace.root(), order.runner.iter().skip(1).map(String::as_str));
+    let pin = |file: &Path| context.trust.pin(root, file).ok()?.ok();
+    pins_among(words, &[root], &context.workspace, pin).map_err(|word| {
+        let what = format!(
+            "`{word}`, which the runner of the agent {} names, is not trusted as it is now",
+            order.agent
+        );
+        ToolError::new(ErrorCode::Denied, what).with_hint("look at it, then: lsp-tools trust")
+    })
 }
 
 /// The program by its path. One of the workspace is never started: what the settings were trusted with is its name, not its

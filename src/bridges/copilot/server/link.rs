@@ -16,7 +16,7 @@ use super::room::Room;
 use crate::lsp::manager::Unavailable;
 use crate::process::ServerProcess;
 use crate::rpc::Peer;
-use crate::tools::install::{self, InstallState};
+use crate::tools::install::InstallState;
 use crate::workspace::WorkspacePath;
 
 /// How long `initialize` may take where the catalogue says nothing else.
@@ -178,7 +178,8 @@ async fn spawn(room: &Room) -> Result<ServerProcess, CopilotError> {
     if !matches!(started, Err(Unavailable::Missing { .. })) || !context.install_missing {
         return Ok(started?);
     }
-    let item = install::install_one(&context, SERVER).await;
+    let installed = context.installs.install(&context, SERVER).await;
+    let item = installed.map_err(|error| CopilotError::Start { detail: error.to_string() })?;
     if matches!(item.state, InstallState::Failed | InstallState::Manual) {
         let detail = item.detail.unwrap_or_else(|| "it was not installed".to_owned());
         return Err(CopilotError::Start { detail });

@@ -28,7 +28,7 @@ use super::line_limit::LineLimit;
 use super::pins::Era;
 use super::room::Room;
 use super::unauthorized::Challenge;
-use crate::config::{Mount, MountTransport, Pin, paths_in};
+use crate::config::{Mount, MountTransport, Pin, pins_among};
 use crate::process::{ServerProcess, Spawn, find_program, is_program};
 use crate::tools::hidden::escaped;
 
@@ -328,21 +328,10 @@ pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>),
     };
     let base = folder(mount, room)?;
     let is_path = command.contains('/');
-    let mut pins = Vec::new();
-    let mut add = |path: &Path, word: &str| match room.trust().pin(room.root(), path) {
-        Ok(Ok(pin)) => {
-            pins.push(pin);
-            Ok(())
-        }
-        _ => Err(NoConnection::Untrusted(word.to_owned())),
-    };
-    for word in args.iter().chain(is_path.then_some(command)).flat_map(|word| paths_in(word)) {
-        for path in [room.root().join(word), base.join(word)] {
-            if path.is_file() && room.workspace().inside(&path).is_some() {
-                add(&path, word)?;
-            }
-        }
-    }
+    let pin = |path: &Path| room.trust().pin(room.root(), path).ok()?.ok();
+    let untrusted = |word: &str| NoConnection::Untrusted(word.to_owned());
+    let words = args.iter().chain(is_path.then_some(command)).map(String::as_str);
+    let mut pins = pins_among(words, &[room.root(), &base], room.workspace(), pin).map_err(untrusted)?;
     let missing = || NoConnection::NoProgram(command.clone());
     if is_path {
         let path = room.root().join(command);
@@ -351,7 +340,7 @@ pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>),
         }
         // Also where it was gone a moment ago.
         if room.workspace().inside(&path).is_some() {
-            add(&path, command)?;
+            pins.push(pin(&path).ok_or_else(|| untrusted(command))?);
         }
         return Ok((path, pins));
     }

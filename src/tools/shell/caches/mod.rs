@@ -48,7 +48,7 @@ pub struct CachesWanted {
     pub root: PathBuf,
     /// The user's home.
     pub home: Option<PathBuf>,
-    /// What commands may write anyway. A tool whose cache lies there is not led away.
+    /// What commands may write anyway, without links. A tool whose cache lies there is not led away.
     pub writable: Vec<PathBuf>,
     /// What commands have in their environment.
     pub given: BTreeMap<OsString, OsString>,
@@ -137,6 +137,7 @@ impl CachesWanted {
         });
         let stays = theirs.as_ref().is_some_and(|theirs| {
             let written = if tool.writes.is_empty() { theirs.clone() } else { theirs.join(tool.writes) };
+            let written = written.canonicalize().unwrap_or(written);
             self.writable.iter().any(|open| written.starts_with(open))
         });
         let led = Led { tool, theirs, own: folder.join(tool.folder) };

@@ -1,0 +1,142 @@
+//! Which files and folders a command may write: none that an earlier command could have put a link in the place of.
+//!
+//! The kernel's rules are about folders, and are made anew for each command, by path. What lies beneath a folder that commands write, a
+//! command can take away and leave a link there, and the rule of the next one would be for what the link leads to. So a path that is
+//! looked up in a folder that may be written anyway is left out: where nobody has meddled it adds nothing. What remains can only be
+//! exchanged by who may write outside.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// The most links that are followed for one path, as Linux has it.
+const MAX_LINKS: usize = 40;
+
+/// A path as the system looks it up.
+#[derive(Debug)]
+struct LookedUp {
+    /// The folders in which a name was looked up, by canonical path.
+    folders: Vec<PathBuf>,
+    /// Where it leads, without links.
+    target: PathBuf,
+}
+
+impl LookedUp {
+    /// `None` where nothing is there.
+    fn of(path: &Path) -> Option<Self> {
+        let mut left: VecDeque<OsString> = parts(path).collect();
+        let (mut folders, mut target) = (Vec::new(), PathBuf::from("/"));
+        let mut links = 0;
+        while let Some(part) = left.pop_front() {
+            if part == ".." {
+                target.pop();
+                continue;
+            }
+            let next = target.join(&part);
+            if !fs::symlink_metadata(&next).ok()?.is_symlink() {
+                folders.push(std::mem::replace(&mut target, next));
+                continue;
+            }
+            links += 1;
+            let link = fs::read_link(&next).ok().filter(|_| links <= MAX_LINKS)?;
+            folders.push(target.clone());
+            if link.is_absolute() {
+                target = PathBuf::from("/");
+            }
+            for part in parts(&link).collect::<Vec<_>>().into_iter().rev() {
+                left.push_front(part);
+            }
+        }
+        Some(Self { folders, target })
+    }
+
+    fn passes(&self, writable: &Path) -> bool {
+        self.folders.iter().any(|folder| folder.starts_with(writable))
+    }
+}
+
+fn parts(path: &Path) -> impl Iterator<Item = OsString> {
+    path.components().filter_map(|part| match part {
+        Component::Normal(_) | Component::ParentDir => Some(part.as_os_str().to_owned()),
+        _ => None,
+    })
+}
+
+/// What commands may write: absolute paths without links, of what is there. `always` holds what the system's owner alone can exchange
+/// (`/tmp`, devices); of `chosen` that is left out which lies, or is reached, in something else that may be written.
+pub fn writable(always: &[&str], chosen: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let always = always.iter().filter_map(|path| Some(LookedUp::of(Path::new(path))?.target));
+    let mut writable: Vec<PathBuf> = always.collect();
+    let mut kept: Vec<LookedUp> = Vec::new();
+    for path in chosen.into_iter().filter(|path| path.is_absolute()) {
+        let Some(path) = LookedUp::of(&path) else { continue };
+        let mut targets = writable.iter().chain(kept.iter().map(|kept| &kept.target));
+        if targets.any(|other| path.passes(other) || path.target == *other) {
+            continue;
+        }
+        kept.retain(|other| !other.passes(&path.target));
+        kept.push(path);
+    }
+    writable.extend(kept.into_iter().map(|kept| kept.target));
+    writable
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    struct Tree(tempfile::TempDir);
+
+    impl Tree {
+        fn new(folders: &[&str]) -> Self {
+            let tree = Self(tempfile::tempdir().unwrap());
+            folders.iter().for_each(|folder| fs::create_dir_all(tree.at(folder)).unwrap());
+            tree
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.0.path().canonicalize().unwrap().join(path)
+        }
+
+        fn writable(&self, always: &[&str], chosen: &[&str]) -> Vec<String> {
+            let always: Vec<String> =
+                always.iter().map(|path| self.at(path).to_str().unwrap().to_owned()).collect();
+            let always: Vec<&str> = always.iter().map(String::as_str).collect();
+            let found = writable(&always, chosen.iter().map(|path| self.at(path)));
+            let root = self.at("");
+            found.iter().map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()).collect()
+        }
+    }
+
+    #[test]
+    fn a_path_inside_a_writable_folder_is_left_out_link_or_not() {
+        let tree = Tree::new(&["tmp/inner", "home", "work/target", "cache/own"]);
+        symlink(tree.at("home"), tree.at("tmp/swapped")).unwrap();
+        symlink(tree.at("home"), tree.at("work/swapped")).unwrap();
+        assert_eq!(tree.writable(&["tmp"], &["work", "tmp/inner", "tmp/swapped"]), ["tmp", "work"]);
+        assert_eq!(tree.writable(&["tmp"], &["work", "work/target", "work/swapped"]), ["tmp", "work"]);
+        // Whatever the order.
+        assert_eq!(tree.writable(&[], &["work/swapped", "work/target", "work"]), ["work"]);
+        assert_eq!(tree.writable(&[], &["work", "work/swapped"]), ["work"]);
+        assert_eq!(
+            tree.writable(&["tmp"], &["work/../tmp/swapped", "missing", "cache/own"]),
+            ["tmp", "cache/own"]
+        );
+    }
+
+    #[test]
+    fn a_link_that_only_leads_through_a_writable_folder_is_left_out() {
+        let tree = Tree::new(&["tmp", "home", "own"]);
+        symlink(tree.at("tmp/next"), tree.at("own/link")).unwrap();
+        symlink(tree.at("home"), tree.at("tmp/next")).unwrap();
+        assert_eq!(tree.writable(&["tmp"], &["own/link"]), ["tmp"]);
+        // Nobody but its owner can change this one.
+        symlink(tree.at("home"), tree.at("own/safe")).unwrap();
+        assert_eq!(tree.writable(&["tmp"], &["own/safe"]), ["tmp", "home"]);
+        symlink("loop", tree.at("own/loop")).unwrap();
+        assert_eq!(tree.writable(&["tmp"], &["own/loop"]), ["tmp"]);
+    }
+}

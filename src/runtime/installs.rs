@@ -1,0 +1,66 @@
+//! Acts of people, under the rules and on record; installations that a question brings about are such acts as well.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::record::Record;
+use crate::policy::audit::Audit;
+use crate::policy::request::{Effect, Request, Subjects, Verdict};
+use crate::policy::rules::Policy;
+use crate::tools::context::Context;
+use crate::tools::error::ToolError;
+use crate::tools::install::{self, InstallGate, InstallItem};
+use crate::tools::tool::Caller;
+
+/// An act of someone at a shell, under the rules and on record.
+pub(super) async fn act<T>(
+    policy: &Policy,
+    audit: Option<&Audit>,
+    name: &str,
+    effect: Effect,
+    arguments: &Value,
+    run: impl Future<Output = Result<T, ToolError>>,
+) -> Result<T, ToolError> {
+    let caller = Caller::at_shell();
+    let mut record = Record::new(audit, &caller, name, arguments);
+    let subjects = Subjects::default();
+    record.touches(effect, &subjects);
+    let decision =
+        policy.of(&caller.access, None).decide(&Request { tool: name, effect, subjects: &subjects });
+    record.decided(&decision);
+    let outcome = match decision.verdict {
+        Verdict::Deny => Err(ToolError::denied(&decision)),
+        Verdict::Allow | Verdict::Ask => run.await,
+    };
+    record.acted(outcome.as_ref().err());
+    outcome
+}
+
+/// The rules and the record for installations that a question brings about, by the word of who began the conversation with `--install`.
+#[derive(Debug)]
+pub(super) struct InstallRules {
+    policy: Arc<Policy>,
+    audit: Option<Arc<Audit>>,
+}
+
+impl InstallRules {
+    pub(super) fn new(policy: &Arc<Policy>, audit: Option<&Arc<Audit>>) -> Self {
+        Self { policy: Arc::clone(policy), audit: audit.cloned() }
+    }
+}
+
+impl InstallGate for InstallRules {
+    fn install<'a>(
+        &'a self,
+        context: &'a Context,
+        server: &'a str,
+    ) -> BoxFuture<'a, Result<InstallItem, ToolError>> {
+        Box::pin(async move {
+            let arguments = json!({"names": [server]});
+            let run = async { Ok(install::install_one(context, server).await) };
+            act(&self.policy, self.audit.as_deref(), "install", Effect::Network, &arguments, run).await
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! Files of the project that a trusted command names: they are shown, and what was shown is what runs.
+
+use std::fs;
+use std::path::Path;
+
+use lsp_tools::tools::trust::TrustRequest;
+use serde_json::json;
+
+use crate::support::Project;
+use crate::support::agent::{call_in, failure, open};
+
+/// A Python program that leaves a mark and ends.
+fn marking(mark: &Path) -> String {
+    format!(
+        "import pathlib, sys\npathlib.Path({}).write_text('ran')\nprint('{{\"summary\": \"done\"}}')\n",
+        json!(mark)
+    )
+}
+
+/// The names of what `lsp-tools trust` shows.
+async fn shown(project: &Project) -> Vec<String> {
+    let list = open(project, None).trust(TrustRequest::Show).await.expect("a list");
+    list.items.into_iter().map(|item| item.name).collect()
+}
+
+#[tokio::test]
+async fn script_of_a_language_server_runs_only_as_it_was_trusted() {
+    let servers = "[language.odd]\nname = 'Odd'\nextensions = ['odd']\nservers = ['odd']\n[server.odd]\nname = 'Odd'\nlanguages = ['odd']\n\
+                   command = ['/usr/bin/env', 'python3', 'tools/server.py', '--stdio']\n";
+    let project = Project::new([("a.odd", "a\n"), (".lsp-tools/servers.toml", servers)]);
+    let (good, evil) = (project.beside("logs").join("good"), project.beside("logs").join("evil"));
+    project.write("tools/server.py", marking(&good));
+    assert!(shown(&project).await.contains(&"the program `tools/server.py`".to_owned()));
+    let hover = || project.command(None).args(["hover", "a.odd:1:1"]).output().expect("lsp-tools");
+    hover();
+    assert!(!good.exists(), "it ran without trust");
+    project.trust(None);
+    hover();
+    assert!(good.exists(), "{:?}", hover());
+    project.write("tools/server.py", marking(&evil));
+    let refused = hover();
+    assert!(!evil.exists());
+    let told =
+        String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
+    assert!(told.contains("`tools/server.py`, which the command of odd names, is not trusted"), "{told}");
+}
+
+#[tokio::test]
+async fn script_of_a_runner_runs_only_as_it_was_trusted() {
+    let settings =
+        "[agents.helper]\nrunner = ['/usr/bin/env', 'python3', 'tools/agent.py']\ntools = ['read']\n";
+    let project = Project::new([("a.txt", "a\n"), (".lsp-tools/lsp-tools.toml", settings)]);
+    let (good, evil) = (project.beside("logs").join("good"), project.beside("logs").join("evil"));
+    project.write("tools/agent.py", marking(&good));
+    assert!(shown(&project).await.contains(&"the program `tools/agent.py`".to_owned()));
+    project.trust(None);
+    let runtime = open(&project, None);
+    let order = json!({"agent": "helper", "objective": "anything"});
+    let done = call_in(&runtime, None, "task", order.clone()).await;
+    assert!(done.ok() && good.exists(), "{}", done.value);
+    fs::write(project.path("tools/agent.py"), marking(&evil)).expect("a file");
+    let (code, error) = failure(&runtime, "task", order).await;
+    assert!(!evil.exists());
+    assert_eq!(code, "denied");
+    assert!(error.contains("`tools/agent.py`, which the runner of the agent helper names"), "{error}");
+}

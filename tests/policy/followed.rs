@@ -1,0 +1,56 @@
+//! What was granted to a project, and what it has been kept by, while processes live: neither outlives its trust in silence.
+
+use std::fs;
+
+use lsp_tools::policy::request::Verdict;
+use lsp_tools::runtime::Runtime;
+use lsp_tools::runtime::live::Live;
+use lsp_tools::tools::trust::TrustRequest;
+use serde_json::json;
+
+use crate::stage::{Stage, code, error};
+
+const SETTINGS: &str = ".lsp-tools/lsp-tools.toml";
+
+async fn trust(runtime: &Runtime) {
+    let shown = runtime.trust(TrustRequest::Show).await.expect("a list");
+    runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("a grant");
+}
+
+#[tokio::test]
+async fn trust_that_is_taken_back_ends_in_processes_that_live_on() {
+    let stage = Stage::new("");
+    stage.project.write(SETTINGS, "[permissions]\nallow = ['bash']\n");
+    trust(&stage.runtime()).await;
+    let live = Live::new(stage.runtime());
+    let arguments = json!({"command": "true"});
+    let verdict =
+        || live.current().check_call(&stage.caller, "bash", &arguments).expect("a decision").verdict;
+    assert_eq!(verdict(), Verdict::Allow);
+    // As `lsp-tools trust --revoke` does in another process.
+    stage.runtime().trust(TrustRequest::Revoke).await.expect("revoked");
+    assert_eq!(verdict(), Verdict::Ask);
+    live.shutdown().await;
+}
+
+#[tokio::test]
+async fn hooks_of_a_trusted_project_are_not_dropped_by_changing_what_else_it_says() {
+    let stage = Stage::new("");
+    stage.project.write(SETTINGS, "[[hooks.pre]]\ncommand = ['/bin/false']\ntools = ['test_edit']\n");
+    let runtime = stage.runtime();
+    assert!(stage.call(&runtime, "test_edit", json!({})).await.ok() || !stage.diary().is_empty());
+    trust(&runtime).await;
+    let denied = stage.call(&stage.runtime(), "test_edit", json!({})).await;
+    assert!(error(&denied).contains("failed"), "{}", error(&denied));
+    let text = stage.project.read(SETTINGS);
+    for changed in [format!("{text}[bash]\nenv = ['X']\n"), String::new()] {
+        stage.project.write(SETTINGS, changed);
+        let denied = stage.call(&stage.runtime(), "test_edit", json!({})).await;
+        assert_eq!(code(&denied), "denied");
+        assert!(error(&denied).contains("has changed since"), "{}", error(&denied));
+    }
+    fs::remove_file(stage.project.path(SETTINGS)).expect("a file");
+    assert_eq!(code(&stage.call(&stage.runtime(), "test_edit", json!({})).await), "denied");
+    stage.runtime().trust(TrustRequest::Revoke).await.expect("revoked");
+    assert_ne!(code(&stage.call(&stage.runtime(), "test_edit", json!({})).await), "denied");
+}
