@@ -5,7 +5,7 @@ use std::path::Path;
 use globset::GlobSet;
 use serde_json::{Value, json};
 
-use super::relay::{MODIFIERS, TYPES};
+use super::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 use crate::config::spec;
 use crate::text::{Encoding, matching, read_glob};
 
@@ -70,7 +70,7 @@ pub fn client() -> Value {
             "linkedEditingRange": dynamic, "documentLink": dynamic, "codeLens": dynamic, "inlayHint": dynamic,
             "semanticTokens": {
                 "dynamicRegistration": true, "requests": { "full": true, "range": true }, "formats": ["relative"],
-                "tokenTypes": TYPES, "tokenModifiers": MODIFIERS, "augmentsSyntaxTokens": true
+                "tokenTypes": TOKEN_TYPES, "tokenModifiers": TOKEN_MODIFIERS, "augmentsSyntaxTokens": true
             },
             "signatureHelp": {
                 "dynamicRegistration": true,

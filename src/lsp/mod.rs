@@ -35,6 +35,8 @@ pub mod python;
 pub mod readiness;
 pub mod relay;
 mod reload;
+pub mod semantic_tokens;
+mod server_handler;
 pub mod session;
 mod shortfall;
 pub mod snippet;

@@ -16,8 +16,9 @@ use super::manager::launch_inputs::LaunchInputs;
 use super::readiness::Busy;
 use super::relay::Strangers;
 use super::reload::Reload;
+use super::server_handler::ServerHandler;
 use super::shortfall::Shortfall;
-use super::state::{ServerHandler, State, folder_value};
+use super::state::{State, folder_value};
 use super::uri;
 use super::view::{Rivalry, Shown, View};
 use crate::config::Catalogue;
@@ -136,7 +137,7 @@ impl Session {
         let (Some(stdout), Some(stdin)) = (process.take_stdout(), process.take_stdin()) else {
             return Err(StartFailure { reason: "its pipes are gone".into(), exit: None, stderr: Vec::new() });
         };
-        let handler = ServerHandler(state.clone());
+        let handler = ServerHandler::new(state.clone());
         let connection = Peer::open(&state.server, stdout, stdin, handler, setup.trace.clone());
         let params = initialize_params(&setup, &state);
         let answered = tokio::select! {

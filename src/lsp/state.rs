@@ -4,7 +4,6 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use futures::FutureExt;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -16,7 +15,6 @@ use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;
 use crate::config::spec;
-use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// How many of the server's own messages are kept for explanations.
@@ -168,6 +166,11 @@ impl State {
         self.inner.lock().stopping = true;
     }
 
+    /// Whether the server is being ended.
+    pub fn is_stopping(&self) -> bool {
+        self.inner.lock().stopping
+    }
+
     /// The server's last errors and warnings for the user, oldest first.
     pub fn messages(&self) -> Vec<String> {
         self.inner.lock().messages.iter().cloned().collect()
@@ -287,7 +290,8 @@ impl State {
         }
     }
 
-    fn workspace_folders(&self) -> Value {
+    /// The folders, as `workspace/workspaceFolders` is answered.
+    pub fn workspace_folders(&self) -> Value {
         self.folders().iter().map(|folder| folder_value(&self.workspace, folder)).collect()
     }
 
@@ -298,7 +302,7 @@ impl State {
     }
 
     /// LSP 3.17 *ApplyWorkspaceEdit*: only what a command of ours brings about is taken; nobody else may edit.
-    fn apply_edit(&self, params: &Value) -> Value {
+    pub fn apply_edit(&self, params: &Value) -> Value {
         match &mut self.inner.lock().collected {
             Some(edits) => {
                 edits.push(params["edit"].clone());
@@ -310,40 +314,42 @@ impl State {
         }
     }
 
-    /// What a server's request is answered with (LSP 3.17; requests we do not support are refused as it says).
-    fn answer(&self, method: &str, params: &Value) -> Result<Value, RequestRefusal> {
-        if self.inner.lock().stopping {
-            return Ok(Value::Null);
+    /// The settings of each item of a `workspace/configuration`; `None` where there are no items.
+    pub fn configurations(&self, params: &Value) -> Option<Value> {
+        let items = params["items"].as_array()?;
+        Some(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
+    }
+
+    /// `client/registerCapability`.
+    pub fn register(&self, params: &Value) {
+        self.inner.lock().registrations.register(params);
+        self.ring();
+    }
+
+    /// `client/unregisterCapability`.
+    pub fn unregister(&self, params: &Value) {
+        self.inner.lock().registrations.unregister(params);
+        self.ring();
+    }
+
+    /// `workspace/diagnostic/refresh`.
+    pub fn refresh_diagnostics(&self) {
+        self.inner.lock().refreshes += 1;
+        self.advance_epoch();
+    }
+
+    /// `window/showMessageRequest`: what the person before an editor chose.
+    pub fn ask_person(&self, params: Value) -> impl Future<Output = Value> + Send + use<> {
+        self.progress.people.ask(&self.server, params)
+    }
+
+    /// A notification of the server.
+    pub fn hear(&self, method: &str, params: &RawValue) {
+        if method == "textDocument/publishDiagnostics" {
+            return self.publish(params);
         }
-        match method {
-            "workspace/configuration" => {
-                let items = params["items"]
-                    .as_array()
-                    .ok_or(RequestRefusal::InvalidParams("`items` is missing".into()))?;
-                Ok(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
-            }
-            "client/registerCapability" => {
-                self.inner.lock().registrations.register(params);
-                self.ring();
-                Ok(Value::Null)
-            }
-            "client/unregisterCapability" => {
-                self.inner.lock().registrations.unregister(params);
-                self.ring();
-                Ok(Value::Null)
-            }
-            "workspace/workspaceFolders" => Ok(self.workspace_folders()),
-            "window/workDoneProgress/create" => Ok(Value::Null),
-            "window/showDocument" => Ok(json!({ "success": false })),
-            "workspace/applyEdit" => Ok(self.apply_edit(params)),
-            "workspace/diagnostic/refresh" => {
-                self.inner.lock().refreshes += 1;
-                self.advance_epoch();
-                Ok(Value::Null)
-            }
-            refresh if refresh.starts_with("workspace/") && refresh.ends_with("/refresh") => Ok(Value::Null),
-            _ => Err(RequestRefusal::MethodNotFound),
-        }
+        let Ok(params) = serde_json::from_str::<Value>(params.get()) else { return };
+        if method == "$/progress" { self.note_progress(&params) } else { self.other(method, &params) }
     }
 }
 
@@ -368,25 +374,4 @@ pub fn folder_value(workspace: &Workspace, folder: &WorkspacePath) -> Value {
     let absolute = workspace.absolute(folder);
     let name = absolute.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
     json!({ "uri": uri::from_path(&absolute), "name": name })
-}
-
-/// Answers what a language server asks, and hears what it tells.
-pub struct ServerHandler(pub Arc<State>);
-
-impl PeerHandler for ServerHandler {
-    fn request(&mut self, method: &str, params: Value) -> PeerResponse {
-        // Only a person takes time for an answer.
-        if method == "window/showMessageRequest" && !self.0.inner.lock().stopping {
-            return PeerResponse::Later(self.0.progress.people.ask(&self.0.server, params).map(Ok).boxed());
-        }
-        self.0.answer(method, &params).into()
-    }
-
-    fn notification(&mut self, method: &str, params: &RawValue) {
-        if method == "textDocument/publishDiagnostics" {
-            return self.0.publish(params);
-        }
-        let Ok(params) = serde_json::from_str::<Value>(params.get()) else { return };
-        if method == "$/progress" { self.0.note_progress(&params) } else { self.0.other(method, &params) }
-    }
 }

@@ -87,7 +87,7 @@ pub enum Unavailable {
 /// What a command is kept to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
-    /// Files and folders, by absolute path without links, beneath which may be written ([`writable`](super::writable)). What is
+    /// Files and folders, by absolute path without links, beneath which may be written ([`writable`](super::writable())). What is
     /// not there is left out; where there is a link by now, nothing is run.
     pub writable: Vec<PathBuf>,
     /// Whether TCP is kept from it.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::config::spec::Features;
-use crate::lsp::relay::{MODIFIERS, TYPES};
+use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 
 /// How the answers of several servers become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Feature {
             }
             "renameProvider" => json!({ "prepareProvider": true }),
             "semanticTokensProvider" => json!({
-                "legend": { "tokenTypes": TYPES, "tokenModifiers": MODIFIERS },
+                "legend": { "tokenTypes": TOKEN_TYPES, "tokenModifiers": TOKEN_MODIFIERS },
                 "full": true,
                 "range": true,
             }),

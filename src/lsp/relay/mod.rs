@@ -27,7 +27,6 @@ use crate::workspace::WorkspacePath;
 pub use super::decode::{encoded as position, encoded_range as range, markup as markdown};
 pub use findings::Findings;
 pub use strangers::{Stranger, Strangers};
-pub use tokens::{MODIFIERS, TYPES};
 
 /// How an editor speaks of texts.
 #[derive(Debug, Clone)]

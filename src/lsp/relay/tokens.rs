@@ -4,49 +4,9 @@ use serde_json::{Value, json};
 
 use super::Speaker;
 use crate::lsp::documents::Snapshot;
+use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 use crate::lsp::session::Session;
 use crate::text::EncodedPosition;
-
-/// The types of tokens that editors are told of (LSP 3.17, *SemanticTokenTypes*).
-pub const TYPES: [&str; 23] = [
-    "namespace",
-    "type",
-    "class",
-    "enum",
-    "interface",
-    "struct",
-    "typeParameter",
-    "parameter",
-    "variable",
-    "property",
-    "enumMember",
-    "event",
-    "function",
-    "method",
-    "macro",
-    "keyword",
-    "modifier",
-    "comment",
-    "string",
-    "number",
-    "regexp",
-    "operator",
-    "decorator",
-];
-
-/// Their modifiers (LSP 3.17, *SemanticTokenModifiers*).
-pub const MODIFIERS: [&str; 10] = [
-    "declaration",
-    "definition",
-    "readonly",
-    "static",
-    "deprecated",
-    "abstract",
-    "async",
-    "modification",
-    "documentation",
-    "defaultLibrary",
-];
 
 /// One token, in absolute places.
 struct Token {
@@ -75,10 +35,10 @@ impl Session {
             unit = if token[0] == 0 { unit.saturating_add(token[1]) } else { token[1] };
             line = line.saturating_add(token[0]);
             let known =
-                types.get(token[3] as usize).and_then(|name| TYPES.iter().position(|own| own == name));
+                types.get(token[3] as usize).and_then(|name| TOKEN_TYPES.iter().position(|own| own == name));
             let Some(kind) = known else { continue };
             let set = modifiers.iter().enumerate().take(32).filter(|(bit, _)| token[4] >> bit & 1 == 1);
-            let known = set.filter_map(|(_, name)| MODIFIERS.iter().position(|own| own == name));
+            let known = set.filter_map(|(_, name)| TOKEN_MODIFIERS.iter().position(|own| own == name));
             let modifiers = known.fold(0, |bits, bit| bits | 1 << bit);
             tokens.push(Token { line, unit, length: token[2], kind, modifiers });
         }

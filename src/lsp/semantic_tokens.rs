@@ -1,0 +1,42 @@
+//! The names that semantic tokens have between us and both sides (LSP 3.17, *Semantic Tokens*).
+
+/// The types of tokens that editors are told of (LSP 3.17, *SemanticTokenTypes*).
+pub const TOKEN_TYPES: [&str; 23] = [
+    "namespace",
+    "type",
+    "class",
+    "enum",
+    "interface",
+    "struct",
+    "typeParameter",
+    "parameter",
+    "variable",
+    "property",
+    "enumMember",
+    "event",
+    "function",
+    "method",
+    "macro",
+    "keyword",
+    "modifier",
+    "comment",
+    "string",
+    "number",
+    "regexp",
+    "operator",
+    "decorator",
+];
+
+/// Their modifiers (LSP 3.17, *SemanticTokenModifiers*).
+pub const TOKEN_MODIFIERS: [&str; 10] = [
+    "declaration",
+    "definition",
+    "readonly",
+    "static",
+    "deprecated",
+    "abstract",
+    "async",
+    "modification",
+    "documentation",
+    "defaultLibrary",
+];

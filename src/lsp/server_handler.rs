@@ -1,0 +1,107 @@
+//! What a language server asks and tells us, led to the session's [`State`]. Requests go by async-lsp's router, whose methods are those of
+//! lsp-types. Their params stay JSON: servers send what the types do not allow (a `scopeUri` that is no URI, registrations with more
+//! members), and one odd element must not cost the others. What servers tell goes past the router: any notification can be the sign of
+//! the catalogue that a server is ready, and those of diagnostics are read with a limit.
+
+use std::future::ready;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use async_lsp::lsp_types::request::{
+    ApplyWorkspaceEdit, RegisterCapability, Request, ShowDocument, ShowMessageRequest, UnregisterCapability,
+    WorkDoneProgressCreate, WorkspaceConfiguration, WorkspaceDiagnosticRefresh, WorkspaceFoldersRequest,
+};
+use async_lsp::router::Router;
+use async_lsp::{AnyRequest, ErrorCode, ResponseError};
+use futures::FutureExt;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tower_service::Service;
+
+use super::state::State;
+use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
+
+/// A request of LSP whose params and result are JSON.
+struct Untyped<R>(PhantomData<R>);
+
+impl<R: Request> Request for Untyped<R> {
+    type Params = Value;
+    type Result = Value;
+    const METHOD: &'static str = R::METHOD;
+}
+
+/// Answers what a language server asks, and hears what it tells.
+pub struct ServerHandler {
+    state: Arc<State>,
+    router: Router<Arc<State>>,
+}
+
+impl ServerHandler {
+    /// For the server whose state this is.
+    pub fn new(state: Arc<State>) -> Self {
+        Self { router: router(state.clone()), state }
+    }
+}
+
+fn router(state: Arc<State>) -> Router<Arc<State>> {
+    let mut router = Router::new(state);
+    router
+        .request::<Untyped<WorkspaceConfiguration>, _>(|state, params| {
+            let missing = || ResponseError::new(ErrorCode::INVALID_PARAMS, "`items` is missing");
+            ready(state.configurations(&params).ok_or_else(missing))
+        })
+        .request::<Untyped<RegisterCapability>, _>(|state, params| {
+            state.register(&params);
+            ready(Ok(Value::Null))
+        })
+        .request::<Untyped<UnregisterCapability>, _>(|state, params| {
+            state.unregister(&params);
+            ready(Ok(Value::Null))
+        })
+        .request::<Untyped<WorkspaceFoldersRequest>, _>(|state, _| ready(Ok(state.workspace_folders())))
+        .request::<Untyped<WorkDoneProgressCreate>, _>(|_, _| ready(Ok(Value::Null)))
+        .request::<Untyped<ShowDocument>, _>(|_, _| ready(Ok(json!({ "success": false }))))
+        // Only a person takes time for an answer.
+        .request::<Untyped<ShowMessageRequest>, _>(|state, params| state.ask_person(params).map(Ok))
+        .request::<Untyped<ApplyWorkspaceEdit>, _>(|state, params| ready(Ok(state.apply_edit(&params))))
+        .request::<Untyped<WorkspaceDiagnosticRefresh>, _>(|state, _| {
+            state.refresh_diagnostics();
+            ready(Ok(Value::Null))
+        })
+        // What is asked for anew at the next question anyway (semantic tokens, code lenses, hints).
+        .unhandled_request(|_, AnyRequest { method, .. }| {
+            let is_refresh = method.starts_with("workspace/") && method.ends_with("/refresh");
+            let unknown =
+                || ResponseError::new(ErrorCode::METHOD_NOT_FOUND, format!("{method} is not supported"));
+            ready(if is_refresh { Ok(Value::Null) } else { Err(unknown()) })
+        });
+    router
+}
+
+impl PeerHandler for ServerHandler {
+    fn request(&mut self, method: &str, params: Value) -> PeerResponse {
+        // Errors make some servers abort their shutdown.
+        if self.state.is_stopping() {
+            return Ok(Value::Null).into();
+        }
+        // The answer's id is the peer's matter.
+        let request = json!({ "id": 0, "method": method, "params": params });
+        let request = match serde_json::from_value::<AnyRequest>(request) {
+            Ok(request) => request,
+            Err(error) => return Err(RequestRefusal::InvalidParams(error.to_string())).into(),
+        };
+        let refused = |error: ResponseError| RequestRefusal::Failed {
+            code: error.code.0.into(),
+            message: error.message,
+        };
+        let mut answer = self.router.call(request);
+        match (&mut answer).now_or_never() {
+            Some(answer) => answer.map_err(refused).into(),
+            None => PeerResponse::Later(Box::pin(answer.map(move |answer| answer.map_err(refused)))),
+        }
+    }
+
+    fn notification(&mut self, method: &str, params: &RawValue) {
+        self.state.hear(method, params);
+    }
+}
