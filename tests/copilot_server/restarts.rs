@@ -52,6 +52,27 @@ async fn a_server_that_always_ends_is_given_up() {
     client.close().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn end_of_the_client_does_not_wait_for_a_restart() {
+    let mut scenario = plays(json!([]));
+    scenario["crash"] = json!({"at": "create", "times": 99});
+    let project = project(&scenario, "", []);
+    let mut client = Client::new(&project, |_| {});
+    client.turn().await.expect_err("no turn");
+    let starts = project.log().starts();
+    client.told();
+    let paused = async {
+        // The server has ended, and the next one is started after a pause.
+        while !matches!(client.events.recv().await, Some(Event::Ended { .. })) {}
+        client.copilot.end().await;
+    };
+    let (restarted, ()) = tokio::join!(client.copilot.registration(), paused);
+    let error = restarted.expect_err("no server").to_string();
+    assert!(error.contains("its client was ended"), "{error}");
+    assert_eq!(project.log().starts(), starts);
+    client.runtime.shutdown().await;
+}
+
 #[test]
 fn a_turn_that_has_done_something_is_not_begun_again_and_can_be_taken_back() {
     let steps =

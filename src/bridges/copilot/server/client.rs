@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use super::error::CopilotError;
 use super::events::Event;
@@ -32,6 +33,8 @@ pub struct Copilot {
     left_out: Vec<LeftOut>,
     offer: Offer,
     slot: Mutex<Slot>,
+    /// Cancelled when the client is ended: a start or a pause before one ends with it.
+    ended: CancellationToken,
     /// The conversation that goes on, and which server knows it.
     pub(super) conversation: parking_lot::Mutex<Option<(u32, String)>>,
 }
@@ -78,12 +81,21 @@ impl Copilot {
             left_out,
             offer,
             slot: Mutex::default(),
+            ended: CancellationToken::new(),
             conversation: parking_lot::Mutex::default(),
         })
     }
 
     /// The server that runs, started if need be, and its number; after a crash with a pause, and not for ever.
     pub(super) async fn link(&self) -> Result<(Arc<Link>, u32), CopilotError> {
+        tokio::select! {
+            biased;
+            () = self.ended.cancelled() => Err(CopilotError::Ended { detail: "its client was ended".to_owned() }),
+            linked = self.linked() => linked,
+        }
+    }
+
+    async fn linked(&self) -> Result<(Arc<Link>, u32), CopilotError> {
         let mut slot = self.slot.lock().await;
         if let Some(link) = slot.link.as_ref().filter(|link| link.is_alive()) {
             return Ok((link.clone(), slot.started));
@@ -180,8 +192,9 @@ impl Copilot {
         self.room.statuses.now()
     }
 
-    /// Takes our tools back, and ends the server.
+    /// Takes our tools back, and ends the server, also one that is being started. None is started any more.
     pub async fn end(&self) {
+        self.ended.cancel();
         let link = self.slot.lock().await.link.take();
         if let Some(link) = link {
             link.end().await;
