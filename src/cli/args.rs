@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
+pub use self::at::At;
 use self::copilot::Copilot;
 use self::doors::{Daemon, Init, Lsp, Mcp};
 use self::edits::Edits;
@@ -15,6 +16,7 @@ use crate::lsp::model::Severity;
 use crate::tools::export::Format as List;
 use crate::tools::shard::Shard;
 
+mod at;
 pub mod copilot;
 pub mod doors;
 pub mod edits;
@@ -163,14 +165,6 @@ pub enum Color {
     Always,
     /// Never
     Never,
-}
-
-/// A place to ask about.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct At {
-    /// FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME, counted from 1
-    #[arg(value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
-    pub address: OsString,
 }
 
 /// A place to ask about, and how much to show.

@@ -22,8 +22,6 @@ use crate::lsp::session::{AskError, Session};
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
-/// The time limit for the search of the text.
-pub(super) const LOOK: Duration = Duration::from_millis(1_500);
 /// The same where the server took all the time there was.
 const SHORTEST_LOOK: Duration = Duration::from_millis(500);
 /// The age below which a server without a readiness sign may not have read the whole project.
@@ -278,7 +276,7 @@ impl Context {
     async fn standing(&self, named: &Named, known: BTreeSet<WorkspacePath>, deadline: Instant) -> Standing {
         let named = named.clone();
         let now = Instant::now();
-        let until = deadline.clamp(now + SHORTEST_LOOK, now + LOOK).into_std();
+        let until = deadline.clamp(now + SHORTEST_LOOK, now + other_roots::LOOK).into_std();
         let found = in_background(self, move |workspace, catalogue| {
             hints::standing(workspace, catalogue, &named, &known, until)
         });

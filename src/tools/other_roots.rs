@@ -2,13 +2,16 @@
 //! what there is, so each of them counts until its server has shown that it knows both sides.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::context::{Context, Subject};
 use super::fallback::in_background;
 use crate::hints::{Sense, Standing, StandingIn};
 use crate::lsp::session::Session;
 use crate::workspace::{WalkLimits, WorkspacePath};
+
+/// The time limit for the search of the text.
+pub(super) const LOOK: Duration = Duration::from_millis(1_500);
 
 /// The roots of one server beside that of the file that was asked about. One process may serve several, and knows each by itself.
 #[derive(Debug, Default)]
@@ -39,10 +42,8 @@ impl Context {
     pub async fn other_roots(&self, session: &Session, subject: &Subject) -> OtherRoots {
         let language = subject.language.clone().filter(|_| self.joining_advice(session).is_some());
         let Some(language) = language else { return OtherRoots::default() };
-        let limits = WalkLimits {
-            max_files: self.config.settings.limits.walk_files,
-            deadline: Instant::now() + super::elsewhere::LOOK,
-        };
+        let limits =
+            WalkLimits { max_files: self.config.settings.limits.walk_files, deadline: Instant::now() + LOOK };
         let walked = in_background(self, move |workspace, catalogue| {
             let walk = workspace.files(&WorkspacePath::root(), &limits);
             let of_language =

@@ -27,8 +27,8 @@ const FLOORS: &[&str] = &[
 const KNOWN_CIRCLES: &str = include_str!("circles.txt");
 
 /// How many of a hundred type names may be another type's name as well, or a single word. Both fall, and never rise.
-const SHARED_TYPE_NAMES_PERCENT: usize = 39;
-const ONE_WORD_TYPE_NAMES_PERCENT: usize = 65;
+const SHARED_TYPE_NAMES_PERCENT: usize = 38;
+const ONE_WORD_TYPE_NAMES_PERCENT: usize = 64;
 
 static GRAPH: LazyLock<Graph> = LazyLock::new(Graph::of_the_library);
 

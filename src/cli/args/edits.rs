@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::At;
+use super::at::At;
 
 /// The commands that change files. All of them can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]

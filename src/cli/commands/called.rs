@@ -10,12 +10,18 @@ use super::{Door, Reply, as_json};
 use crate::cli::approval::TerminalApprover;
 use crate::cli::args::Format;
 use crate::cli::exit;
+use crate::cli::paths::Paths;
 use crate::cli::render::{escape, tools as render, verdict};
 use crate::cli::span::{self, Span};
 use crate::runtime::call::CallRequest;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
+
+/// The folder that a command is about where none is given: the current one, or the workspace seen from elsewhere.
+pub fn here(door: Door<'_>) -> Option<&'static str> {
+    matches!(door.paths, Paths::Inside(_)).then_some(".")
+}
 
 /// Calls a tool for whoever typed the command.
 pub async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {

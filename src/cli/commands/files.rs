@@ -2,12 +2,11 @@
 
 use serde_json::json;
 
-use super::called::{self, call, path, reply};
+use super::called::{self, call, here, path, reply};
 use super::{Door, Reply, grep};
 use crate::cli::args::Format;
 use crate::cli::args::files::{Files, Glob, List, Read};
 use crate::cli::exit::Status;
-use crate::cli::paths::Paths;
 use crate::cli::render::files as render;
 use crate::cli::span::Lines;
 use crate::tools::error::ToolError;
@@ -26,11 +25,6 @@ pub async fn run(command: Files, door: Door<'_>) -> Result<Reply, ToolError> {
         Files::Glob(arguments) => glob(arguments, door).await,
         Files::Grep(arguments) => grep::run(arguments, door).await,
     }
-}
-
-/// The folder that a command is about where none is given: the current one, or the workspace seen from elsewhere.
-pub fn here(door: Door<'_>) -> Option<&'static str> {
-    matches!(door.paths, Paths::Inside(_)).then_some(".")
 }
 
 async fn read(arguments: Read, door: Door<'_>) -> Result<Reply, ToolError> {

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use super::called::here;
 use super::called::{path, reply};
-use super::files::here;
 use super::{Door, Reply};
 use crate::cli::args::files::Grep;
 use crate::cli::render::grep as render;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::CopilotError;
 use super::events::Event;
-use super::link::Link;
+use super::link::{Link, SHORT};
 use super::models::{self, Model};
 use super::offer::{LeftOut, Offer};
 use super::register::Registration;
@@ -23,8 +23,6 @@ use crate::tools::error::ToolError;
 const MOST_CRASHES: u32 = 4;
 /// The pause before the first restart; each further one is twice as long.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long a short question may take.
-pub(super) const SHORT: Duration = Duration::from_secs(30);
 
 /// A client of the Copilot language server, which lends it our tools.
 #[derive(Debug)]

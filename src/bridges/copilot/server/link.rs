@@ -19,6 +19,9 @@ use crate::rpc::Peer;
 use crate::tools::install::InstallState;
 use crate::workspace::WorkspacePath;
 
+/// How long a short question may take.
+pub(super) const SHORT: Duration = Duration::from_secs(30);
+
 /// How long `initialize` may take where the catalogue says nothing else.
 const START: Duration = Duration::from_secs(60);
 /// How long `shutdown` may take.

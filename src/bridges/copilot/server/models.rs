@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::client::SHORT;
 use super::error::CopilotError;
-use super::link::Link;
+use super::link::{Link, SHORT};
 
 /// A model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::client::{Copilot, SHORT};
+use super::client::Copilot;
 use super::error::CopilotError;
+use super::link::SHORT;
 use super::status::{Checked, Status};
 
 /// The longest that a code holds, whatever the server says.

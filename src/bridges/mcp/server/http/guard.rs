@@ -8,8 +8,10 @@ use std::net::SocketAddr;
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{HeaderMap, StatusCode, Uri};
 
-use super::ENDPOINT;
 use super::token::Token;
+
+/// Where MCP is served.
+pub const ENDPOINT: &str = "/mcp";
 
 /// Why a request is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

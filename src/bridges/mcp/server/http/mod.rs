@@ -33,6 +33,7 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+pub use self::guard::ENDPOINT;
 use self::guard::Guard;
 use self::peer::Peer;
 use self::places::{ConnectionPlace, ConnectionPlaces};
@@ -41,8 +42,6 @@ use self::token::Token;
 use super::handler::{Handler, Shared};
 use super::{ServerOptions, key};
 
-/// Where MCP is served.
-pub const ENDPOINT: &str = "/mcp";
 /// A request's body has no more bytes.
 const BODY: usize = 4 << 20;
 /// And is there within this time.

@@ -1,0 +1,13 @@
+//! The address that a command asks about.
+
+use std::ffi::OsString;
+
+use clap::{Args, ValueHint};
+
+/// A place to ask about.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct At {
+    /// FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME, counted from 1
+    #[arg(value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
+    pub address: OsString,
+}
