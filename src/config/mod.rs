@@ -24,6 +24,7 @@ mod launch;
 mod layer;
 mod load;
 mod mounts;
+mod named_files;
 mod pin;
 mod schema;
 mod settings;
@@ -45,7 +46,8 @@ pub use launch::LaunchFields;
 pub use layer::{Layer, Origin, merge};
 pub use load::{Config, Flags};
 pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, skeleton};
-pub use pin::{Pin, PinError, TrustedFile, paths_in, pins_among};
+pub use named_files::{is_pinned, pins_among};
+pub use pin::{Pin, PinError, TrustedFile, paths_in};
 pub use settings::{
     AuditSettings, BashSettings, Caches, ChatSettings, DaemonSettings, Deadlines, FetchSettings,
     LibraryDocsSettings, Limits, LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,

@@ -28,28 +28,6 @@ pub fn paths_in(word: &str) -> impl Iterator<Item = &str> {
     std::iter::once(word).chain(value.filter(|value| !value.is_empty()))
 }
 
-/// What the files of the project must be that `words` of a command name, from one of the folders `bases`: what runs, reads or runs them.
-///
-/// # Errors
-/// The first word that names a file for which there is no `pin`: one that its owner has not trusted as it is now.
-pub fn pins_among<'a>(
-    words: impl IntoIterator<Item = &'a str>,
-    bases: &[&Path],
-    workspace: &Workspace,
-    pin: impl Fn(&Path) -> Option<Pin>,
-) -> Result<Vec<Pin>, &'a str> {
-    let mut pins: Vec<Pin> = Vec::new();
-    for word in words.into_iter().flat_map(paths_in) {
-        for path in bases.iter().map(|base| base.join(word)) {
-            let is_known = pins.iter().any(|pin| pin.path == path);
-            if !is_known && path.is_file() && workspace.inside(&path).is_some() {
-                pins.push(pin(&path).ok_or(word)?);
-            }
-        }
-    }
-    Ok(pins)
-}
-
 /// A file is not what was trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum PinError {

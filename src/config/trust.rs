@@ -271,6 +271,13 @@ impl Trust {
         Ok(TrustState::of(found.changed(difference(then, Some(&hash), &text_name(path)))))
     }
 
+    /// Whether `project` was trusted with a program at this path, whatever is there now; also where that cannot be told.
+    pub fn names_program(&self, project: &Path, program: &Path) -> bool {
+        let Ok(found) = self.find(project) else { return true };
+        let name = program.strip_prefix(project).ok().and_then(Path::to_str);
+        found.zip(name).is_some_and(|(found, name)| found.record().programs.contains_key(name))
+    }
+
     /// Whether `project` was trusted with hooks of its own, and what it says of running programs is not what was trusted then.
     ///
     /// # Errors

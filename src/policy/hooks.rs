@@ -25,7 +25,7 @@ use tokio::time::Instant;
 
 use super::name::NamePattern;
 use super::request::{Effect, Verdict};
-use crate::config::{AccessLayer, ConfigError, Hook as Written, Origin, Pin, Problem};
+use crate::config::{AccessLayer, ConfigError, Hook as Written, Origin, Pin, Problem, Trust, is_pinned};
 use crate::process::{Exit, Spawn, SpawnError, Spawner, find_program, is_program};
 use crate::workspace::Workspace;
 
@@ -206,6 +206,8 @@ pub struct HookRunner<'a> {
     pub spawner: &'a Spawner,
     /// Where they run.
     pub workspace: &'a Workspace,
+    /// Which files of the project were trusted.
+    pub trust: &'a Trust,
     /// What a file of the project must be when it runs; `None` where it may not.
     pub pin: &'a (dyn Fn(&Path) -> Option<Pin> + Sync),
 }
@@ -430,7 +432,7 @@ impl Hook {
     /// What the file at `path` must be when it is read, where it is a file of the project; refused where its owner has not trusted it as
     /// it is now.
     fn pin(&self, runner: HookRunner<'_>, path: &Path, word: &str) -> Result<Option<Pin>, HookError> {
-        if !path.is_file() || runner.workspace.inside(path).is_none() {
+        if !is_pinned(path, runner.workspace, runner.trust) {
             return Ok(None);
         }
         let untrusted = || HookError::Untrusted { hook: self.name.clone(), file: word.to_owned() };

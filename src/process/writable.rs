@@ -18,6 +18,8 @@ const MAX_LINKS: usize = 40;
 struct LookedUp {
     /// The folders in which a name was looked up, by canonical path.
     folders: Vec<PathBuf>,
+    /// Those of them in which a link was followed.
+    links: Vec<PathBuf>,
     /// Where it leads, without links.
     target: PathBuf,
 }
@@ -26,8 +28,7 @@ impl LookedUp {
     /// `None` where nothing is there.
     fn of(path: &Path) -> Option<Self> {
         let mut left: VecDeque<OsString> = parts(path).collect();
-        let (mut folders, mut target) = (Vec::new(), PathBuf::from("/"));
-        let mut links = 0;
+        let (mut folders, mut links, mut target) = (Vec::new(), Vec::new(), PathBuf::from("/"));
         while let Some(part) = left.pop_front() {
             if part == ".." {
                 target.pop();
@@ -38,9 +39,9 @@ impl LookedUp {
                 folders.push(std::mem::replace(&mut target, next));
                 continue;
             }
-            links += 1;
-            let link = fs::read_link(&next).ok().filter(|_| links <= MAX_LINKS)?;
+            let link = fs::read_link(&next).ok().filter(|_| links.len() < MAX_LINKS)?;
             folders.push(target.clone());
+            links.push(target.clone());
             if link.is_absolute() {
                 target = PathBuf::from("/");
             }
@@ -48,7 +49,7 @@ impl LookedUp {
                 left.push_front(part);
             }
         }
-        Some(Self { folders, target })
+        Some(Self { folders, links, target })
     }
 
     fn passes(&self, writable: &Path) -> bool {
@@ -68,9 +69,18 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> {
 pub fn writable(always: &[&str], chosen: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     let always = always.iter().filter_map(|path| Some(LookedUp::of(Path::new(path))?.target));
     let mut writable: Vec<PathBuf> = always.collect();
-    let mut kept: Vec<LookedUp> = Vec::new();
-    for path in chosen.into_iter().filter(|path| path.is_absolute()) {
-        let Some(path) = LookedUp::of(&path) else { continue };
+    let chosen: Vec<LookedUp> =
+        chosen.into_iter().filter(|path| path.is_absolute()).filter_map(|path| LookedUp::of(&path)).collect();
+    // Links first: what one leads to may be anything, also what holds all the others.
+    let is_led = |(index, path): &(usize, &LookedUp)| {
+        let others = chosen.iter().enumerate().filter(|(other, _)| other != index);
+        let places = writable.iter().chain(others.map(|(_, other)| &other.target));
+        places.into_iter().any(|place| path.links.iter().any(|link| link.starts_with(place)))
+    };
+    let chosen: Vec<&LookedUp> =
+        chosen.iter().enumerate().filter(|path| !is_led(path)).map(|(_, path)| path).collect();
+    let mut kept: Vec<&LookedUp> = Vec::new();
+    for path in chosen {
         let mut targets = writable.iter().chain(kept.iter().map(|kept| &kept.target));
         if targets.any(|other| path.passes(other) || path.target == *other) {
             continue;
@@ -78,7 +88,7 @@ pub fn writable(always: &[&str], chosen: impl IntoIterator<Item = PathBuf>) -> V
         kept.retain(|other| !other.passes(&path.target));
         kept.push(path);
     }
-    writable.extend(kept.into_iter().map(|kept| kept.target));
+    writable.extend(kept.into_iter().map(|kept| kept.target.clone()));
     writable
 }
 
@@ -118,6 +128,10 @@ mod tests {
         symlink(tree.at("home"), tree.at("work/swapped")).unwrap();
         assert_eq!(tree.writable(&["tmp"], &["work", "tmp/inner", "tmp/swapped"]), ["tmp", "work"]);
         assert_eq!(tree.writable(&["tmp"], &["work", "work/target", "work/swapped"]), ["tmp", "work"]);
+        // Also where it leads to what holds them all.
+        symlink(tree.at(""), tree.at("work/above")).unwrap();
+        assert_eq!(tree.writable(&[], &["work/above", "work"]), ["work"]);
+        assert_eq!(tree.writable(&[], &["work", "work/above"]), ["work"]);
         // Whatever the order.
         assert_eq!(tree.writable(&[], &["work/swapped", "work/target", "work"]), ["work"]);
         assert_eq!(tree.writable(&[], &["work", "work/swapped"]), ["work"]);

@@ -258,7 +258,12 @@ impl Runtime {
     }
 
     fn runner<'a>(&'a self, pin: &'a (dyn Fn(&Path) -> Option<Pin> + Sync)) -> HookRunner<'a> {
-        HookRunner { spawner: &self.spawner, workspace: &self.context.workspace, pin }
+        HookRunner {
+            spawner: &self.spawner,
+            workspace: &self.context.workspace,
+            trust: &self.context.trust,
+            pin,
+        }
     }
 
     /// What a file of the project must be when it runs: as it was when its owner trusted the project. `None` where it may not run.

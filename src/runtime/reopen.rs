@@ -12,7 +12,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use super::chosen::Chosen;
 use super::{Runtime, RuntimeOptions, invalid};
 use crate::config::{Config, ConfigError, Flags, Folders, MOST_SETTINGS_BYTES, Trust};
-use crate::tools::error::ToolError;
+use crate::tools::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
 
 /// What the file system says of the files that the configuration comes from.
@@ -165,6 +165,13 @@ impl Runtime {
             progress: self.context.progress.clone(),
         };
         let mut other = Self::open_traced(options, folders.clone(), self.context.manager.trace())?;
+        if other.context.workspace.root() != self.context.workspace.root() {
+            let what = format!(
+                "a link was put in the place of the workspace {}",
+                self.context.workspace.root().display()
+            );
+            return Err(ToolError::new(ErrorCode::Denied, what).with_hint("open it anew by its own path"));
+        }
         other.context.shells = self.context.shells.clone();
         other.context.overlays = self.context.overlays.clone();
         other.tools = self.tools.clone();

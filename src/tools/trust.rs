@@ -1,5 +1,6 @@
 //! What `trust` asks and answers: what a project's own settings would run, and whether they may.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -165,8 +166,12 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
         |key: &String, server: &Server| built_in.get(key).is_none_or(|known| known.command != server.command);
     let servers = context.catalogue().servers.iter().filter(|(key, server)| is_own(key, server));
     let words = words.chain(servers.flat_map(|(_, server)| server.command.iter().skip(1)));
-    let words = words.flat_map(|word| paths_in(word));
-    let mut paths: Vec<PathBuf> = words.map(|word| context.workspace.root().join(word)).collect();
+    // As a command names them: from its server's root, which it may call by name.
+    let words = words.flat_map(|word| paths_in(word.strip_prefix("${root}/").unwrap_or(word)));
+    let words: Vec<&str> = words.map(|word| word.strip_prefix("${root}/").unwrap_or(word)).collect();
+    let folders = server_folders(context);
+    let mut paths: Vec<PathBuf> =
+        folders.iter().flat_map(|folder| words.iter().map(|word| folder.join(word))).collect();
     // What cannot be understood names no files, and is said when it should run.
     for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
         for (cwd, words) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::words_of_shell) {
@@ -180,6 +185,17 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
     paths.sort();
     paths.dedup();
     paths
+}
+
+/// The workspace, and the folders that the servers of its languages have for roots.
+fn server_folders(context: &Context) -> BTreeSet<PathBuf> {
+    let mut folders = BTreeSet::from([context.workspace.root().to_owned()]);
+    for language in context.present_languages() {
+        for (key, _) in context.catalogue().servers_for(&language.language) {
+            folders.insert(context.workspace.absolute(&context.manager.root(key, &language.example)));
+        }
+    }
+    folders
 }
 
 /// The hooks files of the project; what cannot be read is no text that could be trusted.

@@ -26,7 +26,7 @@ async fn shown(project: &Project) -> Vec<String> {
 #[tokio::test]
 async fn script_of_a_language_server_runs_only_as_it_was_trusted() {
     let servers = "[language.odd]\nname = 'Odd'\nextensions = ['odd']\nservers = ['odd']\n[server.odd]\nname = 'Odd'\nlanguages = ['odd']\n\
-                   command = ['/usr/bin/env', 'python3', 'tools/server.py', '--stdio']\n";
+                   command = ['/usr/bin/env', 'python3', '${root}/tools/server.py', '--stdio']\n";
     let project = Project::new([("a.odd", "a\n"), (".lsp-tools/servers.toml", servers)]);
     let (good, evil) = (project.beside("logs").join("good"), project.beside("logs").join("evil"));
     project.write("tools/server.py", marking(&good));
@@ -42,7 +42,7 @@ async fn script_of_a_language_server_runs_only_as_it_was_trusted() {
     assert!(!evil.exists());
     let told =
         String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
-    assert!(told.contains("`tools/server.py`, which the command of odd names, is not trusted"), "{told}");
+    assert!(told.contains("tools/server.py`, which the command of odd names, is not trusted"), "{told}");
 }
 
 #[tokio::test]
@@ -63,4 +63,10 @@ async fn script_of_a_runner_runs_only_as_it_was_trusted() {
     assert!(!evil.exists());
     assert_eq!(code, "denied");
     assert!(error.contains("`tools/agent.py`, which the runner of the agent helper names"), "{error}");
+    // Python runs a folder as well.
+    fs::remove_file(project.path("tools/agent.py")).expect("a file");
+    project.write("tools/agent.py/__main__.py", marking(&evil));
+    let order = json!({"agent": "helper", "objective": "anything"});
+    assert_eq!(failure(&runtime, "task", order).await.0, "denied");
+    assert!(!evil.exists());
 }

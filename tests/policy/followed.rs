@@ -54,3 +54,22 @@ async fn hooks_of_a_trusted_project_are_not_dropped_by_changing_what_else_it_say
     stage.runtime().trust(TrustRequest::Revoke).await.expect("revoked");
     assert_ne!(code(&stage.call(&stage.runtime(), "test_edit", json!({})).await), "denied");
 }
+
+/// The way of a command that would have the file tools work elsewhere: the settings are read anew by the workspace's path.
+#[tokio::test]
+async fn workspace_exchanged_for_a_link_is_not_opened_anew() {
+    let stage = Stage::new("");
+    stage.project.write(SETTINGS, "[permissions]\nallow = ['bash']\n");
+    trust(&stage.runtime()).await;
+    let live = Live::new(stage.runtime());
+    let (root, victim) = (stage.project.root(), stage.project.beside("logs").join("victim"));
+    fs::create_dir_all(&victim).expect("a folder");
+    fs::rename(&root, root.with_extension("old")).expect("moved");
+    std::os::unix::fs::symlink(&victim, &root).expect("a link");
+    let store = stage.project.beside("state").join("trust.json");
+    let text = fs::read(&store).expect("a store");
+    fs::write(&store, text).expect("another stamp");
+    assert_eq!(live.current().workspace().root(), root);
+    assert!(live.refreshed().is_err_and(|error| error.error.contains("a link was put in the place")));
+    live.shutdown().await;
+}

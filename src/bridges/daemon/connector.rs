@@ -319,7 +319,8 @@ pub async fn connect(
     // What a command of ours listens with would hear our questions, and answer them.
     let pid = peer.pid();
     let descent = tokio::task::spawn_blocking(move || ancestry::descent_of_peer(pid, tree::now())).await;
-    if descent.unwrap_or(Descent::Unknown) != Descent::Free {
+    let descent = descent.unwrap_or(Descent::Unknown);
+    if descent == Descent::Supervised {
         return Err(ConnectError::Imposter { pid });
     }
     let line = preamble::line(preamble).map_err(|error| ConnectError::Garbled(error.to_string()))?;
@@ -328,14 +329,18 @@ pub async fn connect(
     // Who gave its question less time than that does not spend more of it here.
     let limit = preamble.timeout_ms.map_or(WELCOME, |given| WELCOME.min(Duration::from_millis(given)));
     let answered = timeout(limit.max(QUICKEST), async {
-        // Where this fails, an answer may have been left all the same.
-        let _gone = writer.write_all(&line).await;
+        // A daemon that ends cannot be looked at, and its socket lives a moment longer. Who cannot be looked at is told nothing.
+        if descent == Descent::Free {
+            // Where this fails, an answer may have been left all the same.
+            let _gone = writer.write_all(&line).await;
+        }
         preamble::read_line(&mut reader, LONGEST).await
     });
     let line = match answered.await {
-        Ok(Ok(line)) => line,
+        Ok(Ok(line)) if descent == Descent::Free => line,
         Ok(Err(_)) => return Ok(None),
-        Err(_) => return Err(ConnectError::Silent { pid: peer.pid() }),
+        _ if descent != Descent::Free => return Err(ConnectError::Imposter { pid }),
+        _ => return Err(ConnectError::Silent { pid }),
     };
     if let Ok(welcome) = serde_json::from_str::<Welcome>(&line) {
         return Ok(Some(Connection { reader, writer, welcome }));

@@ -331,7 +331,8 @@ pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>),
     let pin = |path: &Path| room.trust().pin(room.root(), path).ok()?.ok();
     let untrusted = |word: &str| NoConnection::Untrusted(word.to_owned());
     let words = args.iter().chain(is_path.then_some(command)).map(String::as_str);
-    let mut pins = pins_among(words, &[room.root(), &base], room.workspace(), pin).map_err(untrusted)?;
+    let mut pins =
+        pins_among(words, &[room.root(), &base], room.workspace(), room.trust(), pin).map_err(untrusted)?;
     let missing = || NoConnection::NoProgram(command.clone());
     if is_path {
         let path = room.root().join(command);
