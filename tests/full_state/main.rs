@@ -107,7 +107,9 @@ fn what_was_kept_stays_and_what_cannot_be_kept_says_so() {
     project.write(".lsp-tools/lsp-tools.toml", "[[hooks.pre]]\ncommand = ['false']\n");
     no_space(&on_a_full_disk(&project, &["trust", "--yes"]), "trust");
     assert_eq!(std::fs::read(&store).expect("the store"), trusted);
+    // A trusted hook that is gone holds up every call, so its trust goes with it.
     project.write(".lsp-tools/lsp-tools.toml", "");
+    assert!(alone(&project, &["trust", "--revoke"]).status.success());
 
     // What only reads needs no room; that the record of calls is not whole is for the log.
     let read = on_a_full_disk(&project, &["tools", "call", "read", r#"{"path": "a.py"}"#]);
