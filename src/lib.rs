@@ -53,7 +53,7 @@
 #![warn(missing_docs)]
 // The documentation is built with private items: it is also the map for those who work in here.
 #![allow(rustdoc::private_intra_doc_links)]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod bridges;
 pub mod cli;

@@ -124,10 +124,10 @@ fn what_is_written_through_a_mapping_after_the_look_is_noticed() {
     let mut told = python.stdin.take().expect("its input");
     assert_eq!(said.next().expect("a line").expect("a line"), "dirty");
     let held = pin(&project, &program).open().expect("it is as it was trusted");
-    held.check_unwritten().expect("it still is");
+    held.check().expect("it still is");
     told.write_all(b"\n").expect("a line");
     assert_eq!(said.next().expect("a line").expect("a line"), "written");
-    assert!(held.check_unwritten().is_err(), "another content");
+    assert!(held.check().is_err(), "another content");
     drop(told);
     python.wait().expect("its end");
 }

@@ -216,14 +216,11 @@ async fn ask(
     let shown = console.err.terminal && cli.global.verbose == 0;
     let progress = shown.then(|| Progress::start(receiver));
     let options = RuntimeOptions {
-        workspace: cli.global.workspace.clone(),
-        cwd: cwd.clone(),
-        supervisor: None,
-        timeout: cli.global.timeout,
-        install_missing: cli.global.install,
+        // Whatever they say, trust in them can be taken back.
+        without_project_settings: matches!(&cli.command, Command::Trust(trust) if trust.revoke),
         patience: Patience::LoneCommand,
-        trace: cli.global.trace.clone(),
         progress: shown.then_some(sender),
+        ..doors::options(&cli.global, &cwd)
     };
     let mut runtime = bridges::open(options)?;
     if let Some(log) = log {

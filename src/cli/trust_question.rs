@@ -201,6 +201,7 @@ mod tests {
             items: items.collect(),
             trusted: false,
             changed: Vec::new(),
+            revoked: false,
             declined: false,
             fingerprint: "f".into(),
         }

@@ -13,6 +13,7 @@
 mod access;
 mod build_file;
 mod catalogue;
+mod command_files;
 mod detect;
 mod error;
 mod expand;
@@ -37,6 +38,7 @@ mod words;
 pub use access::{Access, AccessLayer, Agent, Hook, HookLists, Permissions, Profile};
 pub use build_file::BuildFileSearch;
 pub use catalogue::{Catalogue, Loaded};
+pub use command_files::files_named;
 pub use detect::{Presence, PresentLanguage, present_languages};
 pub use error::{ConfigError, Problem};
 pub use expand::Expanded;
@@ -46,8 +48,8 @@ pub use launch::LaunchFields;
 pub use layer::{Layer, Origin, merge};
 pub use load::{Config, Flags};
 pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, skeleton};
-pub use named_files::{is_pinned, pins_among};
-pub use pin::{Pin, PinError, TrustedFile, paths_in};
+pub use named_files::pins_among;
+pub use pin::{Pin, PinError, PinnedFile};
 pub use settings::{
     AuditSettings, BashSettings, Caches, ChatSettings, DaemonSettings, Deadlines, FetchSettings,
     LibraryDocsSettings, Limits, LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,

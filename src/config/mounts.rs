@@ -32,11 +32,11 @@ use serde_json::Value;
 use toml::Table;
 use url::Url;
 
+use super::command_files::paths_in;
 use super::error::{ConfigError, Problem, printable};
 use super::files::{project_text, user_text};
 use super::launch::LaunchFields;
 use super::layer::{Layer, Origin};
-use super::pin::paths_in;
 use super::schema::Shape::{Choice, Named, Number, Record, Text, TextTable, Texts};
 use super::schema::{Field, launch, untrusted};
 use super::trust::{Trust, TrustState};

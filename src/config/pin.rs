@@ -22,12 +22,6 @@ pub struct Pin {
     pub sha256: String,
 }
 
-/// What in a word of a command may be a path: all of it, and what stands behind the `=` of `--flag=path`.
-pub fn paths_in(word: &str) -> impl Iterator<Item = &str> {
-    let value = word.split_once('=').map(|(_, value)| value);
-    std::iter::once(word).chain(value.filter(|value| !value.is_empty()))
-}
-
 /// A file is not what was trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum PinError {
@@ -37,6 +31,12 @@ pub enum PinError {
         path.display()
     )]
     Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody is writing to it.
+    #[error("`{}`, which is trusted as it was, is open for writing; ask again when that is over", path.display())]
+    Written {
         /// The file.
         path: PathBuf,
     },
@@ -50,26 +50,29 @@ pub enum PinError {
     },
 }
 
-/// A file that was opened, compared with its [`Pin`], and is kept open.
+/// A file that was opened to be compared with its [`Pin`], and is kept open.
 #[derive(Debug)]
-pub struct TrustedFile {
+pub struct PinnedFile {
     pin: Pin,
     file: File,
 }
 
 impl Pin {
-    /// The file that is there now, opened, if it is the one that was trusted.
+    /// The file that is there now, opened and not yet compared.
+    ///
+    /// # Errors
+    /// When it is no regular file, too large, or cannot be opened.
+    pub fn open(&self) -> Result<PinnedFile, PinError> {
+        let file = open(&self.path).map_err(|source| self.unread(source))?;
+        Ok(PinnedFile { pin: self.clone(), file })
+    }
+
+    /// Says whether the file that is there now is the one that was trusted.
     ///
     /// # Errors
     /// When it is another, or cannot be read.
-    pub fn open(&self) -> Result<TrustedFile, PinError> {
-        let (file, sha256) = open_and_hash(&self.path).map_err(|source| self.unread(source))?;
-        self.check(&sha256)?;
-        Ok(TrustedFile { pin: self.clone(), file })
-    }
-
-    fn check(&self, sha256: &str) -> Result<(), PinError> {
-        if self.sha256 == sha256 { Ok(()) } else { Err(PinError::Changed { path: self.path.clone() }) }
+    pub fn check(&self) -> Result<(), PinError> {
+        self.open()?.check()
     }
 
     fn unread(&self, source: io::Error) -> PinError {
@@ -77,38 +80,42 @@ impl Pin {
     }
 }
 
-impl TrustedFile {
+impl PinnedFile {
     /// The open file.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Says whether the open file still holds what it held when it was opened. It is read again: the times of a file that is written
-    /// through a mapping do not change.
+    /// What it is to hold.
+    pub fn pin(&self) -> &Pin {
+        &self.pin
+    }
+
+    /// Says whether the open file holds now what its owner trusted. It is read each time: the times of a file that is written through a
+    /// mapping do not change.
     ///
     /// # Errors
-    /// When somebody has written to it, or it cannot be read any more.
-    pub fn check_unwritten(&self) -> Result<(), PinError> {
+    /// When it holds something else, or cannot be read.
+    pub fn check(&self) -> Result<(), PinError> {
         let unread = |source| self.pin.unread(source);
         (&self.file).rewind().map_err(unread)?;
-        self.pin.check(&hash_of(&self.file).map_err(unread)?)
+        let is_same = hash_of(&self.file).map_err(unread)? == self.pin.sha256;
+        if is_same { Ok(()) } else { Err(PinError::Changed { path: self.pin.path.clone() }) }
     }
 }
 
-/// The regular file at `path`, and the SHA-256 of what it holds.
-fn open_and_hash(path: &Path) -> io::Result<(File, String)> {
-    let opened = Workspace::open_outside(path).map_err(|error| io::Error::other(error.why()));
-    let (file, size) = opened?;
+/// The regular file at `path`.
+fn open(path: &Path) -> io::Result<File> {
+    let (file, size) = Workspace::open_outside(path).map_err(|error| io::Error::other(error.why()))?;
     if size > MOST_PROGRAM_BYTES {
         return Err(io::Error::other(format!("it has more than {MOST_PROGRAM_BYTES} bytes")));
     }
-    let sha256 = hash_of(&file)?;
-    Ok((file, sha256))
+    Ok(file)
 }
 
 /// The SHA-256 of the regular file at `path`, in hexadecimal digits.
 pub(super) fn hash_at(path: &Path) -> io::Result<String> {
-    open_and_hash(path).map(|(_, sha256)| sha256)
+    hash_of(&open(path)?)
 }
 
 fn hash_of(mut file: &File) -> io::Result<String> {

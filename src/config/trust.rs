@@ -7,6 +7,8 @@
 //! store lies in the user's state folder, never in the project, and every question looks whether it has changed, so that
 //! one process sees what another one granted or revoked.
 
+mod error;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -24,6 +26,8 @@ use super::folders::Folders;
 use super::launch::{LaunchFields, hash_file, hash_text, text_name};
 use super::pin::Pin;
 use crate::workspace::{Stamp, private};
+
+pub use error::TrustError;
 
 pub(super) const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
@@ -107,68 +111,6 @@ pub struct Trusted {
     pub fields: Vec<String>,
     /// The programs inside it that may run, relative to it.
     pub programs: Vec<String>,
-}
-
-/// Trust cannot be asked or kept.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TrustError {
-    /// The store is there and says nothing that can be understood.
-    #[error(
-        "the trust store `{file}` is damaged ({reason}); nothing is trusted until it is mended, or deleted and every project trusted again by `lsp-tools trust`"
-    )]
-    Damaged {
-        /// The store.
-        file: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// Others can write it.
-    #[error(
-        "`{path}` can be changed by other users, so what it says cannot be believed; run: chmod go-w '{path}'"
-    )]
-    Open {
-        /// The store or its folder.
-        path: String,
-    },
-    /// It belongs to somebody else.
-    #[error(
-        "`{path}` belongs to another user, so what it says cannot be believed; set LSP_TOOLS_STATE_DIR to a folder of your own"
-    )]
-    Foreign {
-        /// The store or its folder.
-        path: String,
-    },
-    /// Somebody holds the lock.
-    #[error(
-        "`{lock}` has been held by another process for {} s, so nothing was changed; end the process that holds it (`lslocks`), or delete the file, and try again",
-        LOCKED.as_secs()
-    )]
-    Busy {
-        /// The lock's file.
-        lock: String,
-    },
-    /// The file system refused.
-    #[error("cannot {action} `{path}`: {reason}")]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// With what.
-        path: String,
-        /// What the system said.
-        reason: String,
-    },
-    /// The path has no exact spelling in the store.
-    #[error("`{0}` is not UTF-8 and cannot be trusted; rename the folder or the file")]
-    NotUtf8(String),
-    /// A program that is to be trusted with a project is not part of it.
-    #[error("`{0}` does not lie inside the project, so trust in the project says nothing of it")]
-    Outside(String),
-}
-
-impl TrustError {
-    pub(super) fn io(action: &'static str, path: &Path, error: &io::Error) -> Self {
-        Self::Io { action, path: path.display().to_string(), reason: error.to_string() }
-    }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -278,14 +220,16 @@ impl Trust {
         found.zip(name).is_some_and(|(found, name)| found.record().programs.contains_key(name))
     }
 
-    /// Whether `project` was trusted with hooks of its own, and what it says of running programs is not what was trusted then.
+    /// Whether `project` was trusted with hooks of its own, and what it says of running programs, or the folder itself, is not what was
+    /// trusted then.
     ///
     /// # Errors
     /// When the store or the project's folder cannot be read.
     pub fn has_lost_hooks(&self, project: &Path, fields: &LaunchFields) -> Result<bool, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(false) };
         let recorded = &found.record().fields;
-        Ok(recorded.keys().any(|name| name.starts_with("`hooks")) && *recorded != fields.fields)
+        let has_hooks = recorded.keys().any(|name| name.starts_with("`hooks"));
+        Ok(has_hooks && (*recorded != fields.fields || !found.changed([]).is_empty()))
     }
 
     /// The texts of `project` that were trusted and whose paths begin with `start`, also those that are gone since.
@@ -465,9 +409,14 @@ impl Trust {
     }
 }
 
-/// A project's key in the store, and its identity on the disk.
+/// A project's key in the store, and its identity on the disk. `project` must have no links in it: where one has taken the place of a folder,
+/// the project is another one, of which nobody has said anything.
 fn identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
     let path = fs::canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;
+    if path != project {
+        let (path, now) = (project.display().to_string(), path.display().to_string());
+        return Err(TrustError::Moved { path, now });
+    }
     let metadata = fs::metadata(&path).map_err(|error| TrustError::io("read", &path, &error))?;
     let key = path.to_str().ok_or_else(|| TrustError::NotUtf8(path.display().to_string()))?;
     Ok((key.to_owned(), metadata.dev(), metadata.ino()))

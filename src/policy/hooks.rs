@@ -25,7 +25,7 @@ use tokio::time::Instant;
 
 use super::name::NamePattern;
 use super::request::{Effect, Verdict};
-use crate::config::{AccessLayer, ConfigError, Hook as Written, Origin, Pin, Problem, Trust, is_pinned};
+use crate::config::{AccessLayer, ConfigError, Hook as Written, Origin, Pin, Problem, Trust, pins_among};
 use crate::process::{Exit, Spawn, SpawnError, Spawner, find_program, is_program};
 use crate::workspace::Workspace;
 
@@ -397,10 +397,7 @@ impl Hook {
         let root = runner.workspace.root();
         match &self.does {
             Does::Program { program, args } => {
-                let mut pins = Vec::new();
-                for word in args {
-                    pins.extend(self.pin(runner, &root.join(word), word)?);
-                }
+                let mut pins = self.pins(runner, args.iter().map(String::as_str), root)?;
                 let program = match program.contains('/') {
                     true => self.at(runner, program, &mut pins)?,
                     false => self.on_path(runner, program)?,
@@ -413,10 +410,7 @@ impl Hook {
                 if runner.workspace.inside(&cwd).is_none() {
                     return Err(HookError::NotFound(self.name.clone()));
                 }
-                let mut pins = Vec::new();
-                for word in files::words(command) {
-                    pins.extend(self.pin(runner, &cwd.join(word), word)?);
-                }
+                let pins = self.pins(runner, [command.as_str()], &cwd)?;
                 Ok(Spawn {
                     name,
                     program: self.on_path(runner, "bash")?,
@@ -429,14 +423,16 @@ impl Hook {
         }
     }
 
-    /// What the file at `path` must be when it is read, where it is a file of the project; refused where its owner has not trusted it as
-    /// it is now.
-    fn pin(&self, runner: HookRunner<'_>, path: &Path, word: &str) -> Result<Option<Pin>, HookError> {
-        if !is_pinned(path, runner.workspace, runner.trust) {
-            return Ok(None);
-        }
-        let untrusted = || HookError::Untrusted { hook: self.name.clone(), file: word.to_owned() };
-        (runner.pin)(path).ok_or_else(untrusted).map(Some)
+    /// What the files of the project must be that `words` name from the folder `base`; refused where their owner has not trusted one as it
+    /// is now.
+    fn pins<'a>(
+        &self,
+        runner: HookRunner<'_>,
+        words: impl IntoIterator<Item = &'a str>,
+        base: &Path,
+    ) -> Result<Vec<Pin>, HookError> {
+        let pins = pins_among(words, &[base], runner.workspace, runner.trust, runner.pin);
+        pins.map_err(|file| HookError::Untrusted { hook: self.name.clone(), file })
     }
 
     /// The program that `word` names by its path.
@@ -459,13 +455,11 @@ impl Hook {
         find_program(program, folders).ok_or_else(|| HookError::NotFound(self.name.clone()))
     }
 
-    /// The words of a hook of a hooks file that may name files of the project, and the folder they begin in.
-    pub fn words_of_shell(&self) -> Option<(&str, impl Iterator<Item = &str>)> {
+    /// The shell command of a hook of a hooks file, which may name files of the project, and the folder that it runs in.
+    pub fn shell_command(&self) -> Option<(&str, &str)> {
         match &self.does {
             Does::Program { .. } => None,
-            Does::Shell { command, cwd, .. } => {
-                Some((cwd.as_deref().unwrap_or_default(), files::words(command)))
-            }
+            Does::Shell { command, cwd, .. } => Some((cwd.as_deref().unwrap_or_default(), command)),
         }
     }
 }

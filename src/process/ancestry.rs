@@ -5,6 +5,10 @@
 //! that a walk up may find a parent gone, or another process under its number. Only what was seen counts: where a step
 //! cannot be taken for sure, the walk begins anew, and where that does not help, the answer is [`Descent::Unknown`].
 
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::SUPERVISE;
 use super::sandbox::ENTER;
 #[cfg(doc)]
@@ -39,15 +43,74 @@ pub fn descent(_: &Process) -> Descent {
     Descent::Free
 }
 
-/// Whether the process `pid`, which connected at `accepted` ([`tree::now`]) or before, descends from a supervisor.
-pub fn descent_of_peer(pid: Option<i32>, accepted: Option<u64>) -> Descent {
-    if !cfg!(target_os = "linux") {
-        return Descent::Free;
+/// The process at the other end of a Unix socket: the one that connected, or the one that began to listen.
+#[derive(Debug)]
+pub struct SocketPeer {
+    pid: Option<i32>,
+    handle: PeerHandle,
+}
+
+#[derive(Debug)]
+enum PeerHandle {
+    /// Stands for this one process, also when its number is another's.
+    Process(OwnedFd),
+    /// It ended before anybody looked.
+    Gone,
+    /// This system has none.
+    None,
+}
+
+impl SocketPeer {
+    /// The process at the other end of `socket`, whose number there is `pid`.
+    pub fn of(socket: &impl AsFd, pid: Option<i32>) -> Self {
+        Self { pid, handle: PeerHandle::of(socket) }
     }
-    match (pid.and_then(Process::living), accepted) {
-        // One that started later is another process under the same number.
-        (Some(process), Some(accepted)) if process.started <= accepted => descent(&process),
-        _ => Descent::Unknown,
+
+    /// Whether it descends from a supervisor, if it was connected at `connected` ([`tree::now`]) or before.
+    pub fn descent(&self, connected: Option<u64>) -> Descent {
+        if !cfg!(target_os = "linux") {
+            return Descent::Free;
+        }
+        match (self.pid.and_then(Process::living), connected) {
+            // One that started later is another process under the same number.
+            (Some(process), Some(connected)) if process.started <= connected => {
+                let descent = descent(&process);
+                // While it lives, its number is nobody else's.
+                if self.handle.is_gone() { Descent::Unknown } else { descent }
+            }
+            _ => Descent::Unknown,
+        }
+    }
+}
+
+impl PeerHandle {
+    /// Linux has them since 6.5 (unix(7), `SO_PEERPIDFD`).
+    #[cfg(target_os = "linux")]
+    fn of(socket: &impl AsFd) -> Self {
+        use nix::errno::Errno;
+        use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
+        match getsockopt(socket, PeerPidfd) {
+            Ok(process) => Self::Process(process),
+            Err(Errno::ENOPROTOOPT) => Self::None,
+            Err(_) => Self::Gone,
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(_: &impl AsFd) -> Self {
+        Self::None
+    }
+
+    fn is_gone(&self) -> bool {
+        match self {
+            Self::Process(process) => {
+                let mut end = [PollFd::new(process, PollFlags::IN)];
+                // Its end is something to read (pidfd_open(2)). What cannot be asked is not believed.
+                !matches!(poll(&mut end, Some(&Timespec::default())), Ok(0))
+            }
+            Self::Gone => true,
+            Self::None => false,
+        }
     }
 }
 
@@ -122,6 +185,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::process::tree;
 
     const SUPERVISOR: i32 = 50;
 
@@ -209,6 +273,36 @@ mod tests {
         let look = |_, pid| if pid == 1 { ProcessState::Hidden } else { chain(pid) };
         assert_eq!(descent_of(70, 1, look), Descent::Free);
         assert_eq!(descent_of(60, 55, look), Descent::Supervised);
+    }
+
+    /// The listener has ended, and another process has its number by now: this one, as the worst that may be.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_number_of_a_listener_that_has_ended_is_nobodys() {
+        use std::os::unix::net::UnixStream;
+        use std::process::{Command, Stdio};
+        const LISTEN: &str = "import os, socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.bind(sys.argv[1])\nif os.fork() == 0:\n    \
+                              s.listen()\n    print(flush=True)\n    sys.stdin.read()\n    os._exit(0)\nos.wait()\nsys.stdin.read()";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let own = i32::try_from(std::process::id()).unwrap();
+        let listener = std::os::unix::net::UnixListener::bind(folder.path().join("own")).unwrap();
+        let ours = UnixStream::connect(folder.path().join("own")).unwrap();
+        assert_eq!(SocketPeer::of(&ours, Some(own)).descent(tree::now()), Descent::Free);
+        drop(listener);
+        let mut python = Command::new("python3");
+        python.args(["-c", LISTEN]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut python = python.spawn().unwrap();
+        let mut line = String::new();
+        let mut said = std::io::BufReader::new(python.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+        let stream = UnixStream::connect(&path).unwrap();
+        let peer = SocketPeer::of(&stream, Some(own));
+        assert_eq!(peer.descent(tree::now()), Descent::Free, "it lives");
+        drop(python.stdin.take());
+        python.wait().unwrap();
+        assert_eq!(peer.descent(tree::now()), Descent::Unknown);
+        assert_eq!(SocketPeer::of(&stream, Some(own)).descent(tree::now()), Descent::Unknown);
     }
 
     #[test]

@@ -15,6 +15,8 @@
 pub mod ancestry;
 pub(crate) mod environment;
 mod exchange;
+#[cfg(target_os = "linux")]
+mod lease;
 mod lines;
 mod namespace;
 mod oneshot;

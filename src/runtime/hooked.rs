@@ -181,6 +181,7 @@ impl Runtime {
     /// The hooks in force for a call that begins now. A hooks file that its owner trusted and that has changed or gone since is not passed over: what it
     /// kept from running would run.
     pub(super) fn hooks_now(&self) -> Result<Cow<'_, Hooks>, ToolError> {
+        self.check_trust()?;
         let root = self.context.workspace.root();
         let denied = |what: String| ToolError::new(ErrorCode::Denied, what);
         let failed = |error: &dyn std::fmt::Display| {

@@ -68,6 +68,8 @@ pub struct RuntimeOptions {
     pub workspace: Option<PathBuf>,
     /// Where relative paths begin.
     pub cwd: PathBuf,
+    /// The project's own settings are not read, as for what must be possible whatever they say.
+    pub without_project_settings: bool,
     /// The `lsp-tools` binary that supervises servers; by default the running one, or the one beside the running program.
     pub supervisor: Option<PathBuf>,
     /// Instead of the settings' deadlines.
@@ -176,7 +178,7 @@ impl Runtime {
         folders.guard().map_err(|error| invalid(&error))?;
         let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
         let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
-        let read = reopen::read(&folders, workspace.root(), &trust);
+        let read = reopen::read(&folders, workspace.root(), !options.without_project_settings, &trust);
         let (mut config, stamps) = read.map_err(|error| invalid(&error))?;
         let chosen = Chosen::now(&config, &workspace, &folders, &trust);
         chosen.apply(&mut config);
@@ -206,6 +208,7 @@ impl Runtime {
             base_python: tokio::sync::OnceCell::default(),
             spawner: spawner.clone(),
             trusted: config.trust.is_trusted(),
+            launch: config.launch.clone(),
             trust: trust.clone(),
             trace,
             progress: watchers.clone(),

@@ -11,7 +11,8 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::chosen::Chosen;
 use super::{Runtime, RuntimeOptions, invalid};
-use crate::config::{Config, ConfigError, Flags, Folders, MOST_SETTINGS_BYTES, Trust};
+use crate::config::{Config, ConfigError, Flags, Folders, MOST_SETTINGS_BYTES, Trust, TrustState};
+use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
 
@@ -58,9 +59,14 @@ fn all_files(folders: &Folders, root: &Path, listed: &[PathBuf]) -> Vec<PathBuf>
     files
 }
 
-/// The configuration, and what the file system said of its files before they were read.
-pub(super) fn read(folders: &Folders, root: &Path, trust: &Trust) -> Result<(Config, Stamps), ConfigError> {
-    let load = || Config::load(folders, Some(root), &Flags::default(), trust);
+/// The configuration, `whole` or without what the project says, and what the file system said of its files before they were read.
+pub(super) fn read(
+    folders: &Folders,
+    root: &Path,
+    whole: bool,
+    trust: &Trust,
+) -> Result<(Config, Stamps), ConfigError> {
+    let load = || Config::load(folders, whole.then_some(root), &Flags::default(), trust);
     let stamps = Stamps::of(folders, root, &[]);
     let config = load()?;
     let listed = &config.settings.mounts.listed;
@@ -132,6 +138,26 @@ impl Runtime {
         self.opened_anew(folders).map(Some)
     }
 
+    /// Says no where the project's owner took back what this runtime was opened with: another one was to take its place, and could not be
+    /// opened, or nobody has looked yet.
+    pub(super) fn check_trust(&self) -> Result<(), ToolError> {
+        let Context { config, trust, workspace, .. } = &self.context;
+        if !config.trust.is_trusted() || self.has_trust_as_read() {
+            return Ok(());
+        }
+        let denied = |what: String| ToolError::new(ErrorCode::Denied, what);
+        let state = trust.is_trusted(workspace.root(), &config.launch);
+        match state.map_err(|error| denied(error.to_string()))? {
+            TrustState::Trusted => Ok(()),
+            TrustState::Untrusted | TrustState::Changed { .. } => {
+                let what =
+                    "the project is not trusted any more as it was when this process read its settings";
+                Err(denied(what.to_owned())
+                    .with_hint("see whether its settings can be read: lsp-tools doctor"))
+            }
+        }
+    }
+
     /// Whether the store of trusted projects is the one that this runtime was opened by.
     pub(super) fn has_trust_as_read(&self) -> bool {
         self.stamps.lock().trust == stamp(&self.context.folders.trust_file())
@@ -157,6 +183,7 @@ impl Runtime {
         let options = RuntimeOptions {
             workspace: Some(self.context.workspace.root().to_owned()),
             cwd: self.context.cwd.clone(),
+            without_project_settings: false,
             supervisor: self.spawner.supervisor().map(Path::to_owned),
             timeout: self.context.timeout,
             install_missing: self.context.install_missing,

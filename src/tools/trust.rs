@@ -1,7 +1,7 @@
 //! What `trust` asks and answers: what a project's own settings would run, and whether they may.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ use super::drop_in;
 use super::error::{ErrorCode, ToolError};
 use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
-use crate::config::{Catalogue, LaunchFields, TrustError, TrustState, paths_in};
+use crate::config::{Catalogue, LaunchFields, TrustError, TrustState, files_named};
 use crate::lsp::locate;
 use crate::lsp::python::{self, UserWord};
 use crate::policy::hooks::files::HookFile;
@@ -61,6 +61,9 @@ pub struct TrustOutput {
     /// What differs from what was trusted before, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// Whether trust was taken back just now. What the project would run is then not looked at.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub revoked: bool,
     /// Whether its owner was asked at a terminal, said no to exactly this, and is not asked again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub declined: bool,
@@ -72,10 +75,14 @@ pub struct TrustOutput {
 pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput, ToolError> {
     let root = context.workspace.root();
     let refused = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::Denied, error.to_string());
+    if request == TrustRequest::Revoke {
+        let revoked = context.trust.revoke(root).map_err(|error| refused(&error))?;
+        return Ok(TrustOutput::taken_back(root, revoked));
+    }
     let (fields, items) = asked(context).map_err(|error| refused(&error))?;
     let fingerprint = fingerprint(&items);
     match request {
-        TrustRequest::Show => {}
+        TrustRequest::Show | TrustRequest::Revoke => {}
         TrustRequest::Grant { fingerprint: given } if given == fingerprint => {
             context.trust.grant(root, &fields).map_err(|error| refused(&error))?;
         }
@@ -84,9 +91,6 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
             return Err(
                 ToolError::new(ErrorCode::Conflict, error).with_hint("look at it again: lsp-tools trust")
             );
-        }
-        TrustRequest::Revoke => {
-            context.trust.revoke(root).map_err(|error| refused(&error))?;
         }
         TrustRequest::Decline { fingerprint } => {
             context.trust.decline(root, fingerprint).map_err(|error| refused(&error))?;
@@ -111,7 +115,22 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
     }
     let declined = context.trust.is_declined(root, &fingerprint).map_err(|error| refused(&error))?;
     let workspace = root.display().to_string();
-    Ok(TrustOutput { ok: true, workspace, items, trusted, changed, declined, fingerprint })
+    Ok(TrustOutput { ok: true, workspace, items, trusted, changed, revoked: false, declined, fingerprint })
+}
+
+impl TrustOutput {
+    fn taken_back(root: &Path, revoked: bool) -> Self {
+        Self {
+            ok: true,
+            workspace: root.display().to_string(),
+            items: Vec::new(),
+            trusted: false,
+            changed: Vec::new(),
+            revoked,
+            declined: false,
+            fingerprint: fingerprint(&[]),
+        }
+    }
 }
 
 /// All that needs trust here: what the project's files say, its own programs that would run, its skills and hooks, and
@@ -167,18 +186,15 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
     let servers = context.catalogue().servers.iter().filter(|(key, server)| is_own(key, server));
     let words = words.chain(servers.flat_map(|(_, server)| server.command.iter().skip(1)));
     // As a command names them: from its server's root, which it may call by name.
-    let words = words.flat_map(|word| paths_in(word.strip_prefix("${root}/").unwrap_or(word)));
-    let words: Vec<&str> = words.map(|word| word.strip_prefix("${root}/").unwrap_or(word)).collect();
+    let words: Vec<String> = words.map(|word| word.replace("${root}/", "")).collect();
     let folders = server_folders(context);
-    let mut paths: Vec<PathBuf> =
-        folders.iter().flat_map(|folder| words.iter().map(|word| folder.join(word))).collect();
+    let named =
+        |folder: &PathBuf| words.iter().flat_map(|word| files_named(word, folder)).collect::<Vec<_>>();
+    let mut paths: Vec<PathBuf> = folders.iter().flat_map(named).collect();
     // What cannot be understood names no files, and is said when it should run.
     for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
-        for (cwd, words) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::words_of_shell) {
-            let folder = context.workspace.root().join(cwd);
-            for word in words {
-                paths.extend(paths_in(word).map(|word| folder.join(word)));
-            }
+        for (cwd, command) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::shell_command) {
+            paths.extend(files_named(command, &context.workspace.root().join(cwd)));
         }
     }
     paths.retain(|path| path.is_file() && context.workspace.inside(path).is_some());

@@ -25,24 +25,35 @@ async fn shown(project: &Project) -> Vec<String> {
 
 #[tokio::test]
 async fn script_of_a_language_server_runs_only_as_it_was_trusted() {
-    let servers = "[language.odd]\nname = 'Odd'\nextensions = ['odd']\nservers = ['odd']\n[server.odd]\nname = 'Odd'\nlanguages = ['odd']\n\
-                   command = ['/usr/bin/env', 'python3', '${root}/tools/server.py', '--stdio']\n";
-    let project = Project::new([("a.odd", "a\n"), (".lsp-tools/servers.toml", servers)]);
+    for (command, file) in [
+        ("['/usr/bin/env', 'python3', '${root}/tools/server.py', '--stdio']", "tools/server.py"),
+        ("['/bin/sh', '-c', 'cd . && exec python3 tools/server.py']", "tools/server.py"),
+        ("['/usr/bin/env', 'python3', 'tools']", "tools/__main__.py"),
+        ("['/usr/bin/env', '-u', 'PYTHONSAFEPATH', 'python3', '-m', 'tools.server']", "tools/server.py"),
+    ] {
+        runs_only_as_it_was_trusted(command, file).await;
+    }
+}
+
+async fn runs_only_as_it_was_trusted(command: &str, file: &str) {
+    let servers = "[language.odd]\nname = 'Odd'\nextensions = ['odd']\nservers = ['odd']\n[server.odd]\nname = 'Odd'\nlanguages = ['odd']\n";
+    let servers = format!("{servers}command = {command}\n");
+    let project = Project::new([("a.odd", "a\n"), (".lsp-tools/servers.toml", &servers)]);
     let (good, evil) = (project.beside("logs").join("good"), project.beside("logs").join("evil"));
-    project.write("tools/server.py", marking(&good));
-    assert!(shown(&project).await.contains(&"the program `tools/server.py`".to_owned()));
+    project.write(file, marking(&good));
+    assert!(shown(&project).await.contains(&format!("the program `{file}`")), "{command}");
     let hover = || project.command(None).args(["hover", "a.odd:1:1"]).output().expect("lsp-tools");
     hover();
-    assert!(!good.exists(), "it ran without trust");
+    assert!(!good.exists(), "{command} ran without trust");
     project.trust(None);
     hover();
-    assert!(good.exists(), "{:?}", hover());
-    project.write("tools/server.py", marking(&evil));
+    assert!(good.exists(), "{command}: {:?}", hover());
+    project.write(file, marking(&evil));
     let refused = hover();
-    assert!(!evil.exists());
+    assert!(!evil.exists(), "{command}");
     let told =
         String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
-    assert!(told.contains("tools/server.py`, which the command of odd names, is not trusted"), "{told}");
+    assert!(told.contains(&format!("{file}`, which the command of odd names, is not trusted")), "{told}");
 }
 
 #[tokio::test]

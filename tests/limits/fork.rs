@@ -25,6 +25,17 @@ fn tool(client: &mut Mcp, name: &str, arguments: Value) -> Value {
     client.call(name, arguments)["structuredContent"].clone()
 }
 
+/// Gives the project a scripted server of its own: what was built where files are for their owner alone, another user cannot run.
+fn lend_server(project: &Project) {
+    let [program, _] = project.server_command();
+    let own = project.beside("data").join("scripted-server");
+    std::fs::copy(&program, &own).expect("a copy");
+    let file = project.beside("config").join("servers.toml");
+    let text = std::fs::read_to_string(&file).expect("servers.toml");
+    assert!(text.contains(&program), "{text}");
+    std::fs::write(file, text.replace(&program, &own.display().to_string())).expect("servers.toml");
+}
+
 #[test]
 fn server_that_cannot_fork_any_more_answers_and_recovers() {
     let is_root = rustix::process::geteuid().is_root();
@@ -35,6 +46,7 @@ fn server_that_cannot_fork_any_more_answers_and_recovers() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\nfoo\n")]);
     let settings = "[permissions]\nprofile = \"all\"\nallow = [\"*\"]\n";
     std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    lend_server(&project);
     give_to(project.root().parent().and_then(std::path::Path::parent).expect("the folder of the test"), USER);
     let own = project.command(None);
     let mut command = Command::new("setpriv");

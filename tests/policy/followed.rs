@@ -33,6 +33,28 @@ async fn trust_that_is_taken_back_ends_in_processes_that_live_on() {
     live.shutdown().await;
 }
 
+/// The way of a command that would keep what was granted: settings that cannot be read keep nobody from taking trust back, and processes
+/// that live on under the former ones do nothing more.
+#[tokio::test]
+async fn settings_that_cannot_be_read_keep_no_trust_alive() {
+    let stage = Stage::new("");
+    stage.project.write(SETTINGS, "[permissions]\nallow = ['bash']\n");
+    trust(&stage.runtime()).await;
+    let live = Live::new(stage.runtime());
+    assert!(stage.call(&live.current(), "test_edit", json!({})).await.ok());
+    stage.project.write(SETTINGS, "[permissions\n");
+    let revoked =
+        stage.project.command(None).args(["--no-daemon", "trust", "--revoke"]).output().expect("a run");
+    let said = String::from_utf8_lossy(&revoked.stdout);
+    assert!(revoked.status.success() && said.contains("is not trusted any more"), "{revoked:?}");
+    let denied = stage.call(&live.current(), "test_edit", json!({})).await;
+    assert_eq!(code(&denied), "denied");
+    assert!(error(&denied).contains("not trusted any more"), "{}", error(&denied));
+    stage.project.write(SETTINGS, "");
+    assert!(stage.call(&live.current(), "test_edit", json!({})).await.ok());
+    live.shutdown().await;
+}
+
 #[tokio::test]
 async fn hooks_of_a_trusted_project_are_not_dropped_by_changing_what_else_it_says() {
     let stage = Stage::new("");
@@ -70,6 +92,9 @@ async fn workspace_exchanged_for_a_link_is_not_opened_anew() {
     let text = fs::read(&store).expect("a store");
     fs::write(&store, text).expect("another stamp");
     assert_eq!(live.current().workspace().root(), root);
+    let denied = stage.call(&live.current(), "test_edit", json!({})).await;
+    assert_eq!(code(&denied), "denied");
+    assert!(error(&denied).contains("leads to"), "{}", error(&denied));
     assert!(live.refreshed().is_err_and(|error| error.error.contains("a link was put in the place")));
     live.shutdown().await;
 }

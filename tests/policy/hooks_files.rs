@@ -120,7 +120,7 @@ async fn a_trusted_guard_that_was_changed_or_taken_away_is_missed() {
     executable(stage.project.path("guard.sh"), "exit 0 # changed");
     let denied = stage.call(&runtime, "test_read", json!({})).await;
     assert!(
-        error(&denied).contains("`./guard.sh` of this project, which is not trusted as it is now"),
+        error(&denied).contains("`guard.sh` of this project, which is not trusted as it is now"),
         "{:?}",
         denied.value
     );

@@ -18,7 +18,7 @@ use super::identity::{self, Identity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
 use crate::hints::Speech;
-use crate::process::ancestry::{self, Descent};
+use crate::process::ancestry::{self, Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::find_workspace;
 
@@ -318,7 +318,8 @@ pub async fn connect(
     }
     // What a command of ours listens with would hear our questions, and answer them.
     let pid = peer.pid();
-    let descent = tokio::task::spawn_blocking(move || ancestry::descent_of_peer(pid, tree::now())).await;
+    let listener = SocketPeer::of(&stream, pid);
+    let descent = tokio::task::spawn_blocking(move || listener.descent(tree::now())).await;
     let descent = descent.unwrap_or(Descent::Unknown);
     if descent == Descent::Supervised {
         return Err(ConnectError::Imposter { pid });

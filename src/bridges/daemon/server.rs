@@ -25,7 +25,7 @@ use super::preamble::{
 };
 use super::status::{self, DaemonStatus};
 use crate::hints::Speech;
-use crate::process::ancestry::{self, Descent};
+use crate::process::ancestry::{Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::Runtime;
 use crate::runtime::live::Live;
@@ -251,13 +251,14 @@ impl Shared {
                 return;
             }
         };
+        let client = SocketPeer::of(&stream, pid);
         let (reader, mut writer) = stream.into_split();
         let Ok(_place) = self.room.clone().try_acquire_owned() else {
             let error = "as many clients are connected as there may be; come back later";
             return refuse(&mut writer, &Refusal::new(RefusalCode::Busy, error)).await;
         };
         // Off the workers, which others' calls need: its processes come and go as it likes.
-        let descent = tokio::task::spawn_blocking(move || ancestry::descent_of_peer(pid, accepted)).await;
+        let descent = tokio::task::spawn_blocking(move || client.descent(accepted)).await;
         let error = match descent {
             Ok(Descent::Free) => None,
             Ok(Descent::Supervised) => {

@@ -5,14 +5,15 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use super::{Door, Reply, told};
 use crate::cli::args::{Format, Trust};
 use crate::cli::exit::Status;
-use crate::cli::render::trust::render;
+use crate::cli::render::trust::{render, revoked};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 
 /// Shows what the project would run and, where its owner says so, allows it.
 pub async fn run(arguments: &Trust, door: Door<'_>) -> Result<Reply, ToolError> {
     if arguments.revoke {
-        return shown(door, &door.runtime.trust(TrustRequest::Revoke).await?);
+        let output = door.runtime.trust(TrustRequest::Revoke).await?;
+        return told(door, &output, Status::Answered, |output| revoked(output, &door.console.out));
     }
     let asked = door.runtime.trust(TrustRequest::Show).await?;
     if asked.trusted || asked.items.is_empty() {

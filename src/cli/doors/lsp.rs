@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::Start;
+use super::{Start, options};
 use crate::bridges;
 use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
@@ -11,10 +11,8 @@ use crate::cli::args::doors::Lsp;
 use crate::cli::exit::Status;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
-use crate::runtime::RuntimeOptions;
 use crate::runtime::live::Live;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::patience::Patience;
 
 /// What the daemon is told of an editor.
 pub fn preamble() -> Preamble {
@@ -25,16 +23,7 @@ pub fn preamble() -> Preamble {
 pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
     let Start { global, cwd, log, console } = start;
     let mut signals = Signals::listen()?;
-    let runtime = bridges::open(RuntimeOptions {
-        workspace: global.workspace,
-        cwd: cwd.clone(),
-        supervisor: None,
-        timeout: global.timeout,
-        install_missing: global.install,
-        patience: Patience::Tool,
-        trace: global.trace,
-        progress: None,
-    })?;
+    let runtime = bridges::open(options(&global, &cwd))?;
     if let Some(log) = log {
         log.set_level(runtime.log_level());
     }

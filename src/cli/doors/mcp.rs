@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Start, own_session};
+use super::{Start, options, own_session};
 use crate::bridges;
 use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
@@ -20,10 +20,9 @@ use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
 use crate::policy::caller::CallerAccess;
+use crate::runtime::Client;
 use crate::runtime::live::Live;
-use crate::runtime::{Client, RuntimeOptions};
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::patience::Patience;
 use crate::tools::tool::Caller;
 
 /// Servers that have not ended so long after the client has gone are left to their supervisors, which end them.
@@ -38,16 +37,7 @@ pub fn preamble(serve: &McpServe) -> Option<Preamble> {
 /// Serves MCP in this process until the host goes away.
 pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolError> {
     let mut signals = Signals::listen()?;
-    let runtime = bridges::open(RuntimeOptions {
-        workspace: start.global.workspace.clone(),
-        cwd: start.cwd.clone(),
-        supervisor: None,
-        timeout: start.global.timeout,
-        install_missing: start.global.install,
-        patience: Patience::Tool,
-        trace: start.global.trace.clone(),
-        progress: None,
-    })?;
+    let runtime = bridges::open(options(&start.global, &start.cwd))?;
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }

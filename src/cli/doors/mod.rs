@@ -7,7 +7,7 @@ pub mod daemon;
 pub mod lsp;
 pub mod mcp;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::args::doors::Daemon;
 use super::args::{Cli, Command, Global};
@@ -17,6 +17,7 @@ use super::exit::Status;
 use super::logging::{self, Log};
 use crate::bridges::daemon::preamble::{Preamble, new_session};
 use crate::config::Folders;
+use crate::runtime::RuntimeOptions;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// What a door starts from.
@@ -29,6 +30,18 @@ pub struct Start<'a> {
     pub log: Option<Log>,
     /// What the streams look like.
     pub console: &'a Console,
+}
+
+/// How the workspace is opened for a command typed in `cwd`.
+pub fn options(global: &Global, cwd: &Path) -> RuntimeOptions {
+    RuntimeOptions {
+        workspace: global.workspace.clone(),
+        cwd: cwd.to_owned(),
+        timeout: global.timeout,
+        install_missing: global.install,
+        trace: global.trace.clone(),
+        ..RuntimeOptions::default()
+    }
 }
 
 /// The name of a session of its own: what is kept for one (todo lists, what was agreed to) is nobody else's.

@@ -34,6 +34,13 @@ pub fn render(output: &TrustOutput, look: &Look) -> String {
     out
 }
 
+/// Whether there was trust to be taken back.
+pub fn revoked(output: &TrustOutput, look: &Look) -> String {
+    let workspace = look.paint(PLACE, &escape::line(&output.workspace));
+    let what = if output.revoked { "is not trusted any more" } else { "was not trusted" };
+    format!("{workspace} {what}\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +57,7 @@ mod tests {
             }],
             trusted: false,
             changed: vec!["`server.pylsp.command` of `servers.toml` was added".into()],
+            revoked: false,
             declined: false,
             fingerprint: "f".into(),
         };

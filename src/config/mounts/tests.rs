@@ -115,9 +115,6 @@ fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
 
 #[test]
 fn what_a_command_names_is_found_behind_flags_and_in_its_own_folder() {
-    assert_eq!(paths_in("--config=a/b.py").collect::<Vec<_>>(), ["--config=a/b.py", "a/b.py"]);
-    assert_eq!(paths_in("plain").collect::<Vec<_>>(), ["plain"]);
-    assert_eq!(paths_in("--empty=").collect::<Vec<_>>(), ["--empty="]);
     let text = "[mcp.servers.x]\ncommand = 'run'\nargs = ['--file=s.py']\ncwd = 'tools'\n";
     let (mounts, _) = mounts(Origin::User, text).unwrap();
     for named in ["s.py", "tools/s.py", "run", "tools/run"] {

@@ -170,7 +170,7 @@ fn another_folder_under_the_same_name_is_not_trusted() {
     assert_eq!(trust.is_trusted(&moved, &fields("")).unwrap(), TrustState::Untrusted);
     let link = project.with_file_name("link");
     symlink(&moved, &link).unwrap();
-    assert_eq!(trust.is_trusted(&link, &fields("")).unwrap(), TrustState::Untrusted);
+    assert!(matches!(trust.is_trusted(&link, &fields("")), Err(TrustError::Moved { .. })));
 }
 
 #[test]
@@ -189,10 +189,10 @@ fn a_program_of_the_project_runs_only_as_it_was_when_trusted() {
     with_program.add_program(project, &program).unwrap();
     trust.grant(project, &with_program).unwrap();
     let pin = trust.pin(project, &program).unwrap().unwrap();
-    assert!(pin.path == program && pin.open().is_ok());
+    assert!(pin.path == program && pin.check().is_ok());
 
     fs::write(&program, "#!/bin/sh\nevil\n").unwrap();
-    assert!(matches!(pin.open(), Err(PinError::Changed { .. })));
+    assert!(matches!(pin.check(), Err(PinError::Changed { .. })));
     let what = changes(trust.pin(project, &program).unwrap().unwrap_err());
     assert_eq!(what, ["the program `.venv/bin/pylsp` was changed"]);
     let mut now = fields("");
@@ -293,6 +293,37 @@ fn store_that_is_kept_in_memory_follows_other_processes_and_is_believed_no_longe
     assert_eq!(trust.is_trusted(project, &fields("")).unwrap(), TrustState::Untrusted);
     fs::remove_file(store).unwrap();
     assert!(trust.list().unwrap().is_empty());
+}
+
+#[test]
+fn link_in_the_place_of_a_trusted_project_is_another_project() {
+    let Bench { project, trust, .. } = &bench();
+    trust.grant(project, &fields("")).unwrap();
+    let (moved, empty) = (project.with_extension("moved"), project.with_extension("empty"));
+    fs::rename(project, &moved).unwrap();
+    for target in [&empty, &moved] {
+        fs::create_dir_all(target).unwrap();
+        std::os::unix::fs::symlink(target, project).unwrap();
+        for refused in
+            [trust.is_trusted(project, &fields("")).map(|_| ()), trust.texts_below(project, "").map(|_| ())]
+        {
+            assert!(matches!(refused, Err(TrustError::Moved { .. })), "{refused:?}");
+        }
+        fs::remove_file(project).unwrap();
+    }
+}
+
+#[test]
+fn hooks_of_a_folder_that_another_one_has_replaced_are_lost() {
+    let Bench { project, trust, .. } = &bench();
+    let hooks = Layer::new(Origin::User, "lsp-tools.toml", "[[hooks.pre]]\ncommand = ['true']\n".to_owned());
+    let fields = LaunchFields::of(None, Some(&hooks)).unwrap();
+    trust.grant(project, &fields).unwrap();
+    assert!(!trust.has_lost_hooks(project, &fields).unwrap());
+    assert!(trust.has_lost_hooks(project, &LaunchFields::default()).unwrap());
+    fs::rename(project, project.with_extension("moved")).unwrap();
+    fs::create_dir(project).unwrap();
+    assert!(trust.has_lost_hooks(project, &fields).unwrap());
 }
 
 /// A command that is kept from writing it may read the lock's file, and so hold it.

@@ -14,7 +14,7 @@ use super::launch_inputs::LaunchInputs;
 use super::python::{self, Given, set};
 use super::{ManagerSetup, Unavailable, untrusted};
 use crate::config::spec::Server;
-use crate::config::{Catalogue, Expanded, Pin, pins_among};
+use crate::config::{Catalogue, Expanded, Pin, TrustState, pins_among};
 use crate::lsp::choice::ServerChoice;
 use crate::lsp::locate::{self, Located, Places};
 use crate::lsp::progress::ProgressEvent;
@@ -37,6 +37,7 @@ pub async fn launch(
 ) -> Result<Session, Unavailable> {
     let spec = setup.catalogue.servers.get(server);
     let spec = spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?;
+    check_trust(setup)?;
     let located = find(setup, server, spec, root)?;
     let folder = setup.workspace.absolute(root);
     let disabled = |reason: String| Unavailable::Disabled { reason };
@@ -106,6 +107,19 @@ pub async fn launch(
     Ok(session)
 }
 
+/// Says no where the project's owner took back what the catalogue was read with.
+fn check_trust(setup: &ManagerSetup) -> Result<(), Unavailable> {
+    if !setup.trusted {
+        return Ok(());
+    }
+    let reason = match setup.trust.is_trusted(setup.workspace.root(), &setup.launch) {
+        Ok(TrustState::Trusted) => return Ok(()),
+        Ok(_) => "the project is not trusted any more as it was when its settings were read".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(Unavailable::Disabled { reason })
+}
+
 /// Where the server's program is for `root`.
 pub fn find(
     setup: &ManagerSetup,
@@ -142,9 +156,9 @@ pub fn pins(
         let words = spec.command.iter().skip(1).map(String::as_str);
         let bases = [setup.workspace.root(), folder];
         let named = pins_among(words, &bases, &setup.workspace, &setup.trust, |file| pin(setup, file));
-        pins.extend(named.map_err(|word| {
+        pins.extend(named.map_err(|file| {
             format!(
-                "`{word}`, which the command of {server} names, is not trusted as it is now; look at it, then: lsp-tools trust"
+                "`{file}`, which the command of {server} names, is not trusted as it is now; look at it, then: lsp-tools trust"
             )
         })?);
     }

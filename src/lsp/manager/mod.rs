@@ -28,7 +28,7 @@ use super::progress::Watchers;
 use super::python::UserWord;
 use super::session::Session;
 use super::view::Holder;
-use crate::config::{Catalogue, Settings, Trust, spec};
+use crate::config::{Catalogue, LaunchFields, Settings, Trust, spec};
 use crate::process::Spawner;
 use crate::rpc::Trace;
 use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
@@ -105,6 +105,8 @@ pub struct ManagerSetup {
     pub spawner: Spawner,
     /// Whether the project's owner allowed what its files say and what servers run of it.
     pub trusted: bool,
+    /// What the project said then of running programs.
+    pub launch: LaunchFields,
     /// Where it is written which programs of the project may be run.
     pub trust: Trust,
     /// Where every message is recorded.

@@ -190,21 +190,6 @@ fn pattern(matcher: &str) -> Result<Option<Regex>, String> {
     pattern.map(Some).map_err(|_| format!("the matcher `{}` is no pattern", matcher.escape_debug()))
 }
 
-/// The words of a shell command that may be names of files which it runs or reads, whatever the shell makes of them; a file that
-/// its output goes to is none of them.
-pub fn words(command: &str) -> impl Iterator<Item = &str> {
-    let between = |character: char| character.is_whitespace() || ";|&()<`\"'={}".contains(character);
-    let pieces = command.split('>').enumerate().flat_map(move |(place, piece)| {
-        let mut words = piece.split(between).filter(|word| !word.is_empty());
-        // After `>` (and between the two of `>>`) the first word is where the output goes.
-        if place > 0 {
-            words.next();
-        }
-        words
-    });
-    pieces.filter(|word| !word.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,17 +235,5 @@ mod tests {
                 .pre
                 .is_empty()
         );
-    }
-
-    #[test]
-    fn every_word_of_a_command_may_be_a_file() {
-        let found: Vec<_> =
-            words("A=./x.sh bash \"./my.sh\" | sh -c './b.sh && c.py>>\"d\" 2>&1 <e'; f > g h").collect();
-        for word in ["./x.sh", "./my.sh", "./b.sh", "c.py", "e", "f", "h"] {
-            assert!(found.contains(&word), "{word}: {found:?}");
-        }
-        for output in ["d", "g"] {
-            assert!(!found.contains(&output), "{output}: {found:?}");
-        }
     }
 }

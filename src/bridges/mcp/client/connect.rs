@@ -329,10 +329,9 @@ pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>),
     let base = folder(mount, room)?;
     let is_path = command.contains('/');
     let pin = |path: &Path| room.trust().pin(room.root(), path).ok()?.ok();
-    let untrusted = |word: &str| NoConnection::Untrusted(word.to_owned());
     let words = args.iter().chain(is_path.then_some(command)).map(String::as_str);
-    let mut pins =
-        pins_among(words, &[room.root(), &base], room.workspace(), room.trust(), pin).map_err(untrusted)?;
+    let mut pins = pins_among(words, &[room.root(), &base], room.workspace(), room.trust(), pin)
+        .map_err(NoConnection::Untrusted)?;
     let missing = || NoConnection::NoProgram(command.clone());
     if is_path {
         let path = room.root().join(command);
@@ -341,7 +340,7 @@ pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>),
         }
         // Also where it was gone a moment ago.
         if room.workspace().inside(&path).is_some() {
-            pins.push(pin(&path).ok_or_else(|| untrusted(command))?);
+            pins.push(pin(&path).ok_or_else(|| NoConnection::Untrusted(command.clone()))?);
         }
         return Ok((path, pins));
     }

@@ -13,7 +13,7 @@ use crate::cli::approval::TerminalApprover;
 use crate::cli::args::Format;
 use crate::cli::args::copilot::CopilotHost;
 use crate::cli::console::Console;
-use crate::cli::doors::Start;
+use crate::cli::doors::{Start, options};
 use crate::cli::exit::Status;
 use crate::cli::input::Input;
 use crate::cli::render::{escape, session};
@@ -21,7 +21,7 @@ use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::policy::approval::{Approver, NobodyToAsk};
 use crate::policy::caller::CallerAccess;
-use crate::runtime::{Client, RuntimeOptions};
+use crate::runtime::Client;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// Servers that have not ended so long after the session are left to their supervisors, which end them.
@@ -31,14 +31,7 @@ const SHUTDOWN: Duration = Duration::from_secs(10);
 pub async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, ToolError> {
     let prompt = prompt(&arguments).await?;
     let mut signals = Signals::listen()?;
-    let runtime = bridges::open(RuntimeOptions {
-        workspace: start.global.workspace.clone(),
-        cwd: start.cwd.clone(),
-        timeout: start.global.timeout,
-        install_missing: start.global.install,
-        trace: start.global.trace.clone(),
-        ..RuntimeOptions::default()
-    })?;
+    let runtime = bridges::open(options(&start.global, &start.cwd))?;
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }

@@ -8,11 +8,10 @@ use crate::bridges;
 use crate::bridges::copilot::server::{Copilot, CopilotOptions, Event, Events, ResultFormat, WantedNames};
 use crate::cli::approval::TerminalApprover;
 use crate::cli::args::tools::ProfileName;
-use crate::cli::doors::{Start, own_session};
+use crate::cli::doors::{Start, options, own_session};
 use crate::policy::caller::CallerAccess;
-use crate::runtime::{Runtime, RuntimeOptions};
+use crate::runtime::Runtime;
 use crate::tools::error::ToolError;
-use crate::tools::patience::Patience;
 use crate::tools::tool::Caller;
 
 /// What is open.
@@ -24,17 +23,7 @@ pub struct Opened {
 
 /// Opens the workspace.
 pub fn runtime(start: &Start<'_>) -> Result<Runtime, ToolError> {
-    let global = &start.global;
-    let runtime = bridges::open(RuntimeOptions {
-        workspace: global.workspace.clone(),
-        cwd: start.cwd.clone(),
-        supervisor: None,
-        timeout: global.timeout,
-        install_missing: global.install,
-        patience: Patience::Tool,
-        trace: global.trace.clone(),
-        progress: None,
-    })?;
+    let runtime = bridges::open(options(&start.global, &start.cwd))?;
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }

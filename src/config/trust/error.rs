@@ -1,0 +1,76 @@
+//! Why trust cannot be asked or kept.
+
+use std::io;
+use std::path::Path;
+
+/// Trust cannot be asked or kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrustError {
+    /// The store is there and says nothing that can be understood.
+    #[error(
+        "the trust store `{file}` is damaged ({reason}); nothing is trusted until it is mended, or deleted and every project trusted again by `lsp-tools trust`"
+    )]
+    Damaged {
+        /// The store.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Others can write it.
+    #[error(
+        "`{path}` can be changed by other users, so what it says cannot be believed; run: chmod go-w '{path}'"
+    )]
+    Open {
+        /// The store or its folder.
+        path: String,
+    },
+    /// It belongs to somebody else.
+    #[error(
+        "`{path}` belongs to another user, so what it says cannot be believed; set LSP_TOOLS_STATE_DIR to a folder of your own"
+    )]
+    Foreign {
+        /// The store or its folder.
+        path: String,
+    },
+    /// Somebody holds the lock.
+    #[error(
+        "`{lock}` has been held by another process for {} s, so nothing was changed; end the process that holds it (`lslocks`), or delete the file, and try again",
+        super::LOCKED.as_secs()
+    )]
+    Busy {
+        /// The lock's file.
+        lock: String,
+    },
+    /// The file system refused.
+    #[error("cannot {action} `{path}`: {reason}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// With what.
+        path: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The path has no exact spelling in the store.
+    #[error("`{0}` is not UTF-8 and cannot be trusted; rename the folder or the file")]
+    NotUtf8(String),
+    /// Another folder is reached by the project's path than the one that was opened.
+    #[error(
+        "`{path}` leads to `{now}` by now, so nothing that was said of the project holds; start again there, or put the folder back"
+    )]
+    Moved {
+        /// The project's path.
+        path: String,
+        /// Where it leads.
+        now: String,
+    },
+    /// A program that is to be trusted with a project is not part of it.
+    #[error("`{0}` does not lie inside the project, so trust in the project says nothing of it")]
+    Outside(String),
+}
+
+impl TrustError {
+    pub(in crate::config) fn io(action: &'static str, path: &Path, error: &io::Error) -> Self {
+        Self::Io { action, path: path.display().to_string(), reason: error.to_string() }
+    }
+}
