@@ -119,3 +119,20 @@ async fn where_nobody_can_be_asked_a_call_is_denied_and_says_how_to_allow_it() {
     assert!(text.contains("denied") && text.contains("allow = [\"bash(true)\"]"), "{text}");
     client.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_project_was_granted_ends_with_its_trust() {
+    let steps = json!([{"invoke": {"name": "bash", "input": {"command": "true"}}}]);
+    let scenario = json!({"user": "somebody", "turns": [steps, steps]});
+    let project =
+        project(&scenario, "", [(".lsp-tools/lsp-tools.toml", "[permissions]\nallow = ['bash']\n")]);
+    project.trust(None);
+    let client = Client::new(&project, |_| {});
+    client.turn().await.expect("a turn");
+    let revoked = project.command(None).args(["trust", "--revoke"]).output().expect("lsp-tools");
+    assert!(revoked.status.success(), "{revoked:?}");
+    client.turn().await.expect("a turn");
+    let statuses: Vec<String> = results(&project).into_iter().map(|(status, _)| status).collect();
+    assert_eq!(statuses, ["success", "error"]);
+    client.close().await;
+}

@@ -10,6 +10,7 @@ use lsp_tools::bridges::copilot::server::{
     Copilot, CopilotError, CopilotOptions, Event, Events, TurnOutcome, TurnRequest,
 };
 use lsp_tools::policy::approval::{Approval, ApprovalRequest, Approver};
+use lsp_tools::runtime::live::Live;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
@@ -106,7 +107,7 @@ impl Client {
         let runtime = bridges::open_with(options, project.folders(None)).expect("a runtime");
         let caller = Caller { session: "copilot".to_owned(), ..Caller::default() };
         let (sender, events) = unbounded_channel();
-        let mut options = CopilotOptions::new(runtime.clone(), caller);
+        let mut options = CopilotOptions::new(Live::new(runtime.clone()), caller);
         options.events = Events::to(sender);
         change(&mut options);
         Self { copilot: Copilot::new(options).expect("a client"), runtime, events }

@@ -33,7 +33,7 @@ pub(super) async fn call(
                 .in_group(Some(&shared.session))
                 .known_as(Some(id).filter(|id| !id.is_empty()))
                 .until(cancelled.clone());
-            shared.runtime.call(request).await
+            shared.runtime().call(request).await
         }
     };
     // Nobody waits for what was given up.

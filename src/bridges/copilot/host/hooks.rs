@@ -41,7 +41,7 @@ async fn output(shared: &Shared, params: &Value) -> Value {
 }
 
 async fn before(shared: &Shared, call: &Foreign<'_>) -> Value {
-    match shared.runtime.hooks_before(call).await {
+    match shared.runtime().hooks_before(call).await {
         Err(error) => json!({"permissionDecision": "deny", "permissionDecisionReason": text_of(&error)}),
         Ok(answer) => {
             let mut output = json!({});
@@ -58,7 +58,7 @@ async fn before(shared: &Shared, call: &Foreign<'_>) -> Value {
 }
 
 async fn after(shared: &Shared, call: &Foreign<'_>, result: &Value) -> Value {
-    let answer = shared.runtime.hooks_after(call, result).await;
+    let answer = shared.runtime().hooks_after(call, result).await;
     let mut output = json!({});
     if let Some(result) = answer.result {
         output["modifiedResult"] = match result.get("textResultForLlm") {

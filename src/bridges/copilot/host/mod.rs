@@ -42,7 +42,8 @@ use self::rpc::Conversation;
 use self::turn::Turn;
 use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
-use crate::runtime::{Client, Runtime};
+use crate::runtime::Client;
+use crate::runtime::live::Live;
 use crate::tools::tool::Caller;
 
 /// The protocol that is spoken.
@@ -114,21 +115,23 @@ pub struct Outcome {
 ///
 /// # Errors
 /// [`HostError`]: the command line is missing, ended, does not answer, or says that the model failed.
-pub async fn run(runtime: &Runtime, options: HostOptions) -> Result<Outcome, HostError> {
+pub async fn run(live: &Live, options: HostOptions) -> Result<Outcome, HostError> {
     let provider = provider::from_environment(|name| std::env::var(name).ok(), options.model.as_deref())?;
     if std::env::var_os(program::ALLOW_ALL).is_some() {
         let what = format!("{} is not handed on: the rules of lsp-tools decide", program::ALLOW_ALL);
         options.tell(Told::Note(what));
     }
-    let program = program::find(runtime, &options).await?;
+    let runtime = live.current();
+    let program = program::find(&runtime, &options).await?;
     let mut running = program::start(&program, runtime.workspace().root()).await?;
-    let outcome = converse(runtime, &options, provider, &mut running).await;
+    drop(runtime);
+    let outcome = converse(live, &options, provider, &mut running).await;
     let tail = running.end().await;
     outcome.map_err(|error| error.with_last_words(tail))
 }
 
 async fn converse(
-    runtime: &Runtime,
+    live: &Live,
     options: &HostOptions,
     provider: provider::Provider,
     running: &mut Running,
@@ -144,10 +147,11 @@ async fn converse(
             return Err(HostError::Protocol { version, protocol });
         }
         let tools = rpc.ask("tools.list", json!({}), ANSWER).await?;
+        let runtime = live.current();
         runtime.settle().await;
         let caller =
             Caller { session: "copilot-host".to_owned(), agent: None, access: options.access.clone() };
-        let offer = offer::make(runtime, &caller, options, provider, &tools)?;
+        let offer = offer::make(&runtime, &caller, options, provider, &tools)?;
         let method = if options.resume.is_some() { "session.resume" } else { "session.create" };
         let opened = rpc.ask(method, offer.session.clone(), CREATE).await?;
         let session = opened.get("sessionId").and_then(Value::as_str).map(str::to_owned);
@@ -163,8 +167,7 @@ async fn converse(
         options.tell(Told::Note(note.clone()));
     }
     let caller = Caller { session: format!("copilot-{session}"), ..caller };
-    let runtime = runtime.for_client(options.client.clone());
-    let turn = Turn::new(&runtime, options, caller, offer, &session, rpc.clone());
+    let turn = Turn::new(live, options, caller, offer, &session, rpc.clone());
     let outcome = turn.run(&mut conversation, deadline).await;
     // What hooks it has at the end are told; whether it answers is not waited for long.
     let closing = conversation.closing("session.destroy", json!({"sessionId": session}), CLOSE);

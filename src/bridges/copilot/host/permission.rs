@@ -35,7 +35,7 @@ pub(super) async fn decide(shared: Arc<Shared>, data: Value, agent: Option<Strin
 
 async fn judged(shared: &Shared, caller: &Caller, request: &Value) -> Result<(), ToolError> {
     let word = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or_default();
-    let runtime = &shared.runtime;
+    let runtime = &shared.runtime();
     let intent = |tool: &str, title: &str, effect: Effect, subjects: Subjects| Intent {
         tool: tool.to_owned(),
         title: title.to_owned(),
@@ -89,7 +89,7 @@ async fn ours(shared: &Shared, caller: &Caller, request: &Value) -> Result<(), T
     let id = request.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
     let noting = Noting { approver: shared.approver.as_ref(), agreed: &shared.agreed, call: id };
     let call = CallRequest::new(name, arguments, caller).approved_by(&noting);
-    match shared.runtime.leave_to_call(&call).await {
+    match shared.runtime().leave_to_call(&call).await {
         // What is wrong with the arguments is told by the call itself, in full.
         Err(error) if error.code == ErrorCode::Denied => Err(error),
         _ => Ok(()),

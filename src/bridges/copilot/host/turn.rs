@@ -17,14 +17,16 @@ use super::offer::Offer;
 use super::rpc::{Conversation, Incoming, Rpc};
 use super::{ANSWER, CLOSE, HostOptions, Outcome, Told, built_in, calls, hooks, permission};
 use crate::policy::approval::Approver;
-use crate::runtime::Runtime;
+use crate::runtime::live::Live;
+use crate::runtime::{Client, Runtime};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::Names;
 use crate::tools::tool::Caller;
 
 /// What all tasks of a turn work with.
 pub(super) struct Shared {
-    pub runtime: Runtime,
+    live: Live,
+    client: Client,
     pub rpc: Rpc,
     pub session: String,
     pub approver: Arc<dyn Approver>,
@@ -39,6 +41,11 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// The runtime for what begins now, as the session sees it.
+    pub(super) fn runtime(&self) -> Runtime {
+        self.live.current().for_client(self.client.clone())
+    }
+
     /// Who calls: the session, or an agent of the settings on its behalf. Agents of the command line's own making are the session.
     pub(super) fn caller(&self, agent: Option<&str>) -> Caller {
         let agents = self.agents.lock();
@@ -93,7 +100,7 @@ pub(super) struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     pub(super) fn new(
-        runtime: &Runtime,
+        live: &Live,
         options: &'a HostOptions,
         caller: Caller,
         offer: Offer,
@@ -102,7 +109,8 @@ impl<'a> Turn<'a> {
     ) -> Self {
         let caller = Caller { agent: options.agent.clone(), ..caller };
         let shared = Shared {
-            runtime: runtime.clone(),
+            live: live.clone(),
+            client: options.client.clone(),
             rpc,
             session: session.to_owned(),
             approver: Arc::clone(&options.approver),
@@ -160,7 +168,7 @@ impl<'a> Turn<'a> {
         };
         self.running.values().for_each(CancellationToken::cancel);
         self.tasks.shutdown().await;
-        self.shared.runtime.end_session(&self.shared.caller.session);
+        self.shared.runtime().end_session(&self.shared.caller.session);
         outcome.map(|()| Outcome {
             answer: self.answer,
             session: self.shared.session.clone(),
@@ -236,7 +244,7 @@ impl<'a> Turn<'a> {
     /// An agent that the settings know may do what they leave to it; another one is the command line's own.
     fn began(&self, id: Option<String>, name: Option<String>) {
         if let (Some(id), Some(name)) = (id, name)
-            && self.shared.runtime.policy().agents().contains_key(&name)
+            && self.shared.runtime().policy().agents().contains_key(&name)
         {
             self.shared.agents.lock().insert(id, name);
         }

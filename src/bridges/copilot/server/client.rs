@@ -70,8 +70,9 @@ impl Copilot {
     /// # Errors
     /// Where the tools cannot be put into one list.
     pub fn new(options: CopilotOptions) -> Result<Self, CopilotError> {
-        let definitions = options.runtime.definitions(&options.caller);
-        let names = options.names.of(&options.runtime, &options.caller);
+        let runtime = options.live.current();
+        let definitions = runtime.definitions(&options.caller);
+        let names = options.names.of(&runtime, &options.caller);
         let (offer, left_out) = Offer::of(&definitions, &names)?;
         let room = Arc::new(Room::new(options, offer.clone()));
         Ok(Self {
@@ -179,7 +180,7 @@ impl Copilot {
     /// # Errors
     /// Where the path is not in the workspace, or the server cannot be had.
     pub async fn open_document(&self, path: &Path) -> Result<(), ToolError> {
-        let path = self.room.runtime.context().path(path)?;
+        let path = self.room.runtime().context().path(path)?;
         let (link, _) = self.link().await?;
         link.open_document(&self.room, path).await;
         Ok(())
@@ -197,6 +198,6 @@ impl Copilot {
         if let Some(link) = link {
             link.end().await;
         }
-        self.room.runtime.end_session(&self.room.caller.session);
+        self.room.runtime().end_session(&self.room.caller.session);
     }
 }

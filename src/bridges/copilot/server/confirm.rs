@@ -70,7 +70,7 @@ async fn accepted(room: &Room, question: &Question) -> bool {
         }
         Some(_) => {}
     }
-    match room.runtime.approval_request(&room.caller, offer.ours(name), &question.input) {
+    match room.runtime().approval_request(&room.caller, offer.ours(name), &question.input) {
         Ok(None) => true,
         Ok(Some(request)) => {
             let approval = ask(room, &request).await;
@@ -111,11 +111,11 @@ fn is_yes(approval: &Approval) -> bool {
 /// What our rules say of what one of the server's tools would touch, where that can be told.
 fn decided(room: &Room, question: &Question) -> Option<Result<Decision, ToolError>> {
     let text = |key: &str| question.input.get(key).and_then(Value::as_str);
-    let check = |tool: &str, arguments: Value| room.runtime.check_call(&room.caller, tool, &arguments);
+    let check = |tool: &str, arguments: Value| room.runtime().check_call(&room.caller, tool, &arguments);
     match text("toolType")? {
         "file_read" => Some(check("read", json!({"path": text("filePath").or_else(|| text("path"))?}))),
         "file_write" => Some(check("write", json!({"path": text("filePath")?, "content": ""}))),
-        "terminal" => Some(Ok(room.runtime.check_command(&room.caller, text("command")?))),
+        "terminal" => Some(Ok(room.runtime().check_command(&room.caller, text("command")?))),
         "web" => strictest(
             addresses(&question.input).into_iter().map(|url| check("fetch_web_page", json!({"url": url}))),
         ),

@@ -20,7 +20,7 @@ pub fn initialize(room: &Room) -> Value {
     json!({
         "processId": std::process::id(),
         "clientInfo": us,
-        "rootUri": uri::from_path(room.runtime.workspace().root()),
+        "rootUri": uri::from_path(room.runtime().workspace().root()),
         "workspaceFolders": [folder(room)],
         "capabilities": {"workspace": {"workspaceFolders": true, "configuration": true}},
         "initializationOptions": options,
@@ -29,7 +29,8 @@ pub fn initialize(room: &Room) -> Value {
 
 /// The workspace (LSP 3.17, *WorkspaceFolder*).
 pub fn folder(room: &Room) -> Value {
-    let root = room.runtime.workspace().root();
+    let runtime = room.runtime();
+    let root = runtime.workspace().root();
     let name = root.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
     json!({"uri": uri::from_path(root), "name": name})
 }
@@ -52,7 +53,8 @@ pub fn settings_for(room: &Room, params: &Value) -> Result<Value, RequestRefusal
 }
 
 fn spec_table(room: &Room, table: impl Fn(&crate::config::spec::Server) -> &toml::Table) -> Value {
-    let server = room.runtime.catalogue().servers.get(SERVER);
+    let runtime = room.runtime();
+    let server = runtime.catalogue().servers.get(SERVER);
     let value = server.and_then(|server| serde_json::to_value(table(server)).ok());
     value.filter(Value::is_object).unwrap_or_else(|| json!({}))
 }

@@ -122,7 +122,7 @@ async fn called(
 ) -> Answer {
     let input = invocation.input.clone();
     if let Some(name) = offered.and_then(|offered| offered.name) {
-        let answer = names::call(&room.runtime, name.name(), input, &asked).await;
+        let answer = names::call(&room.runtime(), name.name(), input, &asked).await;
         let outcome = match answer.ok {
             true => Outcome::Success,
             false if asked.cancelled.is_cancelled() => Outcome::Cancelled,
@@ -138,7 +138,7 @@ async fn called(
     let id = invocation.tool_call_id.as_str();
     let options = CallOptions { caller, approver, group, id, cancelled, limit: None };
     let request = CallRequest { name, arguments: input, options };
-    let result = room.runtime.call(request).await;
+    let result = room.runtime().call(request).await;
     let cancelled = result.value.get("code").and_then(Value::as_str) == Some("cancelled");
     let outcome = match result.ok() {
         true => Outcome::Success,
@@ -151,11 +151,11 @@ async fn called(
 /// The answer of `call`, when the server has been told of what changed meanwhile.
 async fn in_step(room: &Room, line: &Line, effect: Effect, call: impl Future<Output = Answer>) -> Answer {
     let Some(link) = line.link().filter(|_| effect != Effect::Read) else { return call.await };
-    let manager = room.runtime.context().manager.clone();
+    let manager = room.runtime().context().manager.clone();
     let witness = manager.witness().await;
     let answer = call.await;
     let changes = manager.testimony(witness).await;
-    link.documents.tell(&changes, &room.runtime, &room.caller, &link.connection).await;
+    link.documents.tell(&changes, &room.runtime(), &room.caller, &link.connection).await;
     answer
 }
 

@@ -68,7 +68,7 @@ impl Link {
         };
         let line = Arc::new(Line::default());
         let handler = CopilotHandler { room: room.clone(), line: line.clone() };
-        let trace = room.runtime.context().manager.trace().filter(|_| room.traced);
+        let trace = room.runtime().context().manager.trace().filter(|_| room.traced);
         let connection = Peer::open(SERVER, stdout, stdin, handler, trace);
         let link = Arc::new(Self {
             connection,
@@ -100,7 +100,8 @@ impl Link {
     }
 
     async fn greet(&self, room: &Room) -> Result<(), CopilotError> {
-        let spec = room.runtime.catalogue().servers.get(SERVER);
+        let runtime = room.runtime();
+        let spec = runtime.catalogue().servers.get(SERVER);
         let limit = spec.and_then(|spec| spec.start_timeout).map_or(START, Duration::from_secs);
         let answer: Value = self.request("initialize", &handshake::initialize(room), limit).await?;
         let _first = self.info.set(answer.get("serverInfo").cloned().unwrap_or_default());
@@ -123,7 +124,7 @@ impl Link {
 
     /// Opens a file in the server, or brings it in step.
     pub(super) async fn open_document(&self, room: &Room, path: WorkspacePath) {
-        self.documents.open(path, &room.runtime, &room.caller, &self.connection).await;
+        self.documents.open(path, &room.runtime(), &room.caller, &self.connection).await;
     }
 
     /// Whether it still runs.
@@ -176,7 +177,8 @@ impl Link {
 
 /// Starts the program; installs it first where that was asked for.
 async fn spawn(room: &Room) -> Result<ServerProcess, CopilotError> {
-    let context = room.runtime.context();
+    let runtime = room.runtime();
+    let context = runtime.context();
     let started = context.manager.spawn_alone(SERVER).await;
     if !matches!(started, Err(Unavailable::Missing { .. })) || !context.install_missing {
         return Ok(started?);

@@ -16,6 +16,7 @@ use super::status::Statuses;
 use super::turns::Turns;
 use crate::policy::approval::{Approval, Approver, NobodyToAsk};
 use crate::runtime::Runtime;
+use crate::runtime::live::Live;
 use crate::tools::tool::Caller;
 
 /// So many calls run at once; the others wait.
@@ -28,7 +29,7 @@ const BEYOND: Duration = Duration::from_secs(330);
 /// How a client of the language server is made.
 pub struct CopilotOptions {
     /// Whose tools are offered.
-    pub runtime: Runtime,
+    pub live: Live,
     /// On whose behalf: session and profile.
     pub caller: Caller,
     /// Who is asked.
@@ -46,10 +47,10 @@ pub struct CopilotOptions {
 }
 
 impl CopilotOptions {
-    /// The tools of `runtime` for `caller`, in the server's own format, with nobody who could be asked and nobody who looks on.
-    pub fn new(runtime: Runtime, caller: Caller) -> Self {
+    /// The tools of `live` for `caller`, in the server's own format, with nobody who could be asked and nobody who looks on.
+    pub fn new(live: Live, caller: Caller) -> Self {
         Self {
-            runtime,
+            live,
             caller,
             approver: Arc::new(NobodyToAsk),
             names: WantedNames::default(),
@@ -63,7 +64,7 @@ impl CopilotOptions {
 
 /// What everything here works with.
 pub struct Room {
-    pub(super) runtime: Runtime,
+    live: Live,
     pub(super) caller: Caller,
     pub(super) approver: Arc<dyn Approver>,
     pub(super) format: ResultFormat,
@@ -86,11 +87,10 @@ impl fmt::Debug for Room {
 
 impl Room {
     pub(super) fn new(options: CopilotOptions, offer: Offer) -> Self {
-        let CopilotOptions { runtime, caller, approver, names: _, format, events, traced, call_limit } =
-            options;
-        let call_limit = call_limit.unwrap_or(runtime.settings().deadlines.tool + BEYOND);
+        let CopilotOptions { live, caller, approver, names: _, format, events, traced, call_limit } = options;
+        let call_limit = call_limit.unwrap_or(live.current().settings().deadlines.tool + BEYOND);
         Self {
-            runtime,
+            live,
             caller,
             approver,
             format,
@@ -104,6 +104,11 @@ impl Room {
             offer: Mutex::new(Arc::new(offer)),
             answers: Mutex::default(),
         }
+    }
+
+    /// The runtime for what begins now.
+    pub(super) fn runtime(&self) -> Runtime {
+        self.live.current()
     }
 
     /// The tools that the server may call.

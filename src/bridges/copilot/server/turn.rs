@@ -152,7 +152,7 @@ impl Copilot {
     async fn ready(&self, request: &TurnRequest) -> Result<Ready, CopilotError> {
         let (link, number) = self.link().await?;
         let room = &self.room;
-        link.documents.refresh(&room.runtime, &room.caller, &link.connection).await;
+        link.documents.refresh(&room.runtime(), &room.caller, &link.connection).await;
         if request.provider.is_some() {
             return Ok(Ready { link, number, model: request.model.clone() });
         }
@@ -252,7 +252,7 @@ impl Copilot {
 
     /// What the calls of the turn changed, as the journal has it.
     async fn edits(&self, group: &str) -> Vec<String> {
-        let edits = self.room.runtime.context().edits.clone();
+        let edits = self.room.runtime().context().edits.clone();
         let history = tokio::task::spawn_blocking(move || edits.history()).await;
         let Ok(Ok(history)) = history else { return Vec::new() };
         let of_turn = history.iter().rev().filter(|entry| entry.group.as_deref() == Some(group));

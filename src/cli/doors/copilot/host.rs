@@ -22,6 +22,7 @@ use crate::cli::signals::Signals;
 use crate::policy::approval::{Approver, NobodyToAsk};
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Client;
+use crate::runtime::live::Live;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// Servers that have not ended so long after the session are left to their supervisors, which end them.
@@ -63,10 +64,11 @@ pub async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, Tool
         told,
         stop: stop.clone(),
     };
+    let live = Live::new(runtime);
     let mut shown =
         Shown { format: start.global.format, console: start.console, session: session::Session::default() };
     let outcome = {
-        let session = host::run(&runtime, options);
+        let session = host::run(&live, options);
         tokio::pin!(session);
         loop {
             tokio::select! {
@@ -87,7 +89,7 @@ pub async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, Tool
         shown.show(&told)?;
     }
     // Whatever is left then is ended by the supervisors.
-    let _late = tokio::time::timeout(SHUTDOWN, runtime.shutdown()).await;
+    let _late = tokio::time::timeout(SHUTDOWN, live.shutdown()).await;
     match outcome {
         Some(Ok(outcome)) => Ok(shown.reply(&outcome)),
         Some(Err(host::error::HostError::Stopped)) | None => {

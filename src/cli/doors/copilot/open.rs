@@ -11,12 +11,13 @@ use crate::cli::args::tools::ProfileName;
 use crate::cli::doors::{Start, options, own_session};
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Runtime;
+use crate::runtime::live::Live;
 use crate::tools::error::ToolError;
 use crate::tools::tool::Caller;
 
 /// What is open.
 pub struct Opened {
-    pub runtime: Runtime,
+    live: Live,
     pub copilot: Copilot,
     pub events: UnboundedReceiver<Event>,
 }
@@ -44,11 +45,12 @@ impl Opened {
         let runtime = runtime(start)?;
         // The list is sent once: mounted servers are given the time to tell their tools.
         runtime.settle().await;
+        let live = Live::new(runtime);
         let access = CallerAccess { profile: profile.map(Into::into), ..CallerAccess::default() };
         let session = own_session()?;
         let caller = Caller { session, agent: None, access };
         let (sender, events) = unbounded_channel();
-        let mut options = CopilotOptions::new(runtime.clone(), caller);
+        let mut options = CopilotOptions::new(live.clone(), caller);
         if let Some(terminal) = TerminalApprover::find() {
             options.approver = Arc::new(terminal);
         }
@@ -56,12 +58,12 @@ impl Opened {
         options.names = names;
         options.format = format;
         options.traced = traced;
-        Ok(Self { copilot: Copilot::new(options)?, runtime, events })
+        Ok(Self { copilot: Copilot::new(options)?, live, events })
     }
 
     /// Ends the server, and everything else.
     pub async fn close(self) {
         self.copilot.end().await;
-        self.runtime.shutdown().await;
+        self.live.shutdown().await;
     }
 }
