@@ -28,17 +28,20 @@ pub fn run(bytes: &[u8]) {
         let normal = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
         if normal {
             let uri = from_path(&path);
-            assert!(uri.is_ascii() && !uri.contains(['[', ']', ' ', '\n', '"']), "{path:?}: {uri}");
-            assert_eq!(to_path(&uri).as_deref(), Some(path.as_path()), "{uri}");
+            assert!(
+                uri.as_str().is_ascii() && !uri.as_str().contains(['[', ']', ' ', '\n', '"']),
+                "{path:?}: {uri}"
+            );
+            assert_eq!(to_path(uri.as_str()).as_deref(), Some(path.as_path()), "{uri}");
         }
     }
     // As a URI, alone and below the root.
     let text = String::from_utf8_lossy(bytes);
     for uri in [text.clone().into_owned(), format!("{}/{text}", from_path(workspace.root()))] {
-        if let Some(path) = to_path(&uri) {
+        if let Some(path) = to_path(uri.as_str()) {
             assert!(path.is_absolute(), "{uri:?}: {path:?}");
             let again = from_path(&path);
-            assert_eq!(to_path(&again), Some(path), "{uri:?}: {again}");
+            assert_eq!(to_path(again.as_str()), Some(path), "{uri:?}: {again}");
         }
         match file_ref(workspace, &uri) {
             FileRef::Inside(path) => {

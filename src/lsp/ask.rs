@@ -1,17 +1,23 @@
 //! Asking a session: about documents that are in step with the disk, when the server is ready for the question, again when
 //! the text moved meanwhile, and never beyond a deadline.
+//!
+//! Requests are those of lsp-types. Answers stay JSON, which is read element by element: an odd one costs itself and not the whole answer.
 
 use std::time::Duration;
 
+use async_lsp::lsp_types::request::Request;
+use async_lsp::lsp_types::{self, TextDocumentPositionParams};
+use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::documents::{Snapshot, Synced};
 use super::parts::{self, Parts};
 use super::readiness::Busy;
+use super::request::position_of;
 use super::session::Session;
-use crate::rpc::RequestError;
-use crate::text::Encoding;
+use crate::rpc::{PendingRequest, RequestError};
+use crate::text::{Encoding, Position, Range};
 use crate::workspace::{ReadError, WorkspacePath};
 
 /// How often a query is repeated because its file changed meanwhile.
@@ -55,6 +61,57 @@ pub enum Scope {
     File,
     /// The whole project: asked when the index is at rest, as far as the deadline allows.
     Project,
+}
+
+/// A request about one document.
+#[derive(Debug, Clone, Copy)]
+pub struct DocumentRequest<'a, P> {
+    /// Its method.
+    pub method: &'a str,
+    /// How much of the project its answer depends on.
+    pub scope: Scope,
+    /// Makes its params from the text as the server has it.
+    pub params: P,
+}
+
+impl<P> DocumentRequest<'static, P> {
+    /// The request `R`.
+    pub fn of<R: Request>(scope: Scope, params: P) -> Self
+    where
+        P: Fn(&Snapshot, Encoding) -> R::Params,
+    {
+        Self { method: R::METHOD, scope, params }
+    }
+}
+
+/// A request that concerns no document.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkspaceRequest<'a, V> {
+    /// Its method.
+    pub method: &'a str,
+    /// Its params.
+    pub params: V,
+}
+
+impl<V: Serialize> WorkspaceRequest<'static, V> {
+    /// The request `R`.
+    pub fn of<R: Request<Params = V>>(params: V) -> Self {
+        Self { method: R::METHOD, params }
+    }
+}
+
+/// LSP 3.17 *TextDocumentPositionParams*.
+pub fn at(snapshot: &Snapshot, position: Position, encoding: Encoding) -> TextDocumentPositionParams {
+    TextDocumentPositionParams {
+        text_document: snapshot.identifier(),
+        position: position_of(snapshot.buffer.encode(position, encoding)),
+    }
+}
+
+/// LSP 3.17 *Range*.
+pub fn range_of(snapshot: &Snapshot, range: Range, encoding: Encoding) -> lsp_types::Range {
+    let range = snapshot.buffer.encode_range(range, encoding);
+    lsp_types::Range { start: position_of(range.start), end: position_of(range.end) }
 }
 
 /// An answer, the text it is about, and what the server was still doing.
@@ -106,55 +163,51 @@ impl Session {
         }
     }
 
-    /// Asks `method` about `path`, in step with the disk, and again when the file changed meanwhile or the server says
-    /// that its content was modified. `params` makes the request from the text as it is sent.
-    pub async fn ask(
+    /// Asks about `path`, in step with the disk, and again when the file changed meanwhile or the server says that its content was
+    /// modified.
+    pub async fn ask<V: Serialize>(
         &self,
         path: &WorkspacePath,
-        method: &str,
-        scope: Scope,
+        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
         deadline: Instant,
-        params: impl Fn(&Snapshot, Encoding) -> Value,
     ) -> Result<Asked<Value>, AskError> {
         let _in_use = self.use_now();
         // The first document makes servers load the project, so it is opened before readiness is looked at.
         let opened = self.in_step(path, deadline).await?;
         if self.busy().is_none() {
-            return self.put(path, method, scope, deadline, &params, Moment::At(opened)).await;
+            return self.put(path, request, deadline, Moment::At(opened)).await;
         }
         drop(opened);
-        let working = self.wait_ready(scope, before(deadline)).await;
-        self.put(path, method, scope, deadline, &params, Moment::After(working)).await
+        let working = self.wait_ready(request.scope, before(deadline)).await;
+        self.put(path, request, deadline, Moment::After(working)).await
     }
 
     /// As [`ask`](Self::ask), and when half of the time in which the server is waited for is over it is asked already: what it
     /// answers early, if that is anything, is the answer where it has no better one when the time is up.
-    pub(super) async fn ask_early(
+    pub(super) async fn ask_early<V: Serialize>(
         &self,
         path: &WorkspacePath,
-        method: &str,
-        scope: Scope,
+        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
         deadline: Instant,
-        params: &(impl Fn(&Snapshot, Encoding) -> Value + Sync),
     ) -> Result<Asked<Value>, AskError> {
         let _in_use = self.use_now();
         let opened = self.in_step(path, deadline).await?;
         if self.busy().is_none() {
-            return self.put(path, method, scope, deadline, params, Moment::At(opened)).await;
+            return self.put(path, request, deadline, Moment::At(opened)).await;
         }
         drop(opened);
         let (until, from) = times(deadline);
         let early = async {
-            let early = self.ask_meanwhile(path, method, from, deadline, params).await;
+            let early = self.ask_meanwhile(path, request, from, deadline).await;
             let working = self.busy().or(early.working.clone());
             Asked { working, ..early }
         };
-        let late = |working| self.put(path, method, scope, deadline, params, Moment::After(working));
+        let late = |working| self.put(path, request, deadline, Moment::After(working));
         let is_better = |early: &Asked<Value>, late: &Result<Asked<Value>, AskError>| {
             self.is_current(&early.snapshot)
                 && says_less(late, |late| is_empty(&late.value) && late.working.is_some())
         };
-        self.early_or_late(scope, until, early, late, is_better).await
+        self.early_or_late(request.scope, until, early, late, is_better).await
     }
 
     /// Waits until answers of `scope` are whole, at most until `until`, and then asks `late`. Where the time was up, the answer of
@@ -189,13 +242,12 @@ impl Session {
     }
 
     /// Asks, beginning at `from`, until there is an answer that says something about the present text.
-    async fn ask_meanwhile(
+    async fn ask_meanwhile<V: Serialize>(
         &self,
         path: &WorkspacePath,
-        method: &str,
+        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
         from: Instant,
         deadline: Instant,
-        params: &(impl Fn(&Snapshot, Encoding) -> Value + Sync),
     ) -> Asked<Value> {
         tokio::time::sleep_until(from).await;
         let mut pause = EARLY;
@@ -203,8 +255,7 @@ impl Session {
             let working = self.busy();
             let asked = async {
                 let (synced, snapshot) = self.in_step(path, deadline).await?;
-                let pending =
-                    self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
+                let pending = self.send(request, &snapshot)?;
                 drop(synced);
                 let Parts { value, left_out } = parts::answer(pending, deadline).await?;
                 Ok::<_, AskError>(Asked { value, snapshot, working, odd: 0, left_out })
@@ -212,7 +263,13 @@ impl Session {
             match asked.await {
                 Ok(asked) if !is_empty(&asked.value) && self.is_current(&asked.snapshot) => return asked,
                 Ok(_) => {}
-                Err(error) => tracing::debug!(server = self.server(), method, "asked too early: {error}"),
+                Err(error) => {
+                    tracing::debug!(
+                        server = self.server(),
+                        method = request.method,
+                        "asked too early: {error}"
+                    );
+                }
             }
             // It gives no sign of the moment from which on it has something to say.
             tokio::time::sleep(pause).await;
@@ -221,13 +278,11 @@ impl Session {
     }
 
     /// Puts the question, and again where its answer is not about the present text or was given amid work that has ended.
-    async fn put(
+    async fn put<V: Serialize>(
         &self,
         path: &WorkspacePath,
-        method: &str,
-        scope: Scope,
+        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
         deadline: Instant,
-        params: &impl Fn(&Snapshot, Encoding) -> Value,
         moment: Moment,
     ) -> Result<Asked<Value>, AskError> {
         let (mut opened, mut working) = match moment {
@@ -243,12 +298,12 @@ impl Session {
                 Some(opened) => opened,
                 None => self.in_step(path, deadline).await?,
             };
-            let pending = self.connection.start(method, &params(&snapshot, self.capabilities.encoding))?;
+            let pending = self.send(request, &snapshot)?;
             drop(synced);
             match parts::answer(pending, deadline).await {
                 Ok(Parts { value, left_out }) if self.is_current(&snapshot) => {
                     self.note_latency(started.elapsed());
-                    if self.must_ask_again(scope, deadline, &mut working, &mut asked_at_rest).await {
+                    if self.must_ask_again(request.scope, deadline, &mut working, &mut asked_at_rest).await {
                         continue;
                     }
                     return Ok(Asked { value, snapshot, working, odd: 0, left_out });
@@ -268,25 +323,32 @@ impl Session {
         }
     }
 
-    /// Asks `method`, which concerns no document.
+    fn send<V: Serialize>(
+        &self,
+        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
+        snapshot: &Snapshot,
+    ) -> Result<PendingRequest<'_>, RequestError> {
+        let params = (request.params)(snapshot, self.capabilities.encoding);
+        self.connection.start(request.method, &params)
+    }
+
+    /// Asks what concerns no document.
     pub async fn ask_workspace(
         &self,
-        method: &str,
-        params: &Value,
+        request: WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
     ) -> Result<(Value, Option<Busy>), AskError> {
         let _in_use = self.use_now();
         self.take_in(deadline).await;
         let working = self.wait_ready(Scope::Project, before(deadline)).await;
-        let (parts, working) = self.put_to_workspace(method, params, deadline, working).await?;
+        let (parts, working) = self.put_to_workspace(&request, deadline, working).await?;
         Ok((parts.value, working))
     }
 
     /// As [`ask_workspace`](Self::ask_workspace), asked early as [`ask_early`](Self::ask_early) does: only for what changes nothing.
     pub(super) async fn ask_workspace_early(
         &self,
-        method: &str,
-        params: &Value,
+        request: WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
     ) -> Result<(Parts, Option<Busy>), AskError> {
         let _in_use = self.use_now();
@@ -297,16 +359,22 @@ impl Session {
             let mut pause = EARLY;
             loop {
                 let busy = self.busy();
-                match self.request_parts(method, params, deadline).await {
+                match self.request_parts(&request, deadline).await {
                     Ok(parts) if !is_empty(&parts.value) => return (parts, self.busy().or(busy)),
                     Ok(_) => {}
-                    Err(error) => tracing::debug!(server = self.server(), method, "asked too early: {error}"),
+                    Err(error) => {
+                        tracing::debug!(
+                            server = self.server(),
+                            method = request.method,
+                            "asked too early: {error}"
+                        );
+                    }
                 }
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(MOST_EARLY);
             }
         };
-        let late = |working| self.put_to_workspace(method, params, deadline, working);
+        let late = |working| self.put_to_workspace(&request, deadline, working);
         let is_better = |_: &_, late: &_| {
             says_less(late, |(parts, working): &(Parts, Option<Busy>)| {
                 is_empty(&parts.value) && working.is_some()
@@ -318,8 +386,7 @@ impl Session {
     /// Puts a question that concerns no document to a server that is still at `working`.
     async fn put_to_workspace(
         &self,
-        method: &str,
-        params: &Value,
+        request: &WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
         mut working: Option<Busy>,
     ) -> Result<(Parts, Option<Busy>), AskError> {
@@ -327,7 +394,7 @@ impl Session {
         let mut pause = Duration::from_millis(5);
         let mut asked_at_rest = false;
         loop {
-            match self.request_parts(method, params, deadline).await {
+            match self.request_parts(request, deadline).await {
                 Ok(parts) => {
                     self.note_latency(started.elapsed());
                     if self.must_ask_again(Scope::Project, deadline, &mut working, &mut asked_at_rest).await {
@@ -349,11 +416,10 @@ impl Session {
 
     async fn request_parts(
         &self,
-        method: &str,
-        params: &Value,
+        request: &WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
     ) -> Result<Parts, RequestError> {
-        parts::answer(self.connection.start(method, params)?, deadline).await
+        parts::answer(self.connection.start(request.method, &request.params)?, deadline).await
     }
 
     /// Looks, when an answer has come, for work that began after the question was weighed: it is on the wire before the

@@ -5,14 +5,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use serde_json::{Value, json};
+use async_lsp::lsp_types::notification::{
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument, Notification,
+};
+use async_lsp::lsp_types::{
+    self, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DidSaveTextDocumentParams, TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem,
+    VersionedTextDocumentIdentifier,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use tokio::sync::{Mutex, OwnedMutexGuard};
+use url::Url;
 
 use super::capabilities::SyncKind;
+use super::request::{position_of, tell};
 use super::session::Session;
 use super::uri;
 use crate::config::spec;
-use crate::text::{Buffer, Change, EncodedPosition};
+use crate::text::{Buffer, Change};
 use crate::workspace::{ReadError, Stamp, WorkspacePath};
 
 /// Above this size reading moves off the async threads.
@@ -24,7 +35,7 @@ pub struct Document {
     /// The file.
     pub path: WorkspacePath,
     /// Its URI, as the server was given it.
-    pub uri: String,
+    pub uri: Url,
     /// LSP `languageId`.
     pub language_id: String,
     /// The text the server has.
@@ -73,7 +84,7 @@ pub struct Snapshot {
     /// The file.
     pub path: WorkspacePath,
     /// Its URI.
-    pub uri: String,
+    pub uri: Url,
     /// LSP `languageId`.
     pub language_id: String,
     /// The text.
@@ -91,6 +102,13 @@ pub struct Snapshot {
     pub worked_before: u64,
     /// The server pushes for this version even if nothing changed.
     pub forced: bool,
+}
+
+impl Snapshot {
+    /// LSP 3.17 *TextDocumentIdentifier*.
+    pub fn identifier(&self) -> TextDocumentIdentifier {
+        TextDocumentIdentifier::new(self.uri.clone())
+    }
 }
 
 impl Document {
@@ -261,8 +279,8 @@ impl Session {
             settled: self.state.epoch(),
             last_used: Instant::now(),
         };
-        let item = json!({ "uri": uri, "languageId": language_id, "version": 1, "text": text });
-        self.connection.notify("textDocument/didOpen", &json!({ "textDocument": item }));
+        let text_document = TextDocumentItem::new(uri, language_id, 1, text.to_owned());
+        tell::<DidOpenTextDocument>(&self.connection, &DidOpenTextDocumentParams { text_document });
         self.state.readiness(|readiness| readiness.opened());
         document
     }
@@ -279,13 +297,13 @@ impl Session {
 
     /// Sends the text again under a new version, so that a server that only pushes checks it again.
     pub fn touch(&self, document: &mut Document) {
-        let event = json!({ "text": document.buffer.to_string() });
+        let event = whole_text(&document.buffer);
         let more = serde_json::to_value(&self.state.spec.diagnostics.recheck).unwrap_or_default();
         self.send_change(document, event, &more);
         document.forced = more.as_object().is_some_and(|more| !more.is_empty());
     }
 
-    fn send_change(&self, document: &mut Document, event: Value, more: &Value) {
+    fn send_change(&self, document: &mut Document, event: TextDocumentContentChangeEvent, more: &Value) {
         if self.capabilities.sync == SyncKind::None {
             return;
         }
@@ -298,22 +316,22 @@ impl Session {
         document.pushes_before = pushes;
         document.version += 1;
         document.epoch = self.state.epoch();
-        let mut params = json!({
-            "textDocument": { "uri": document.uri, "version": document.version },
-            "contentChanges": [event]
-        });
-        for (member, value) in more.as_object().into_iter().flatten() {
-            params[member] = value.clone();
-        }
+        let params = DidChangeTextDocumentParams {
+            text_document: VersionedTextDocumentIdentifier::new(document.uri.clone(), document.version),
+            content_changes: vec![event],
+        };
         document.forced = false;
-        self.connection.notify("textDocument/didChange", &params);
+        match more.as_object() {
+            Some(more) => self.connection.notify(DidChangeTextDocument::METHOD, &WithMore { params, more }),
+            None => tell::<DidChangeTextDocument>(&self.connection, &params),
+        }
         let saved = !matches!(document.source, Source::Unsaved(_));
         if let Some(with_text) = self.capabilities.save.filter(|_| saved && self.wants_saves()) {
-            let mut params = json!({ "textDocument": { "uri": document.uri } });
-            if with_text {
-                params["text"] = document.buffer.to_string().into();
-            }
-            self.connection.notify("textDocument/didSave", &params);
+            let params = DidSaveTextDocumentParams {
+                text_document: TextDocumentIdentifier::new(document.uri.clone()),
+                text: with_text.then(|| document.buffer.to_string()),
+            };
+            tell::<DidSaveTextDocument>(&self.connection, &params);
         }
     }
 
@@ -325,22 +343,28 @@ impl Session {
     }
 
     /// LSP 3.17 *TextDocumentContentChangeEvent*, in the server's encoding.
-    fn change_event(&self, before: &Buffer, after: &Buffer, change: &Change) -> Value {
+    fn change_event(
+        &self,
+        before: &Buffer,
+        after: &Buffer,
+        change: &Change,
+    ) -> TextDocumentContentChangeEvent {
         let astral = || before.has_astral() || after.has_astral();
         let whole = self.capabilities.sync == SyncKind::Full
             || (self.state.spec.sync == spec::Sync::FullIfAstral && astral());
         if whole {
-            return json!({ "text": after.to_string() });
+            return whole_text(after);
         }
         let range = before.encode_range(change.range, self.capabilities.encoding);
-        json!({ "range": { "start": wire(range.start), "end": wire(range.end) }, "text": change.text })
+        let range = lsp_types::Range { start: position_of(range.start), end: position_of(range.end) };
+        TextDocumentContentChangeEvent { range: Some(range), range_length: None, text: change.text.clone() }
     }
 
     /// Closes the document of a file that is gone or can no longer be read.
     fn close(&self, path: &WorkspacePath, slot: &mut Option<Document>) {
         if let Some(document) = slot.take() {
-            let params = json!({ "textDocument": { "uri": document.uri } });
-            self.connection.notify("textDocument/didClose", &params);
+            let text_document = TextDocumentIdentifier::new(document.uri);
+            tell::<DidCloseTextDocument>(&self.connection, &DidCloseTextDocumentParams { text_document });
             self.state.forget_pushes(path);
         }
         self.documents.remove(path);
@@ -399,6 +423,15 @@ impl Session {
     }
 }
 
-fn wire(position: EncodedPosition) -> Value {
-    json!({ "line": position.line, "character": position.unit })
+/// Params with the members that a server's own rule for checking again adds.
+#[derive(Serialize)]
+struct WithMore<'a> {
+    #[serde(flatten)]
+    params: DidChangeTextDocumentParams,
+    #[serde(flatten)]
+    more: &'a Map<String, Value>,
+}
+
+fn whole_text(buffer: &Buffer) -> TextDocumentContentChangeEvent {
+    TextDocumentContentChangeEvent { range: None, range_length: None, text: buffer.to_string() }
 }

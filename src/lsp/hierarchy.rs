@@ -2,13 +2,18 @@
 
 use std::collections::HashSet;
 
+use async_lsp::lsp_types::request::{
+    CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare, Request,
+    TypeHierarchyPrepare, TypeHierarchySubtypes, TypeHierarchySupertypes,
+};
+use async_lsp::lsp_types::{CallHierarchyPrepareParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::ask::{DocumentRequest, WorkspaceRequest, at};
 use super::decode::{Texts, elements, kind};
 use super::documents::Snapshot;
 use super::model::{FileRef, HierarchyNode};
-use super::operations::at;
 use super::session::{AskError, Asked, Scope, Session};
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
@@ -35,17 +40,17 @@ impl Hierarchy {
     /// The request that names the item at a position.
     pub fn prepare(self) -> &'static str {
         match self {
-            Self::Callers | Self::Callees => "textDocument/prepareCallHierarchy",
-            Self::Supertypes | Self::Subtypes => "textDocument/prepareTypeHierarchy",
+            Self::Callers | Self::Callees => CallHierarchyPrepare::METHOD,
+            Self::Supertypes | Self::Subtypes => TypeHierarchyPrepare::METHOD,
         }
     }
 
     fn next(self) -> &'static str {
         match self {
-            Self::Callers => "callHierarchy/incomingCalls",
-            Self::Callees => "callHierarchy/outgoingCalls",
-            Self::Supertypes => "typeHierarchy/supertypes",
-            Self::Subtypes => "typeHierarchy/subtypes",
+            Self::Callers => CallHierarchyIncomingCalls::METHOD,
+            Self::Callees => CallHierarchyOutgoingCalls::METHOD,
+            Self::Supertypes => TypeHierarchySupertypes::METHOD,
+            Self::Subtypes => TypeHierarchySubtypes::METHOD,
         }
     }
 
@@ -81,8 +86,13 @@ impl Session {
         deadline: Instant,
     ) -> Result<Asked<Vec<HierarchyNode>>, AskError> {
         let _in_use = self.use_now();
-        let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
-        let asked = self.ask_twice(path, hierarchy.prepare(), Scope::Project, deadline, params).await?;
+        // Those of types are the same.
+        let params = |snapshot: &Snapshot, encoding| CallHierarchyPrepareParams {
+            text_document_position_params: at(snapshot, position, encoding),
+            work_done_progress_params: WorkDoneProgressParams::default(),
+        };
+        let request = DocumentRequest { method: hierarchy.prepare(), scope: Scope::Project, params };
+        let asked = self.ask_twice(path, request, deadline).await?;
         let mut walk =
             Walk { session: self, hierarchy, deadline, seen: HashSet::new(), left: MOST_NODES, left_out: 0 };
         let mut roots = Vec::new();
@@ -123,8 +133,9 @@ impl Walk<'_> {
             node.cut = true;
             return Ok(());
         }
-        let method = self.hierarchy.next();
-        let (found, _) = self.session.ask_workspace(method, &json!({ "item": item }), self.deadline).await?;
+        // The item goes back as it came.
+        let request = WorkspaceRequest { method: self.hierarchy.next(), params: json!({ "item": item }) };
+        let (found, _) = self.session.ask_workspace(request, self.deadline).await?;
         for element in elements(&found) {
             if self.left == 0 {
                 node.cut = true;

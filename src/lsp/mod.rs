@@ -35,6 +35,7 @@ pub mod python;
 pub mod readiness;
 pub mod relay;
 mod reload;
+pub mod request;
 pub mod semantic_tokens;
 mod server_handler;
 pub mod session;

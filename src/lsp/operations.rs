@@ -2,10 +2,21 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use async_lsp::lsp_types::request::{
+    self, DocumentSymbolRequest, GotoDeclaration, GotoDefinition, GotoImplementation, GotoTypeDefinition,
+    HoverRequest, References, Request, SignatureHelpRequest, WorkspaceSymbolRequest,
+};
+use async_lsp::lsp_types::{
+    CompletionContext, CompletionParams, CompletionTriggerKind, DocumentSymbolParams, GotoDefinitionParams,
+    HoverParams, PartialResultParams, ReferenceContext, ReferenceParams, SignatureHelpParams,
+    WorkDoneProgressParams, WorkspaceSymbolParams,
+};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::ask::is_empty;
+use super::ask::{DocumentRequest, WorkspaceRequest, at};
 use super::decode::{Texts, elements, kind, markup};
 use super::documents::Snapshot;
 use super::model::{Completion, Hover, Location, Signature, Symbol, WorkspaceSymbol};
@@ -50,11 +61,11 @@ impl Navigation {
     /// The request's method.
     pub fn method(self) -> &'static str {
         match self {
-            Self::Definition => "textDocument/definition",
-            Self::Declaration => "textDocument/declaration",
-            Self::TypeDefinition => "textDocument/typeDefinition",
-            Self::Implementation => "textDocument/implementation",
-            Self::References => "textDocument/references",
+            Self::Definition => GotoDefinition::METHOD,
+            Self::Declaration => GotoDeclaration::METHOD,
+            Self::TypeDefinition => GotoTypeDefinition::METHOD,
+            Self::Implementation => GotoImplementation::METHOD,
+            Self::References => References::METHOD,
         }
     }
 
@@ -66,36 +77,26 @@ impl Navigation {
     }
 }
 
-/// LSP 3.17 *TextDocumentPositionParams*.
-pub fn at(snapshot: &Snapshot, position: Position, encoding: Encoding) -> Value {
-    let position = snapshot.buffer.encode(position, encoding);
-    json!({
-        "textDocument": { "uri": snapshot.uri },
-        "position": { "line": position.line, "character": position.unit }
-    })
-}
-
 impl Session {
     /// Asks about a file; an empty answer while the server is at work is asked for again when it is at rest, since
     /// many servers answer "nothing" about what they have not read yet.
-    pub(super) async fn ask_twice(
+    pub(super) async fn ask_twice<V: Serialize>(
         &self,
         path: &WorkspacePath,
-        method: &str,
-        scope: Scope,
+        request: DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
         deadline: Instant,
-        params: impl Fn(&Snapshot, Encoding) -> Value + Sync,
     ) -> Result<Asked<Value>, AskError> {
-        let mut asked = self.ask_early(path, method, scope, deadline, &params).await?;
+        let mut asked = self.ask_early(path, &request, deadline).await?;
         let mut pause = Duration::from_millis(20);
         while is_empty(&asked.value) && self.may_not_have_looked() && Instant::now() + pause < deadline {
             // It gives no sign when it has looked, so only asking again tells.
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(160));
-            asked = self.ask(path, method, scope, deadline, &params).await?;
+            asked = self.ask(path, &request, deadline).await?;
         }
-        if is_empty(&asked.value) && scope == Scope::File && asked.working.is_some() {
-            return self.ask_early(path, method, Scope::Project, deadline, &params).await;
+        if is_empty(&asked.value) && request.scope == Scope::File && asked.working.is_some() {
+            let request = DocumentRequest { scope: Scope::Project, ..request };
+            return self.ask_early(path, &request, deadline).await;
         }
         Ok(asked)
     }
@@ -107,8 +108,12 @@ impl Session {
         position: Position,
         deadline: Instant,
     ) -> Result<Asked<Option<Hover>>, AskError> {
-        let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
-        let asked = self.ask_twice(path, "textDocument/hover", Scope::File, deadline, params).await?;
+        let params = |snapshot: &Snapshot, encoding| HoverParams {
+            text_document_position_params: at(snapshot, position, encoding),
+            work_done_progress_params: WorkDoneProgressParams::default(),
+        };
+        let request = DocumentRequest::of::<HoverRequest>(Scope::File, params);
+        let asked = self.ask_twice(path, request, deadline).await?;
         let mut texts = Texts::new(self, &asked.snapshot);
         let value = texts.hover(&asked.value);
         Ok(texts.answered(value, asked))
@@ -122,17 +127,38 @@ impl Session {
         position: Position,
         deadline: Instant,
     ) -> Result<Asked<Vec<Location>>, AskError> {
-        let params = |snapshot: &Snapshot, encoding| {
-            let mut params = at(snapshot, position, encoding);
-            if navigation == Navigation::References {
-                params["context"] = json!({ "includeDeclaration": true });
+        let asked = match navigation {
+            Navigation::References => self.ask_references(path, position, deadline).await?,
+            _ => {
+                // All four have the same params.
+                let params = |snapshot: &Snapshot, encoding| GotoDefinitionParams {
+                    text_document_position_params: at(snapshot, position, encoding),
+                    work_done_progress_params: WorkDoneProgressParams::default(),
+                    partial_result_params: PartialResultParams::default(),
+                };
+                let (method, scope) = (navigation.method(), navigation.scope());
+                self.ask_twice(path, DocumentRequest { method, scope, params }, deadline).await?
             }
-            params
         };
-        let asked = self.ask_twice(path, navigation.method(), navigation.scope(), deadline, params).await?;
         let mut texts = Texts::new(self, &asked.snapshot).until(deadline);
         let value = texts.locations(&asked.value);
         Ok(texts.answered(value, asked))
+    }
+
+    async fn ask_references(
+        &self,
+        path: &WorkspacePath,
+        position: Position,
+        deadline: Instant,
+    ) -> Result<Asked<Value>, AskError> {
+        let params = |snapshot: &Snapshot, encoding| ReferenceParams {
+            text_document_position: at(snapshot, position, encoding),
+            work_done_progress_params: WorkDoneProgressParams::default(),
+            partial_result_params: PartialResultParams::default(),
+            context: ReferenceContext { include_declaration: true },
+        };
+        let scope = Navigation::References.scope();
+        self.ask_twice(path, DocumentRequest::of::<References>(scope, params), deadline).await
     }
 
     /// `textDocument/documentSymbol` as a tree.
@@ -141,9 +167,13 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<Asked<Vec<Symbol>>, AskError> {
-        let params = |snapshot: &Snapshot, _| json!({ "textDocument": { "uri": snapshot.uri } });
-        let asked =
-            self.ask_twice(path, "textDocument/documentSymbol", Scope::File, deadline, params).await?;
+        let params = |snapshot: &Snapshot, _| DocumentSymbolParams {
+            text_document: snapshot.identifier(),
+            work_done_progress_params: WorkDoneProgressParams::default(),
+            partial_result_params: PartialResultParams::default(),
+        };
+        let request = DocumentRequest::of::<DocumentSymbolRequest>(Scope::File, params);
+        let asked = self.ask_twice(path, request, deadline).await?;
         let mut texts = Texts::new(self, &asked.snapshot).until(deadline);
         let value = texts.symbols(&asked.value);
         Ok(texts.answered(value, asked))
@@ -155,8 +185,9 @@ impl Session {
         query: &str,
         deadline: Instant,
     ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>, usize), AskError> {
-        let (found, working) =
-            self.ask_workspace_early("workspace/symbol", &json!({ "query": query }), deadline).await?;
+        let params = WorkspaceSymbolParams { query: query.to_owned(), ..WorkspaceSymbolParams::default() };
+        let request = WorkspaceRequest::of::<WorkspaceSymbolRequest>(params);
+        let (found, working) = self.ask_workspace_early(request, deadline).await?;
         let mut texts = Texts::of_workspace(self).until(deadline);
         let symbol = |texts: &mut Texts<'_>, element: &Value| {
             Some(WorkspaceSymbol {
@@ -186,8 +217,13 @@ impl Session {
         position: Position,
         deadline: Instant,
     ) -> Result<Asked<Vec<Signature>>, AskError> {
-        let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
-        let asked = self.ask_twice(path, "textDocument/signatureHelp", Scope::File, deadline, params).await?;
+        let params = |snapshot: &Snapshot, encoding| SignatureHelpParams {
+            context: None,
+            text_document_position_params: at(snapshot, position, encoding),
+            work_done_progress_params: WorkDoneProgressParams::default(),
+        };
+        let request = DocumentRequest::of::<SignatureHelpRequest>(Scope::File, params);
+        let asked = self.ask_twice(path, request, deadline).await?;
         let help = &asked.value;
         let active = help["activeSignature"].as_u64().unwrap_or(0) as usize;
         let signatures = elements(&help["signatures"]).enumerate().filter_map(|(index, one)| {
@@ -208,12 +244,16 @@ impl Session {
         most: usize,
         deadline: Instant,
     ) -> Result<Asked<CompletionList>, AskError> {
-        let params = |snapshot: &Snapshot, encoding| {
-            let mut params = at(snapshot, position, encoding);
-            params["context"] = json!({ "triggerKind": 1 });
-            params
+        let invoked =
+            CompletionContext { trigger_kind: CompletionTriggerKind::INVOKED, trigger_character: None };
+        let params = |snapshot: &Snapshot, encoding| CompletionParams {
+            text_document_position: at(snapshot, position, encoding),
+            work_done_progress_params: WorkDoneProgressParams::default(),
+            partial_result_params: PartialResultParams::default(),
+            context: Some(invoked.clone()),
         };
-        let asked = self.ask_twice(path, "textDocument/completion", Scope::File, deadline, params).await?;
+        let request = DocumentRequest::of::<request::Completion>(Scope::File, params);
+        let asked = self.ask_twice(path, request, deadline).await?;
         let list = if asked.value.is_object() { &asked.value["items"] } else { &asked.value };
         let mut items: Vec<&Value> = elements(list).filter(|item| item["label"].is_string()).collect();
         items.sort_by_key(|item| item["sortText"].as_str().or(item["label"].as_str()).unwrap_or_default());

@@ -6,11 +6,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant as Clock};
 
-use serde_json::{Value, json};
+use async_lsp::lsp_types::notification::DidChangeWatchedFiles;
+use async_lsp::lsp_types::{DidChangeWatchedFilesParams, FileChangeType, FileEvent};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::diagnostics::Known;
 use super::documents::{Snapshot, Synced};
+use super::request::tell;
 use super::session::Session;
 use super::uri;
 use crate::rpc::RequestError;
@@ -46,18 +49,19 @@ impl Session {
         }
         let mut events = Vec::new();
         for (path, kind) in changes {
-            let (number, bit) = match kind {
-                ChangeKind::Created => (1, 1),
-                ChangeKind::Changed => (2, 2),
-                ChangeKind::Deleted => (3, 4),
+            let (kind, bit) = match kind {
+                ChangeKind::Created => (FileChangeType::CREATED, 1),
+                ChangeKind::Changed => (FileChangeType::CHANGED, 2),
+                ChangeKind::Deleted => (FileChangeType::DELETED, 4),
             };
             let absolute = self.workspace.absolute(path);
             if self.state.registrations(|known| known.watches(&absolute, bit)) {
-                events.push(json!({ "uri": uri::from_path(&absolute), "type": number }));
+                events.push(FileEvent::new(uri::from_path(&absolute), kind));
             }
         }
         if !events.is_empty() {
-            self.connection.notify("workspace/didChangeWatchedFiles", &json!({ "changes": events }));
+            let params = DidChangeWatchedFilesParams { changes: events };
+            tell::<DidChangeWatchedFiles>(&self.connection, &params);
         }
     }
 

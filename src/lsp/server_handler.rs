@@ -4,11 +4,10 @@
 //! the catalogue that a server is ready, and those of diagnostics are read with a limit.
 
 use std::future::ready;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use async_lsp::lsp_types::request::{
-    ApplyWorkspaceEdit, RegisterCapability, Request, ShowDocument, ShowMessageRequest, UnregisterCapability,
+    ApplyWorkspaceEdit, RegisterCapability, ShowDocument, ShowMessageRequest, UnregisterCapability,
     WorkDoneProgressCreate, WorkspaceConfiguration, WorkspaceDiagnosticRefresh, WorkspaceFoldersRequest,
 };
 use async_lsp::router::Router;
@@ -18,17 +17,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tower_service::Service;
 
+use super::request::Untyped;
 use super::state::State;
 use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
-
-/// A request of LSP whose params and result are JSON.
-struct Untyped<R>(PhantomData<R>);
-
-impl<R: Request> Request for Untyped<R> {
-    type Params = Value;
-    type Result = Value;
-    const METHOD: &'static str = R::METHOD;
-}
 
 /// Answers what a language server asks, and hears what it tells.
 pub struct ServerHandler {

@@ -4,6 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use async_lsp::lsp_types::notification::{
+    DidChangeConfiguration, DidChangeWorkspaceFolders, Exit as ExitNotification, Initialized,
+};
+use async_lsp::lsp_types::request::{Initialize, Request, Shutdown};
+use async_lsp::lsp_types::{
+    DidChangeConfigurationParams, DidChangeWorkspaceFoldersParams, InitializedParams,
+    WorkspaceFoldersChangeEvent,
+};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -16,9 +24,10 @@ use super::manager::launch_inputs::LaunchInputs;
 use super::readiness::Busy;
 use super::relay::Strangers;
 use super::reload::Reload;
+use super::request::tell;
 use super::server_handler::ServerHandler;
 use super::shortfall::Shortfall;
-use super::state::{State, folder_value};
+use super::state::{State, workspace_folder};
 use super::uri;
 use super::view::{Rivalry, Shown, View};
 use crate::config::Catalogue;
@@ -141,7 +150,7 @@ impl Session {
         let connection = Peer::open(&state.server, stdout, stdin, handler, setup.trace.clone());
         let params = initialize_params(&setup, &state);
         let answered = tokio::select! {
-            answered = connection.request("initialize", &params, deadline) => Some(answered),
+            answered = connection.request(Initialize::METHOD, &params, deadline) => Some(answered),
             () = stopping.cancelled() => None,
         };
         let result: Value = match answered {
@@ -157,10 +166,11 @@ impl Session {
                 });
             }
         };
-        connection.notify("initialized", &json!({}));
+        tell::<Initialized>(&connection, &InitializedParams {});
         let has_settings = state.settings().as_object().is_some_and(|settings| !settings.is_empty());
         if has_settings && !state.spec.asks_for_settings {
-            connection.notify("workspace/didChangeConfiguration", &json!({ "settings": state.settings() }));
+            let params = DidChangeConfigurationParams { settings: state.settings().clone() };
+            tell::<DidChangeConfiguration>(&connection, &params);
         }
         let info = &result["serverInfo"];
         let info = info["name"].as_str().map(|name| match info["version"].as_str() {
@@ -444,8 +454,10 @@ impl Session {
     /// Adds a workspace folder (LSP 3.17, *DidChangeWorkspaceFolders*) if it is new.
     pub fn add_folder(&self, folder: &WorkspacePath) {
         if self.state.add_folder(folder.clone()) {
-            let event = json!({ "added": [folder_value(&self.workspace, folder)], "removed": [] });
-            self.connection.notify("workspace/didChangeWorkspaceFolders", &json!({ "event": event }));
+            let added = vec![workspace_folder(&self.workspace, folder)];
+            let event = WorkspaceFoldersChangeEvent { added, removed: Vec::new() };
+            let params = DidChangeWorkspaceFoldersParams { event };
+            tell::<DidChangeWorkspaceFolders>(&self.connection, &params);
         }
     }
 
@@ -456,7 +468,7 @@ impl Session {
             // Who has just let a deadline pass is asked all the same, but hardly waited for.
             let patience = if self.connection.is_silent() { HASTE } else { SHUTDOWN };
             let deadline = Instant::now() + patience;
-            match self.connection.request::<Value>("shutdown", &Value::Null, deadline).await {
+            match self.connection.request::<Value>(Shutdown::METHOD, &Value::Null, deadline).await {
                 Err(RequestError::Timeout { .. }) if patience == HASTE => {
                     tracing::debug!(server = self.server(), "it does not answer, and is ended");
                 }
@@ -464,7 +476,7 @@ impl Session {
                     if let Err(error) = answered {
                         tracing::debug!(server = self.server(), "no clean shutdown: {error}");
                     }
-                    self.connection.notify("exit", &Value::Null);
+                    tell::<ExitNotification>(&self.connection, &());
                     // Some servers stay until their standard input closes; the others are gone before.
                     let _left = tokio::time::timeout(LEAVE, self.process.wait()).await;
                 }
@@ -484,7 +496,7 @@ fn initialize_params(setup: &SessionSetup, state: &State) -> Value {
         "locale": "en",
         "rootPath": root,
         "rootUri": uri::from_path(&root),
-        "workspaceFolders": [folder_value(&setup.workspace, &setup.root)],
+        "workspaceFolders": [workspace_folder(&setup.workspace, &setup.root)],
         "initializationOptions": options,
         "capabilities": capabilities::client(),
         "trace": "off"

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use async_lsp::lsp_types::WorkspaceFolder;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -292,7 +293,8 @@ impl State {
 
     /// The folders, as `workspace/workspaceFolders` is answered.
     pub fn workspace_folders(&self) -> Value {
-        self.folders().iter().map(|folder| folder_value(&self.workspace, folder)).collect()
+        let folder = |folder: &WorkspacePath| workspace_folder(&self.workspace, folder);
+        json!(self.folders().iter().map(folder).collect::<Vec<_>>())
     }
 
     /// Takes the edits that the server asks for until the returned value is dropped.
@@ -370,8 +372,8 @@ impl Drop for Collecting<'_> {
 }
 
 /// LSP 3.17 *WorkspaceFolder*.
-pub fn folder_value(workspace: &Workspace, folder: &WorkspacePath) -> Value {
+pub fn workspace_folder(workspace: &Workspace, folder: &WorkspacePath) -> WorkspaceFolder {
     let absolute = workspace.absolute(folder);
     let name = absolute.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
-    json!({ "uri": uri::from_path(&absolute), "name": name })
+    WorkspaceFolder { uri: uri::from_path(&absolute), name }
 }

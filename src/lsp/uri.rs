@@ -1,6 +1,7 @@
 //! Between paths and the URIs of the protocol.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use url::Url;
 
@@ -11,13 +12,17 @@ use crate::workspace::{Workspace, normalise};
 ///
 /// `[` and `]` are percent-encoded, which RFC 3986 demands and strict servers check; names that are not UTF-8 keep
 /// their bytes, percent-encoded.
-pub fn from_path(path: &Path) -> String {
-    match Url::from_file_path(path) {
-        Ok(url) => url.as_str().replace('[', "%5B").replace(']', "%5D"),
-        // Only a relative path gets here, and none is passed; a URI that names nothing is the safe answer.
-        Err(()) => "file:///".to_owned(),
+pub fn from_path(path: &Path) -> Url {
+    // Only a relative path is refused, and none is passed; a URI that names nothing is the safe answer.
+    let mut url = Url::from_file_path(path).unwrap_or_else(|()| NOWHERE.clone());
+    if url.path().contains(['[', ']']) {
+        let strict = url.path().replace('[', "%5B").replace(']', "%5D");
+        url.set_path(&strict);
     }
+    url
 }
+
+static NOWHERE: LazyLock<Url> = LazyLock::new(|| Url::parse("file:///").expect("this is a URL"));
 
 /// The absolute path that a `file:` URI names, however the server escaped it, without `..`; `None` for other schemes and hosts.
 pub fn to_path(uri: &str) -> Option<PathBuf> {
@@ -46,8 +51,8 @@ mod tests {
     fn paths_survive_the_trip_and_other_spellings_mean_the_same() {
         for path in ["/a/[id].py", "/a b/ü🦀.rs", "/x/a+b@c(1).py", "/c:d.py", "/100%.txt"] {
             let uri = from_path(Path::new(path));
-            assert!(!uri.contains(['[', ']', ' ']), "{uri}");
-            assert_eq!(to_path(&uri).as_deref(), Some(Path::new(path)));
+            assert!(!uri.as_str().contains(['[', ']', ' ']), "{uri}");
+            assert_eq!(to_path(uri.as_str()).as_deref(), Some(Path::new(path)));
         }
         assert_eq!(to_path("file:///x/a%2Bb%40c%281%29.py").as_deref(), Some(Path::new("/x/a+b@c(1).py")));
         assert_eq!(to_path("file:///x/y/..%2f%2e%2e%2fetc").as_deref(), Some(Path::new("/etc")));

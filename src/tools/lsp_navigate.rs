@@ -14,6 +14,7 @@ use crate::hints::{self, Sense};
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Scope;
+use crate::lsp::uri;
 use crate::policy::request::Subjects;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -300,10 +301,8 @@ pub fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Optio
 /// A file's path as answers give it, and its URI.
 pub fn names(context: &Context, file: &FileRef) -> (String, String) {
     match file {
-        FileRef::Inside(path) => {
-            (path.display(), crate::lsp::uri::from_path(&context.workspace.absolute(path)))
-        }
-        FileRef::Outside(path) => (path.display().to_string(), crate::lsp::uri::from_path(path)),
+        FileRef::Inside(path) => (path.display(), uri::from_path(&context.workspace.absolute(path)).into()),
+        FileRef::Outside(path) => (path.display().to_string(), uri::from_path(path).into()),
         FileRef::Virtual(uri) => {
             let uri = budget::name(uri.clone());
             (uri.clone(), uri)

@@ -120,7 +120,7 @@ impl Pages<'_> {
 
     fn uri(&self, path: &WorkspacePath) -> String {
         let spelled = self.inquiry.speaker.documents.get(path).map(|known| known.uri.clone());
-        spelled.unwrap_or_else(|| uri::from_path(&self.inquiry.context.workspace.absolute(path)))
+        spelled.unwrap_or_else(|| uri::from_path(&self.inquiry.context.workspace.absolute(path)).into())
     }
 
     fn target(&mut self, subject: &Subject, params: &Value) -> Option<Target> {

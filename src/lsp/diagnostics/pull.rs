@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use async_lsp::lsp_types::request::DocumentDiagnosticRequest;
+use async_lsp::lsp_types::{DocumentDiagnosticParams, PartialResultParams, WorkDoneProgressParams};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Known, PULL, Raw};
+use crate::lsp::ask::DocumentRequest;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, Asked, Scope, Session};
 use crate::workspace::WorkspacePath;
@@ -49,14 +52,15 @@ impl Session {
         let (mut all, mut left_out) = (Vec::new(), 0);
         let mut last = None;
         for identifier in self.identifiers(path, snapshot) {
-            let asked: Asked<Value> = self
-                .ask(path, PULL, Scope::File, deadline, |snapshot, _| match &identifier {
-                    Some(identifier) => {
-                        json!({ "textDocument": { "uri": snapshot.uri }, "identifier": identifier })
-                    }
-                    None => json!({ "textDocument": { "uri": snapshot.uri } }),
-                })
-                .await?;
+            let params = |snapshot: &Snapshot, _| DocumentDiagnosticParams {
+                text_document: snapshot.identifier(),
+                identifier: identifier.clone(),
+                previous_result_id: None,
+                work_done_progress_params: WorkDoneProgressParams::default(),
+                partial_result_params: PartialResultParams::default(),
+            };
+            let request = DocumentRequest::of::<DocumentDiagnosticRequest>(Scope::File, params);
+            let asked = self.ask(path, &request, deadline).await?;
             all.extend(asked.value["items"].as_array().cloned().unwrap_or_default());
             left_out += asked.left_out;
             last = Some(asked);

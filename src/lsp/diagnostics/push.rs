@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use async_lsp::lsp_types::request::{DocumentSymbolRequest, HoverRequest, Request};
+use async_lsp::lsp_types::{
+    self, DocumentSymbolParams, PartialResultParams, TextDocumentPositionParams, WorkDoneProgressParams,
+};
 use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Known, Raw};
@@ -311,14 +315,17 @@ impl Session {
 
     /// A request whose answer shows that the server has read everything sent before it.
     fn start_barrier(&self, snapshot: &Snapshot) -> Result<PendingRequest<'_>, RequestError> {
-        let document = json!({ "uri": snapshot.uri });
-        let (method, params) = if self.capabilities.announces("textDocument/documentSymbol") {
-            ("textDocument/documentSymbol", json!({ "textDocument": document }))
-        } else {
-            let start = json!({ "line": 0, "character": 0 });
-            ("textDocument/hover", json!({ "textDocument": document, "position": start }))
-        };
-        self.connection.start(method, &params)
+        let text_document = snapshot.identifier();
+        if self.capabilities.announces(DocumentSymbolRequest::METHOD) {
+            let params = DocumentSymbolParams {
+                text_document,
+                work_done_progress_params: WorkDoneProgressParams::default(),
+                partial_result_params: PartialResultParams::default(),
+            };
+            return self.connection.start(DocumentSymbolRequest::METHOD, &params);
+        }
+        let start = TextDocumentPositionParams { text_document, position: lsp_types::Position::default() };
+        self.connection.start(HoverRequest::METHOD, &start)
     }
 }
 

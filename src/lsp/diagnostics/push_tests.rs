@@ -11,7 +11,7 @@ fn rule(source: DiagnosticsSource) -> DiagnosticsRule {
 fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
     Snapshot {
         path: WorkspacePath::root(),
-        uri: String::new(),
+        uri: crate::lsp::uri::from_path(std::path::Path::new("/")),
         language_id: String::new(),
         buffer: Buffer::default(),
         version,

@@ -1,10 +1,14 @@
 //! Asking tsserver: typescript-language-server and vtsls push without version, but forward tsserver's own synchronous
 //! diagnostics requests, whose answers are for the text it has.
 
+use async_lsp::lsp_types::request::ExecuteCommand;
+use async_lsp::lsp_types::{ExecuteCommandParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Fresh, Known};
+use crate::lsp::ask::DocumentRequest;
+use crate::lsp::documents::Snapshot;
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::lsp::session::{AskError, Asked, Scope, Session};
 use crate::rpc::RequestError;
@@ -31,13 +35,13 @@ impl Session {
             let mut text: Option<(i32, Buffer)> = None;
             let mut working = None;
             for request in REQUESTS {
-                let params = json!({
-                    "command": COMMAND,
-                    "arguments": [request, { "file": file, "includeLinePosition": false }]
-                });
-                let asked = self
-                    .ask(path, "workspace/executeCommand", Scope::File, deadline, |_, _| params.clone())
-                    .await;
+                let params = |_: &Snapshot, _| ExecuteCommandParams {
+                    command: COMMAND.to_owned(),
+                    arguments: vec![request.into(), json!({ "file": file, "includeLinePosition": false })],
+                    work_done_progress_params: WorkDoneProgressParams::default(),
+                };
+                let command = DocumentRequest::of::<ExecuteCommand>(Scope::File, params);
+                let asked = self.ask(path, &command, deadline).await;
                 let asked: Asked<Value> = match asked {
                     // While it changes which project a file belongs to, tsserver knows none for it.
                     Err(AskError::Request(RequestError::Refused { .. })) if refused < MOST_REFUSED => {

@@ -1,18 +1,21 @@
 //! LSP 3.17 *Code Action Request*, *Code Action Resolve Request*, *Execute a command*.
 
+use async_lsp::lsp_types::request::{CodeActionRequest, CodeActionResolveRequest, ExecuteCommand, Request};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{EditError, Proposal};
+use crate::lsp::ask::{DocumentRequest, WorkspaceRequest};
 use crate::lsp::decode::elements;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::readiness::Busy;
+use crate::lsp::request::Untyped;
 use crate::lsp::session::{AskError, Scope, Session};
 use crate::text::{EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
 
 /// The request's method.
-pub const CODE_ACTION: &str = "textDocument/codeAction";
+pub const CODE_ACTION: &str = CodeActionRequest::METHOD;
 
 /// One thing a server offers to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +68,8 @@ impl Session {
                 "context": context,
             })
         };
-        let asked = self.ask(path, CODE_ACTION, Scope::File, deadline, params).await;
+        let request = DocumentRequest::of::<Untyped<CodeActionRequest>>(Scope::File, params);
+        let asked = self.ask(path, &request, deadline).await;
         let asked = asked.map_err(|error| self.unwilling(error))?;
         let wanted = |action: &Action| {
             kind.is_none_or(|kind| action.kind == kind || action.kind.starts_with(&format!("{kind}.")))
@@ -83,7 +87,8 @@ impl Session {
         let mut raw = action.raw.clone();
         let is_command = raw["command"].is_string();
         if !is_command && raw["edit"].is_null() && self.capabilities.resolves_actions() {
-            let resolved = self.ask_workspace("codeAction/resolve", &raw, deadline).await;
+            let request = WorkspaceRequest::of::<Untyped<CodeActionResolveRequest>>(raw.clone());
+            let resolved = self.ask_workspace(request, deadline).await;
             raw = resolved.map_err(|error: AskError| self.unwilling(error))?.0;
         }
         let command = if is_command { &raw } else { &raw["command"] };
@@ -100,7 +105,8 @@ impl Session {
         let params = json!({ "command": command["command"], "arguments": command["arguments"] });
         let _alone = self.commands.lock().await;
         let collecting = self.state.collect_edits();
-        let ran = self.ask_workspace("workspace/executeCommand", &params, deadline).await;
+        let request = WorkspaceRequest::of::<Untyped<ExecuteCommand>>(params);
+        let ran = self.ask_workspace(request, deadline).await;
         let edits = collecting.take();
         ran.map_err(|error: AskError| self.unwilling(error))?;
         match edits.as_slice() {

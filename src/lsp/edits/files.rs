@@ -1,14 +1,15 @@
 //! LSP 3.17 *WillRenameFiles Request*, *DidRenameFiles Notification*: what moving a file means for imports of it.
 
-use serde_json::{Value, json};
+use async_lsp::lsp_types::notification::{DidRenameFiles, Notification};
+use async_lsp::lsp_types::request::WillRenameFiles;
+use async_lsp::lsp_types::{FileRename, RenameFilesParams};
 use tokio::time::Instant;
 
 use super::{EditError, Proposal};
+use crate::lsp::ask::WorkspaceRequest;
 use crate::lsp::session::{AskError, Session};
 use crate::lsp::uri;
 use crate::workspace::WorkspacePath;
-
-const WILL: &str = "workspace/willRenameFiles";
 
 impl Session {
     /// Whether the server wants to be asked before `path` is moved.
@@ -23,7 +24,7 @@ impl Session {
         deadline: Instant,
     ) -> Result<Proposal, EditError> {
         let (edit, working) = self
-            .ask_workspace(WILL, &self.renames(moves), deadline)
+            .ask_workspace(WorkspaceRequest::of::<WillRenameFiles>(self.renames(moves)), deadline)
             .await
             .map_err(|error: AskError| self.unwilling(error))?;
         if let Some(work) = working {
@@ -38,15 +39,15 @@ impl Session {
             self.capabilities.covers_file_operation("didRename", &self.workspace.absolute(from))
         };
         if moves.iter().any(any) {
-            self.connection.notify("workspace/didRenameFiles", &self.renames(moves));
+            self.connection.notify(DidRenameFiles::METHOD, &self.renames(moves));
         }
     }
 
     /// LSP 3.17 *RenameFilesParams*.
-    fn renames(&self, moves: &[(WorkspacePath, WorkspacePath)]) -> Value {
-        let uri = |path: &WorkspacePath| uri::from_path(&self.workspace.absolute(path));
-        let files: Vec<Value> =
-            moves.iter().map(|(from, to)| json!({ "oldUri": uri(from), "newUri": uri(to) })).collect();
-        json!({ "files": files })
+    fn renames(&self, moves: &[(WorkspacePath, WorkspacePath)]) -> RenameFilesParams {
+        let uri = |path: &WorkspacePath| uri::from_path(&self.workspace.absolute(path)).to_string();
+        let renamed =
+            |(from, to): &(WorkspacePath, WorkspacePath)| FileRename { old_uri: uri(from), new_uri: uri(to) };
+        RenameFilesParams { files: moves.iter().map(renamed).collect() }
     }
 }

@@ -1,20 +1,25 @@
 //! LSP 3.17 *Document Formatting Request*, *Document Range Formatting Request*.
 
-use serde_json::{Value, json};
+use async_lsp::lsp_types::request::{Formatting, RangeFormatting, Request};
+use async_lsp::lsp_types::{
+    DocumentFormattingParams, DocumentRangeFormattingParams, FormattingOptions, WorkDoneProgressParams,
+};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::text_edits;
 use super::{EditError, Proposal, ProposedFile};
+use crate::lsp::ask::{DocumentRequest, range_of};
 use crate::lsp::decode::elements;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{Scope, Session};
-use crate::text::{Buffer, Encoding, Range};
+use crate::text::{Buffer, Range};
 use crate::workspace::WorkspacePath;
 
 /// Formats a whole document.
-pub const FORMAT: &str = "textDocument/formatting";
+pub const FORMAT: &str = Formatting::METHOD;
 /// Formats a part of one.
-pub const FORMAT_RANGE: &str = "textDocument/rangeFormatting";
+pub const FORMAT_RANGE: &str = RangeFormatting::METHOD;
 
 impl Session {
     /// What formatting `path`, or only `range` of it, would change.
@@ -24,20 +29,26 @@ impl Session {
         range: Option<Range>,
         deadline: Instant,
     ) -> Result<Proposal, EditError> {
-        let params = |snapshot: &Snapshot, encoding: Encoding| {
-            let mut params = json!({
-                "textDocument": { "uri": snapshot.uri },
-                "options": options(&snapshot.buffer),
-            });
-            if let Some(range) = range {
-                let range = snapshot.buffer.encode_range(range, encoding);
-                let end = |position: crate::text::EncodedPosition| json!({ "line": position.line, "character": position.unit });
-                params["range"] = json!({ "start": end(range.start), "end": end(range.end) });
+        let asked = match range {
+            Some(range) => {
+                let params = |snapshot: &Snapshot, encoding| DocumentRangeFormattingParams {
+                    text_document: snapshot.identifier(),
+                    range: range_of(snapshot, range, encoding),
+                    options: options(&snapshot.buffer),
+                    work_done_progress_params: WorkDoneProgressParams::default(),
+                };
+                let request = DocumentRequest::of::<RangeFormatting>(Scope::File, params);
+                self.ask(path, &request, deadline).await
             }
-            params
+            None => {
+                let params = |snapshot: &Snapshot, _| DocumentFormattingParams {
+                    text_document: snapshot.identifier(),
+                    options: options(&snapshot.buffer),
+                    work_done_progress_params: WorkDoneProgressParams::default(),
+                };
+                self.ask(path, &DocumentRequest::of::<Formatting>(Scope::File, params), deadline).await
+            }
         };
-        let method = if range.is_some() { FORMAT_RANGE } else { FORMAT };
-        let asked = self.ask(path, method, Scope::File, deadline, params).await;
         let asked = asked.map_err(|error| self.unwilling(error))?;
         let buffer = asked.snapshot.buffer;
         let edits: Vec<Value> = elements(&asked.value).cloned().collect();
@@ -54,19 +65,24 @@ impl Session {
 }
 
 /// LSP 3.17 *FormattingOptions*, as the text itself is written; most servers follow their own configuration first.
-fn options(buffer: &Buffer) -> Value {
-    let (mut tabs, mut spaces, mut width) = (0_u32, 0_u32, usize::MAX);
+fn options(buffer: &Buffer) -> FormattingOptions {
+    let (mut tabs, mut spaces, mut width) = (0_u32, 0_u32, u32::MAX);
     for number in 0..buffer.line_count().min(2_000) {
         let Some(line) = buffer.line(number) else { break };
         if line.starts_with('\t') {
             tabs += 1;
         } else if line.starts_with("  ") && !line.trim().is_empty() {
             spaces += 1;
-            width = width.min(line.len() - line.trim_start_matches(' ').len());
+            let blanks = line.len() - line.trim_start_matches(' ').len();
+            width = width.min(u32::try_from(blanks).unwrap_or(u32::MAX));
         }
     }
-    let width = if width == usize::MAX { 4 } else { width.clamp(2, 8) };
-    json!({ "tabSize": width, "insertSpaces": spaces >= tabs, "insertFinalNewline": true })
+    FormattingOptions {
+        tab_size: if width == u32::MAX { 4 } else { width.clamp(2, 8) },
+        insert_spaces: spaces >= tabs,
+        insert_final_newline: Some(true),
+        ..FormattingOptions::default()
+    }
 }
 
 #[cfg(test)]
@@ -75,9 +91,9 @@ mod tests {
 
     #[test]
     fn indentation_is_taken_from_the_text() {
-        assert_eq!(options(&Buffer::new("a\n  b\n    c\n"))["tabSize"], 2);
-        assert_eq!(options(&Buffer::new("a\n\tb\n"))["insertSpaces"], false);
+        assert_eq!(options(&Buffer::new("a\n  b\n    c\n")).tab_size, 2);
+        assert!(!options(&Buffer::new("a\n\tb\n")).insert_spaces);
         let plain = options(&Buffer::new("a\n"));
-        assert_eq!((&plain["tabSize"], &plain["insertSpaces"]), (&json!(4), &json!(true)));
+        assert_eq!((plain.tab_size, plain.insert_spaces), (4, true));
     }
 }

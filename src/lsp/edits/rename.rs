@@ -1,19 +1,20 @@
 //! LSP 3.17 *Rename Request*, *Prepare Rename Request*.
 
-use serde_json::{Value, json};
+use async_lsp::lsp_types::request::{PrepareRenameRequest, Rename, Request};
+use async_lsp::lsp_types::{RenameParams, WorkDoneProgressParams};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{EditError, Proposal};
+use crate::lsp::ask::{DocumentRequest, at};
 use crate::lsp::documents::Snapshot;
-use crate::lsp::operations::at;
 use crate::lsp::session::{AskError, Scope, Session};
 use crate::rpc::RequestError;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
 /// The request's method.
-pub const RENAME: &str = "textDocument/rename";
-const PREPARE: &str = "textDocument/prepareRename";
+pub const RENAME: &str = Rename::METHOD;
 
 impl Session {
     /// What renaming the symbol at `position` to `name` would change in the whole project.
@@ -26,17 +27,19 @@ impl Session {
     ) -> Result<Proposal, EditError> {
         if self.capabilities.prepares_rename() {
             let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
-            let asked = self.ask(path, PREPARE, Scope::File, deadline, params).await;
+            let request = DocumentRequest::of::<PrepareRenameRequest>(Scope::File, params);
+            let asked = self.ask(path, &request, deadline).await;
             if self.willing(asked)?.is_null() {
                 return Err(self.refused("there is nothing at this place that can be renamed"));
             }
         }
-        let params = |snapshot: &Snapshot, encoding| {
-            let mut params = at(snapshot, position, encoding);
-            params["newName"] = json!(name);
-            params
+        let params = |snapshot: &Snapshot, encoding| RenameParams {
+            text_document_position: at(snapshot, position, encoding),
+            new_name: name.to_owned(),
+            work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let asked = self.ask(path, RENAME, Scope::Project, deadline, params).await;
+        let request = DocumentRequest::of::<Rename>(Scope::Project, params);
+        let asked = self.ask(path, &request, deadline).await;
         let asked = asked.map_err(|error| self.unwilling(error))?;
         if let Some(work) = asked.working {
             return Err(EditError::Busy { server: self.server().to_owned(), work });

@@ -149,7 +149,7 @@ impl<'a> Converter<'a> {
     fn spelled(&self, uri: &str, file: &FileRef) -> String {
         let FileRef::Inside(path) = file else { return uri.to_owned() };
         match self.way {
-            Way::ToServer => uri::from_path(&self.session.workspace.absolute(path)),
+            Way::ToServer => uri::from_path(&self.session.workspace.absolute(path)).into(),
             Way::ToEditor => {
                 self.speaker.documents.get(path).map_or_else(|| uri.to_owned(), |known| known.uri.clone())
             }

@@ -12,12 +12,15 @@ mod tokens;
 
 use std::collections::BTreeMap;
 
+use async_lsp::lsp_types::request::ExecuteCommand;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use self::convert::{Converter, Way};
+use super::ask::{DocumentRequest, WorkspaceRequest};
 use super::documents::Snapshot;
 use super::model::FileRef;
+use super::request::Untyped;
 use super::session::{AskError, Asked, Scope, Session};
 use super::snippet;
 use super::uri;
@@ -83,8 +86,9 @@ impl Session {
         params: &Value,
         deadline: Instant,
     ) -> Result<Value, AskError> {
-        let translated = |snapshot: &Snapshot, _: Encoding| self.to_server(speaker, snapshot, params);
-        let asked = self.ask_twice(path, method, scope(method), deadline, translated).await?;
+        let params = |snapshot: &Snapshot, _: Encoding| self.to_server(speaker, snapshot, params);
+        let request = DocumentRequest { method, scope: scope(method), params };
+        let asked = self.ask_twice(path, request, deadline).await?;
         Ok(self.to_editor(speaker, method, asked))
     }
 
@@ -96,9 +100,9 @@ impl Session {
         params: &Value,
         deadline: Instant,
     ) -> Result<Value, AskError> {
-        let mut value = params.clone();
-        Converter::of_workspace(self, speaker, Way::ToServer).convert(&mut value);
-        let (mut value, _) = self.ask_workspace(method, &value, deadline).await?;
+        let mut params = params.clone();
+        Converter::of_workspace(self, speaker, Way::ToServer).convert(&mut params);
+        let (mut value, _) = self.ask_workspace(WorkspaceRequest { method, params }, deadline).await?;
         Converter::of_workspace(self, speaker, Way::ToEditor).convert(&mut value);
         Ok(value)
     }
@@ -122,7 +126,8 @@ impl Session {
         let params = json!({ "command": command, "arguments": arguments });
         let _alone = self.commands.lock().await;
         let collecting = self.state.collect_edits();
-        let ran = self.ask_workspace("workspace/executeCommand", &params, deadline).await;
+        let request = WorkspaceRequest::of::<Untyped<ExecuteCommand>>(params);
+        let ran = self.ask_workspace(request, deadline).await;
         let mut edits = collecting.take();
         let (mut value, _) = ran?;
         Converter::of_workspace(self, speaker, Way::ToEditor).convert(&mut value);

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::Speaker;
 use super::convert::{Converter, Way};
+use crate::lsp::ask::WorkspaceRequest;
 use crate::lsp::session::{AskError, Session};
 use crate::text::Buffer;
 
@@ -43,9 +44,9 @@ impl Session {
         }
         let mut open = self.outside.lock().await;
         self.acquaint(&mut open, stranger);
-        let mut value = params.clone();
-        Converter::of_stranger(self, speaker, stranger, Way::ToServer).convert(&mut value);
-        let (mut value, _) = self.ask_workspace(method, &value, deadline).await?;
+        let mut params = params.clone();
+        Converter::of_stranger(self, speaker, stranger, Way::ToServer).convert(&mut params);
+        let (mut value, _) = self.ask_workspace(WorkspaceRequest { method, params }, deadline).await?;
         Converter::of_stranger(self, speaker, stranger, Way::ToEditor).convert(&mut value);
         Ok(Some(value))
     }
