@@ -61,6 +61,11 @@ impl LaunchFields {
         self.texts.insert(path.to_owned(), hash_text(content));
     }
 
+    /// Whether a text is among these, by its path relative to the project.
+    pub fn has_text(&self, path: &str) -> bool {
+        self.texts.contains_key(path)
+    }
+
     /// Adds a program that lies inside the project, by its content.
     ///
     /// # Errors
@@ -132,6 +137,13 @@ pub(super) fn hash_text(content: &[u8]) -> String {
 
 /// The path of a program relative to its project, not followed through links, and the SHA-256 of the content that would run.
 pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, String), TrustError> {
+    let name = name_below(project, program)?;
+    let hash = hash_at(program).map_err(|error| TrustError::io("read", program, &error))?;
+    Ok((name, hash))
+}
+
+/// The path of a program relative to its project, not followed through links; its folder must be there.
+pub(super) fn name_below(project: &Path, program: &Path) -> Result<String, TrustError> {
     let outside = || TrustError::Outside(program.display().to_string());
     let root = fs::canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;
     let folder = program.parent().ok_or_else(outside)?;
@@ -139,6 +151,5 @@ pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, Strin
     let place = folder.join(program.file_name().ok_or_else(outside)?);
     let name = place.strip_prefix(&root).map_err(|_| outside())?;
     let name = name.to_str().ok_or_else(|| TrustError::NotUtf8(name.display().to_string()))?;
-    let hash = hash_at(program).map_err(|error| TrustError::io("read", program, &error))?;
-    Ok((name.to_owned(), hash))
+    Ok(name.to_owned())
 }

@@ -49,7 +49,7 @@ pub use layer::{Layer, Origin, merge};
 pub use load::{Config, Flags};
 pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, skeleton};
 pub use named_files::pins_among;
-pub use pin::{Pin, PinError, PinnedFile};
+pub use pin::{MOST_PROGRAM_BYTES, Pin, PinError, PinnedFile};
 pub use settings::{
     AuditSettings, BashSettings, Caches, ChatSettings, DaemonSettings, Deadlines, FetchSettings,
     LibraryDocsSettings, Limits, LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,

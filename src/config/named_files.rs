@@ -7,11 +7,12 @@ use super::pin::Pin;
 use super::trust::Trust;
 use crate::workspace::Workspace;
 
-/// What the files of the project must be that `words` of a command name, from one of the folders `bases`: what runs, reads or runs them.
+/// What the files of the project must be that the `words` which a `program` is given name, from one of the folders `bases`: what runs, reads or runs them.
 ///
 /// # Errors
 /// The path in the workspace of the first file for which there is no `pin`: one that its owner has not trusted as it is now.
 pub fn pins_among<'a>(
+    program: &str,
     words: impl IntoIterator<Item = &'a str>,
     bases: &[&Path],
     workspace: &Workspace,
@@ -19,21 +20,16 @@ pub fn pins_among<'a>(
     pin: impl Fn(&Path) -> Option<Pin>,
 ) -> Result<Vec<Pin>, String> {
     let mut pins: Vec<Pin> = Vec::new();
-    for word in words {
-        for path in bases.iter().flat_map(|base| files_named(word, base)) {
-            let is_known = pins.iter().any(|pin| pin.path == path);
-            if !is_known && is_pinned(&path, workspace, trust) {
-                let name = || path.strip_prefix(workspace.root()).unwrap_or(&path).display().to_string();
-                pins.push(pin(&path).ok_or_else(name)?);
-            }
+    let words: Vec<&str> = words.into_iter().collect();
+    let recorded = trust.recorded_programs(workspace.root());
+    for path in bases.iter().flat_map(|base| files_named(program, words.iter().copied(), base)) {
+        let is_readable = || path.metadata().is_ok_and(|metadata| !metadata.is_dir());
+        let is_known = pins.iter().any(|pin| pin.path == path);
+        // Also what has taken the place of a file that was trusted, or is gone at this very moment: interpreters run folders as well.
+        if !is_known && workspace.inside(&path).is_some() && (is_readable() || recorded.has(&path)) {
+            let name = || path.strip_prefix(workspace.root()).unwrap_or(&path).display().to_string();
+            pins.push(pin(&path).ok_or_else(name)?);
         }
     }
     Ok(pins)
-}
-
-/// Whether what a command names must be as its owner trusted it: a file of the project, what else can be read like one, and what has taken
-/// the place of a file that was trusted (interpreters run folders as well).
-fn is_pinned(path: &Path, workspace: &Workspace, trust: &Trust) -> bool {
-    let is_readable = || path.metadata().is_ok_and(|metadata| !metadata.is_dir());
-    workspace.inside(path).is_some() && (is_readable() || trust.names_program(workspace.root(), path))
 }

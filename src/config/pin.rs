@@ -10,7 +10,7 @@ use crate::text::hex;
 use crate::workspace::Workspace;
 
 /// The largest program whose content is looked at: several times what any is.
-const MOST_PROGRAM_BYTES: u64 = 2 << 30;
+pub const MOST_PROGRAM_BYTES: u64 = 2 << 30;
 
 /// A file of a project and the content that its owner trusted. Whoever runs the file, or has it run by another program, hands this on
 /// to [`Spawn`](crate::process::Spawn), so that it is compared once more at the last moment.
@@ -31,12 +31,6 @@ pub enum PinError {
         path.display()
     )]
     Changed {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Somebody is writing to it.
-    #[error("`{}`, which is trusted as it was, is open for writing; ask again when that is over", path.display())]
-    Written {
         /// The file.
         path: PathBuf,
     },
@@ -86,9 +80,14 @@ impl PinnedFile {
         &self.file
     }
 
-    /// What it is to hold.
-    pub fn pin(&self) -> &Pin {
-        &self.pin
+    /// The same with `copy` in the place of the file: whatever was copied must be what was trusted as well.
+    pub fn copied(&self, copy: File) -> Self {
+        Self { pin: self.pin.clone(), file: copy }
+    }
+
+    /// What to say where the file cannot be read.
+    pub fn unread(&self, source: io::Error) -> PinError {
+        self.pin.unread(source)
     }
 
     /// Says whether the open file holds now what its owner trusted. It is read each time: the times of a file that is written through a
@@ -118,7 +117,9 @@ pub(super) fn hash_at(path: &Path) -> io::Result<String> {
     hash_of(&open(path)?)
 }
 
-fn hash_of(mut file: &File) -> io::Result<String> {
+/// A file that grows meanwhile is not read to its end.
+fn hash_of(file: &File) -> io::Result<String> {
+    let mut file = file.take(MOST_PROGRAM_BYTES + 1);
     let mut hasher = Sha256::new();
     let mut chunk = vec![0; 1 << 16];
     loop {

@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::printable;
 use super::folders::Folders;
-use super::launch::{LaunchFields, hash_file, hash_text, text_name};
+use super::launch::{LaunchFields, hash_file, hash_text, name_below, text_name};
 use super::pin::Pin;
-use crate::workspace::{Stamp, private};
+use crate::workspace::{Stamp, normalise, private};
 
 pub use error::TrustError;
 
@@ -53,7 +53,7 @@ struct KeptStore {
 }
 
 /// What the store says of one project.
-struct RecordedProject {
+pub(super) struct RecordedProject {
     store: Arc<Store>,
     key: String,
     /// The project's folder as it is now.
@@ -72,6 +72,34 @@ impl RecordedProject {
         let is_same = (record.device, record.inode) == (self.device, self.inode);
         let replaced = (!is_same).then(|| format!("the folder `{}` was replaced by another", self.key));
         what.into_iter().chain(replaced).collect()
+    }
+}
+
+/// The programs that a project was trusted with.
+pub(super) enum RecordedPrograms {
+    /// It is not trusted.
+    None,
+    /// That cannot be told.
+    Unknown,
+    /// These.
+    Of(RecordedProject),
+}
+
+impl RecordedPrograms {
+    /// Whether one of them has its place at `path`; also where that cannot be told.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        match self {
+            Self::None => false,
+            Self::Unknown => true,
+            Self::Of(found) => {
+                // By the name that it was recorded by.
+                let name = name_below(Path::new(&found.key), path).ok().or_else(|| {
+                    let plain = normalise(path)?;
+                    Some(plain.strip_prefix(&found.key).ok()?.to_str()?.to_owned())
+                });
+                name.is_some_and(|name| found.record().programs.contains_key(&name))
+            }
+        }
     }
 }
 
@@ -213,11 +241,13 @@ impl Trust {
         Ok(TrustState::of(found.changed(difference(then, Some(&hash), &text_name(path)))))
     }
 
-    /// Whether `project` was trusted with a program at this path, whatever is there now; also where that cannot be told.
-    pub fn names_program(&self, project: &Path, program: &Path) -> bool {
-        let Ok(found) = self.find(project) else { return true };
-        let name = program.strip_prefix(project).ok().and_then(Path::to_str);
-        found.zip(name).is_some_and(|(found, name)| found.record().programs.contains_key(name))
+    /// The programs that `project` was trusted with, whatever is in their places now.
+    pub(super) fn recorded_programs(&self, project: &Path) -> RecordedPrograms {
+        match self.find(project) {
+            Err(_) => RecordedPrograms::Unknown,
+            Ok(None) => RecordedPrograms::None,
+            Ok(Some(found)) => RecordedPrograms::Of(found),
+        }
     }
 
     /// Whether `project` was trusted with hooks of its own, and what it says of running programs, or the folder itself, is not what was

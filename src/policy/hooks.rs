@@ -397,7 +397,7 @@ impl Hook {
         let root = runner.workspace.root();
         match &self.does {
             Does::Program { program, args } => {
-                let mut pins = self.pins(runner, args.iter().map(String::as_str), root)?;
+                let mut pins = self.pins(runner, program, args.iter().map(String::as_str), root)?;
                 let program = match program.contains('/') {
                     true => self.at(runner, program, &mut pins)?,
                     false => self.on_path(runner, program)?,
@@ -410,7 +410,7 @@ impl Hook {
                 if runner.workspace.inside(&cwd).is_none() {
                     return Err(HookError::NotFound(self.name.clone()));
                 }
-                let pins = self.pins(runner, [command.as_str()], &cwd)?;
+                let pins = self.pins(runner, "bash", [command.as_str()], &cwd)?;
                 Ok(Spawn {
                     name,
                     program: self.on_path(runner, "bash")?,
@@ -423,15 +423,16 @@ impl Hook {
         }
     }
 
-    /// What the files of the project must be that `words` name from the folder `base`; refused where their owner has not trusted one as it
+    /// What the files of the project must be that the `words` which `program` is given name from the folder `base`; refused where their owner has not trusted one as it
     /// is now.
     fn pins<'a>(
         &self,
         runner: HookRunner<'_>,
+        program: &str,
         words: impl IntoIterator<Item = &'a str>,
         base: &Path,
     ) -> Result<Vec<Pin>, HookError> {
-        let pins = pins_among(words, &[base], runner.workspace, runner.trust, runner.pin);
+        let pins = pins_among(program, words, &[base], runner.workspace, runner.trust, runner.pin);
         pins.map_err(|file| HookError::Untrusted { hook: self.name.clone(), file })
     }
 

@@ -5,37 +5,58 @@
 //! that runs by then cannot be written to for as long as it runs.
 //!
 //! This is the one place with unsafe code: neither the standard library nor rustix knows leases.
-#![allow(unsafe_code, reason = "no library offers leases; what makes each call sound stands beside it")]
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 
-use nix::libc;
+#[cfg(target_os = "linux")]
+pub(super) use linux::{is_held, take};
 
-/// Names the signal that tells of a lease (asm-generic/fcntl.h); the libc crate lacks it.
-const F_SETSIG: libc::c_int = 10;
-
-/// Takes a read lease on `file`, which must have been opened for reading alone.
-///
-/// # Errors
-/// [`io::ErrorKind::WouldBlock`] where somebody has the file open for writing; others where the file system has no leases, or the file belongs
-/// to another user.
-pub(super) fn take(file: &File) -> io::Result<()> {
-    // The holder is told of who waits by SIGIO, which would end this process; SIGURG is passed over by whoever does not listen to it.
-    // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long as `file` is borrowed.
-    done(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG) })?;
-    // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long as `file` is borrowed.
-    done(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) })
+/// Elsewhere there are none.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn take(_: &File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether the lease on `file` is held and nobody waits for its end.
-pub(super) fn is_held(file: &File) -> bool {
-    // SAFETY: the command takes nothing, and the descriptor is open for as long as `file` is borrowed.
-    let lease = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLEASE) };
-    lease == libc::F_RDLCK
+/// Elsewhere there are none.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_held(_: &File) -> bool {
+    false
 }
 
-fn done(result: libc::c_int) -> io::Result<()> {
-    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "no library offers leases; what makes each call sound stands beside it")]
+mod linux {
+    use std::os::fd::AsRawFd;
+
+    use nix::libc;
+
+    use super::{File, io};
+
+    /// Names the signal that tells of a lease (asm-generic/fcntl.h); the libc crate lacks it.
+    const F_SETSIG: libc::c_int = 10;
+
+    /// Takes a read lease on `file`, which must have been opened for reading alone.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] where somebody has the file open for writing; others where the file system has no leases, or the file belongs
+    /// to another user.
+    pub(in crate::process) fn take(file: &File) -> io::Result<()> {
+        // The holder is told of who waits by SIGIO, which would end this process; SIGURG is passed over by whoever does not listen to it.
+        // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long as `file` is borrowed.
+        done(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG) })?;
+        // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long as `file` is borrowed.
+        done(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) })
+    }
+
+    /// Whether the lease on `file` is held and nobody waits for its end.
+    pub(in crate::process) fn is_held(file: &File) -> bool {
+        // SAFETY: the command takes nothing, and the descriptor is open for as long as `file` is borrowed.
+        let lease = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLEASE) };
+        lease == libc::F_RDLCK
+    }
+
+    fn done(result: libc::c_int) -> io::Result<()> {
+        if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
 }

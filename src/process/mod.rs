@@ -15,13 +15,13 @@
 pub mod ancestry;
 pub(crate) mod environment;
 mod exchange;
-#[cfg(target_os = "linux")]
 mod lease;
 mod lines;
 mod namespace;
 mod oneshot;
 mod pinned;
 pub mod sandbox;
+mod sealed;
 mod spawner;
 pub mod supervisor;
 pub mod tree;

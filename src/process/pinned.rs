@@ -3,66 +3,69 @@
 //! Between a look at a file by its path and a start by its path another file can take its place. So a pinned program is opened once:
 //! the open file is compared with its [`Pin`], and it is what the kernel is given, by `/proc/self/fd/N`; its first argument stays its
 //! path, by which interpreters find their installation. From before the look to after the start a [`lease`] keeps others from writing to
-//! it, and while a program runs, the kernel does. Where the file system has no leases, the file is read once more when it runs.
+//! it, and while a program runs, the kernel does. Where there is no lease to be had (network file systems, files of another user or that
+//! somebody is writing to), a [`sealed`] copy in memory is looked at and started instead; such a program finds no other file beside it.
 //!
 //! A script cannot be started in that way: for its name its interpreter would be given the number of an open file, beside which nothing
 //! of the script's own lies. So the interpreter opens it by its path, a moment after the last look at it, as it does other pinned files
 //! that its command names.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-#[cfg(target_os = "linux")]
-use super::lease;
-use crate::config::{Pin, PinError, PinnedFile};
+use super::{lease, sealed};
+use crate::config::{MOST_PROGRAM_BYTES, Pin, PinError, PinnedFile};
 
 /// The word before a pin among the arguments of a supervisor; the content and the path follow.
 const PINNED: &str = "--pinned";
 
 /// The program of a [`command`], kept open until it has been started.
 #[derive(Debug)]
-pub(super) struct HeldProgram(Option<PinnedFile>);
+pub(super) struct HeldProgram(Option<Held>);
+
+#[derive(Debug)]
+enum Held {
+    /// The file itself, which nobody else can begin to write to.
+    Leased(PinnedFile),
+    /// A copy of it in memory, which nobody can write to.
+    Sealed(PinnedFile),
+}
 
 impl HeldProgram {
-    /// Says whether the program that was started is what was looked at: nobody can have written to it, or it still holds what it held.
+    /// Says whether the program that was started is what was looked at: a lease does not outlast the kernel's patience with who waits for
+    /// its end.
     pub(super) fn check_started(&self) -> Result<(), PinError> {
-        let Some(program) = self.0.as_ref().filter(|program| !is_leased(program)) else { return Ok(()) };
-        program.check()
-    }
-}
-
-/// Keeps others from writing to `program`, as far as its file system can.
-///
-/// # Errors
-/// Somebody is writing to it.
-#[cfg(target_os = "linux")]
-fn keep_from_writers(program: &PinnedFile) -> Result<(), PinError> {
-    match lease::take(program.file()) {
-        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-            Err(PinError::Written { path: program.pin().path.clone() })
+        match &self.0 {
+            Some(Held::Leased(program)) if !lease::is_held(program.file()) => program.check(),
+            Some(Held::Leased(_) | Held::Sealed(_)) | None => Ok(()),
         }
-        // Without a lease it is looked at twice.
-        Ok(()) | Err(_) => Ok(()),
     }
 }
 
-#[cfg(target_os = "linux")]
-fn is_leased(program: &PinnedFile) -> bool {
-    lease::is_held(program.file())
-}
+impl Held {
+    /// Compares `program` with what was trusted, in a way in which it stays so.
+    fn new(program: PinnedFile) -> Result<Self, PinError> {
+        if lease::take(program.file()).is_ok() {
+            program.check()?;
+            return Ok(Self::Leased(program));
+        }
+        let sealed =
+            sealed::copy(program.file(), MOST_PROGRAM_BYTES).map_err(|source| program.unread(source))?;
+        let copy = program.copied(sealed);
+        copy.check()?;
+        Ok(Self::Sealed(copy))
+    }
 
-#[cfg(not(target_os = "linux"))]
-fn keep_from_writers(_: &PinnedFile) -> Result<(), PinError> {
-    Ok(())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_leased(_: &PinnedFile) -> bool {
-    false
+    fn file(&self) -> &File {
+        match self {
+            Self::Leased(program) | Self::Sealed(program) => program.file(),
+        }
+    }
 }
 
 /// The command that starts `program`, once all of `pins` were compared with what is there.
@@ -78,13 +81,13 @@ pub(super) fn command(program: &Path, pins: &[Pin]) -> Result<(Command, HeldProg
     let mut held = None;
     for pin in own {
         let program = pin.open()?;
-        keep_from_writers(&program)?;
-        program.check()?;
-        held = Some(program);
+        if !cfg!(target_os = "linux") || is_script(&program) {
+            program.check()?;
+        } else {
+            held = Some(Held::new(program)?);
+        }
     }
-    let Some(held) = held.filter(|held| cfg!(target_os = "linux") && !is_script(held)) else {
-        return Ok((Command::new(program), HeldProgram(None)));
-    };
+    let Some(held) = held else { return Ok((Command::new(program), HeldProgram(None))) };
     let mut command = Command::new(format!("/proc/self/fd/{}", held.file().as_raw_fd()));
     command.arg0(program);
     Ok((command, HeldProgram(Some(held))))
@@ -96,9 +99,14 @@ fn is_script(program: &PinnedFile) -> bool {
     program.file().read_exact_at(&mut start, 0).is_err() || start == *b"#!"
 }
 
-/// `pins` as arguments of a supervisor.
-pub(super) fn words(pins: &[Pin]) -> impl Iterator<Item = OsString> {
-    pins.iter().flat_map(|pin| [PINNED.into(), pin.sha256.clone().into(), pin.path.clone().into()])
+/// `pins` as arguments of a supervisor that starts `program` in the folder `cwd`. What else lies below that is looked at by both of its
+/// names: the command may use either, and another folder may have taken the place of `cwd` since it was entered.
+pub(super) fn words(pins: &[Pin], program: &Path, cwd: &Path) -> impl Iterator<Item = OsString> {
+    pins.iter().flat_map(move |pin| {
+        let below = pin.path.strip_prefix(cwd).ok().filter(|_| pin.path != program).map(Path::to_owned);
+        let paths = [Some(pin.path.clone()), below].into_iter().flatten();
+        paths.flat_map(|path| [PINNED.into(), pin.sha256.clone().into(), path.into()])
+    })
 }
 
 /// The pins at the head of a supervisor's arguments, and the program behind them.
@@ -116,7 +124,7 @@ pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Option<(Vec<Pin
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io;
+    use std::io::{self, Read, Seek, Write};
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::PathBuf;
 
@@ -153,21 +161,39 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_for_writing_is_not_started() {
+    fn what_is_open_for_writing_is_started_as_a_copy_that_nobody_can_write_to() {
         let (_folder, program, pin) = program();
-        let writer = fs::OpenOptions::new().write(true).open(&program).unwrap();
-        let refused = command(&program, std::slice::from_ref(&pin)).unwrap_err();
-        assert!(matches!(refused, PinError::Written { .. }), "{refused}");
-        drop(writer);
-        command(&program, &[pin]).unwrap();
+        let mut writer = fs::OpenOptions::new().write(true).open(&program).unwrap();
+        let (_, held) = command(&program, std::slice::from_ref(&pin)).unwrap();
+        let copy = held.0.as_ref().unwrap().file();
+        writer.write_all(b"other").unwrap();
+        let mut text = Vec::new();
+        (&*copy).rewind().unwrap();
+        (&*copy).read_to_end(&mut text).unwrap();
+        assert_eq!(text, b"\x7fELF");
+        assert!((&*copy).write_all(b"x").is_err() && copy.set_len(1).is_err());
+        held.check_started().unwrap();
+        assert!(matches!(command(&program, &[pin]), Err(PinError::Changed { .. })));
     }
 
     #[test]
-    fn without_a_lease_what_is_written_to_after_the_look_is_noticed() {
-        let (_folder, program, pin) = program();
-        let held = HeldProgram(Some(pin.open().unwrap()));
-        held.check_started().unwrap();
-        fs::write(&program, "\x7fELG").unwrap();
-        assert!(matches!(held.check_started(), Err(PinError::Changed { .. })));
+    fn what_is_a_file_of_some_process_only_is_none() {
+        let (folder, program, pin) = program();
+        let open = File::open(&program).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd()), &link)
+            .unwrap();
+        assert_eq!(fs::read(&link).unwrap(), b"\x7fELF");
+        let refused = command(&link, &[Pin { path: link.clone(), ..pin }]).unwrap_err();
+        assert!(matches!(refused, PinError::Unread { .. }), "{refused}");
+    }
+
+    #[test]
+    fn below_its_folder_a_file_is_looked_at_by_both_names() {
+        let pin = |path: &str| Pin { path: path.into(), sha256: "0".into() };
+        let pins = [pin("/w/a/b"), pin("/w/a/p"), pin("/w/c")];
+        let words: Vec<_> = words(&pins, Path::new("/w/a/p"), Path::new("/w/a")).collect();
+        let paths: Vec<_> = words.iter().skip(2).step_by(3).collect();
+        assert_eq!(paths, ["/w/a/b", "b", "/w/a/p", "/w/c"]);
     }
 }

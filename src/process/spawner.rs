@@ -174,7 +174,7 @@ impl Spawner {
             Some(supervisor) => {
                 let mut command = Command::new(supervisor);
                 command.arg(SUPERVISE).arg(std::process::id().to_string());
-                command.args(pinned::words(&spawn.pins)).arg(&spawn.program);
+                command.args(pinned::words(&spawn.pins, &spawn.program, &spawn.cwd)).arg(&spawn.program);
                 (command, None)
             }
             None => {
@@ -184,7 +184,9 @@ impl Spawner {
                 (Command::from(command), Some(held))
             }
         };
-        let refused = |source| SpawnError::Refused { program: spawn.program.clone(), source };
+        // Why the supervisor cannot start it, the supervisor says.
+        let started = self.supervisor.as_ref().unwrap_or(&spawn.program);
+        let refused = |source| SpawnError::Refused { program: started.clone(), source };
         command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();
         command.envs(environment::inherited(std::env::vars_os())).envs(&spawn.env);
         let stdin = if streams == Streams::Server { Stdio::piped() } else { Stdio::null() };
@@ -197,13 +199,13 @@ impl Spawner {
                 Some(reader)
             }
         };
-        let (done, started) = oneshot::channel();
+        let (done, outcome) = oneshot::channel();
         let supervised = self.supervisor.is_some();
         let runtime = Handle::current();
         let name = spawn.name.clone();
         let order = Order { command, name, supervised, streams, hearer, merged, held, runtime, done };
         starting_thread().and_then(|thread| thread.send(order).ok()).ok_or(SpawnError::NoThread)?;
-        let process = started.await.map_err(|_| SpawnError::NoThread)?;
+        let process = outcome.await.map_err(|_| SpawnError::NoThread)?;
         process.map_err(|error| match error {
             OrderError::Refused(source) => refused(source),
             OrderError::Untrusted(error) => error.into(),

@@ -97,7 +97,7 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[Pin], below: 
     else {
         return NOT_STARTED;
     };
-    let id = match start(&program, args, pins) {
+    let id = match start(&program, args, pins, below) {
         Ok(Some(id)) => id,
         Ok(None) => return NOT_STARTED,
         Err(error) => {
@@ -132,16 +132,22 @@ enum NotStarted {
     Refused { program: OsString, source: io::Error },
 }
 
-fn start(program: &OsString, args: Vec<OsString>, pins: &[Pin]) -> Result<Option<Pid>, NotStarted> {
+fn start(
+    program: &OsString,
+    args: Vec<OsString>,
+    pins: &[Pin],
+    below: Below,
+) -> Result<Option<Pid>, NotStarted> {
     let (mut command, held) = pinned::command(Path::new(program), pins)?;
     let spawned = command.args(args).stdin(Stdio::inherit()).spawn();
-    let mut child = spawned.map_err(|source| NotStarted::Refused { program: program.clone(), source })?;
-    if let Err(error) = held.check_started() {
-        // It can only have ended by itself.
-        let _ended = child.kill();
+    let child = spawned.map_err(|source| NotStarted::Refused { program: program.clone(), source })?;
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let (Err(error), Some(id)) = (held.check_started(), id) {
+        // With all that it has started meanwhile.
+        end_everything(&mut Server { id, below, status: None });
         return Err(error.into());
     }
-    Ok(i32::try_from(child.id()).ok().and_then(Pid::from_raw))
+    Ok(id)
 }
 
 /// The process that is supervised.

@@ -38,6 +38,7 @@ impl Live {
         }
         self.refreshed().unwrap_or_else(|error| {
             tracing::warn!("the settings cannot be used, so the former ones stay in force: {error}");
+            current.end_without_trust();
             current
         })
     }

@@ -25,6 +25,7 @@ pub mod typed;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -114,6 +115,8 @@ pub struct Runtime {
     stamps: Arc<Mutex<Stamps>>,
     /// The servers that run, by what was installed then.
     chosen: Arc<Mutex<Chosen>>,
+    /// Its servers were ended for want of trust.
+    withdrawn: Arc<AtomicBool>,
     handles: Handles,
     languages: Languages,
     /// While this handle lives, whoever it reports to is told of slow servers.
@@ -253,6 +256,7 @@ impl Runtime {
             tally: Tally::default(),
             stamps: Arc::new(Mutex::new(stamps)),
             chosen: Arc::new(Mutex::new(chosen)),
+            withdrawn: Arc::default(),
             handles: Handles::default(),
             languages: Languages::default(),
             _watching: watching,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -118,6 +119,9 @@ impl Runtime {
     /// As [`open`](Self::open): the new configuration cannot be used.
     pub fn reopened(&self) -> Result<Option<Self>, ToolError> {
         let (folders, root) = (&self.context.folders, self.context.workspace.root());
+        if self.withdrawn.load(Ordering::Relaxed) {
+            return self.opened_anew(folders).map(Some);
+        }
         let mut seen = self.stamps.lock();
         let listed = &self.context.config.settings.mounts.listed;
         if seen.are_now(folders, root, listed) {
@@ -155,6 +159,14 @@ impl Runtime {
                 Err(denied(what.to_owned())
                     .with_hint("see whether its settings can be read: lsp-tools doctor"))
             }
+        }
+    }
+
+    /// Ends the servers for good where the project's owner took back what this runtime was opened with.
+    pub(super) fn end_without_trust(&self) {
+        if self.check_trust().is_err() && !self.withdrawn.swap(true, Ordering::Relaxed) {
+            let manager = self.context.manager.clone();
+            tokio::spawn(async move { manager.shutdown().await });
         }
     }
 

@@ -101,7 +101,15 @@ pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput
         TrustState::Changed { what } => what.clone(),
         TrustState::Trusted | TrustState::Untrusted => Vec::new(),
     };
-    let mut trusted = items.is_empty() || state.is_trusted();
+    // Hooks that are gone hold up every call, until trust is given again to what is left.
+    let recorded = context.trust.texts_below(root, &format!("{}/", hooks::files::FOLDER));
+    let gone = recorded.map_err(|error| refused(&error))?.into_iter().filter(|path| !fields.has_text(path));
+    changed.extend(gone.map(|path| format!("the hooks file `{path}` was removed")));
+    let mut trusted = match &state {
+        TrustState::Trusted => changed.is_empty(),
+        TrustState::Untrusted => items.is_empty(),
+        TrustState::Changed { .. } => false,
+    };
     let mounts = context.config.settings.mounts.pins.iter().cloned();
     for (name, pin) in drop_in::pins(context).into_iter().chain(mounts) {
         match context.trust.tool_state(root, &name, &pin).map_err(|error| refused(&error))? {
@@ -172,7 +180,7 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
 }
 
 /// The files of the project that commands of language servers, hooks, runners and mounted servers name, be they the project's own or the user's.
-fn named_files(context: &Context) -> Vec<PathBuf> {
+fn named_files(context: &Context) -> BTreeSet<PathBuf> {
     let layers = context.config.settings.access.iter().map(|layer| &layer.access);
     let users = layers.flat_map(|access| {
         let hooks = access.hooks.pre.iter().chain(&access.hooks.post).map(|hook| &hook.command);
@@ -184,22 +192,20 @@ fn named_files(context: &Context) -> Vec<PathBuf> {
     let is_own =
         |key: &String, server: &Server| built_in.get(key).is_none_or(|known| known.command != server.command);
     let servers = context.catalogue().servers.iter().filter(|(key, server)| is_own(key, server));
-    let words = words.chain(servers.flat_map(|(_, server)| server.command.iter().skip(1)));
+    let words = words.chain(servers.flat_map(|(_, server)| &server.command));
     // As a command names them: from its server's root, which it may call by name.
     let words: Vec<String> = words.map(|word| word.replace("${root}/", "")).collect();
-    let folders = server_folders(context);
-    let named =
-        |folder: &PathBuf| words.iter().flat_map(|word| files_named(word, folder)).collect::<Vec<_>>();
-    let mut paths: Vec<PathBuf> = folders.iter().flat_map(named).collect();
+    let is_there = |path: &PathBuf| path.is_file() && context.workspace.inside(path).is_some();
+    let named = |folder: PathBuf| files_named("", words.iter().map(String::as_str), &folder);
+    let mut paths: BTreeSet<PathBuf> =
+        server_folders(context).into_iter().flat_map(named).filter(is_there).collect();
     // What cannot be understood names no files, and is said when it should run.
     for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
         for (cwd, command) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::shell_command) {
-            paths.extend(files_named(command, &context.workspace.root().join(cwd)));
+            let folder = context.workspace.root().join(cwd);
+            paths.extend(files_named("bash", [command], &folder).into_iter().filter(is_there));
         }
     }
-    paths.retain(|path| path.is_file() && context.workspace.inside(path).is_some());
-    paths.sort();
-    paths.dedup();
     paths
 }
 

@@ -117,14 +117,31 @@ pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno
     rustix::fs::open(path, location_flags() | OFlags::NOFOLLOW | flags, Mode::empty())
 }
 
-/// A handle of whatever is at the absolute `path`, as [`Jail::locate`] but anywhere.
+/// A handle of whatever is at `path`, as [`Jail::locate`] but anywhere.
 pub(super) fn locate_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
-    rustix::fs::open(path, location_flags(), Mode::empty())
+    open_by_names(path, location_flags())
 }
 
-/// Opens the absolute `path` for reading, as [`Jail::open`] but anywhere.
+/// Opens `path` for reading, as [`Jail::open`] but anywhere.
 pub(super) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
-    rustix::fs::open(path, READ, Mode::empty())
+    open_by_names(path, READ)
+}
+
+/// Opens what has a name in a file system; `ELOOP` where the way there is through an open file of some process (`/proc/1/fd/3`), which may
+/// have none, and whose writers the kernel does not count.
+#[cfg(target_os = "linux")]
+fn open_by_names(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let resolve = rustix::fs::ResolveFlags::NO_MAGICLINKS;
+    match asked_again(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
+        // There is no better way there.
+        Err(Errno::NOSYS) => rustix::fs::open(path, flags, Mode::empty()),
+        opened => opened,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_by_names(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(path, flags, Mode::empty())
 }
 
 #[cfg(target_os = "linux")]

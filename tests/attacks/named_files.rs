@@ -28,7 +28,8 @@ async fn script_of_a_language_server_runs_only_as_it_was_trusted() {
     for (command, file) in [
         ("['/usr/bin/env', 'python3', '${root}/tools/server.py', '--stdio']", "tools/server.py"),
         ("['/bin/sh', '-c', 'cd . && exec python3 tools/server.py']", "tools/server.py"),
-        ("['/usr/bin/env', 'python3', 'tools']", "tools/__main__.py"),
+        ("['/bin/sh', '-c', 'cd tools; exec python3 server.py']", "tools/server.py"),
+        ("['python3', 'tools']", "tools/__main__.py"),
         ("['/usr/bin/env', '-u', 'PYTHONSAFEPATH', 'python3', '-m', 'tools.server']", "tools/server.py"),
     ] {
         runs_only_as_it_was_trusted(command, file).await;
@@ -48,12 +49,18 @@ async fn runs_only_as_it_was_trusted(command: &str, file: &str) {
     project.trust(None);
     hover();
     assert!(good.exists(), "{command}: {:?}", hover());
-    project.write(file, marking(&evil));
-    let refused = hover();
-    assert!(!evil.exists(), "{command}");
-    let told =
-        String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
-    assert!(told.contains(&format!("{file}`, which the command of odd names, is not trusted")), "{told}");
+    // Also what is gone for a moment: what is there at the next one is not known.
+    for is_there in [true, false] {
+        match is_there {
+            true => project.write(file, marking(&evil)),
+            false => fs::remove_file(project.path(file)).expect("a file"),
+        }
+        let refused = hover();
+        assert!(!evil.exists(), "{command}");
+        let told =
+            String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
+        assert!(told.contains(&format!("{file}`, which the command of odd names, is not trusted")), "{told}");
+    }
 }
 
 #[tokio::test]

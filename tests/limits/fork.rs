@@ -1,6 +1,7 @@
 //! A server of ours that may start no more processes and threads: what runs goes on answering, what needs another one says so, and all is well
 //! once there may be more.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -25,15 +26,23 @@ fn tool(client: &mut Mcp, name: &str, arguments: Value) -> Value {
     client.call(name, arguments)["structuredContent"].clone()
 }
 
-/// Gives the project a scripted server of its own: what was built where files are for their owner alone, another user cannot run.
-fn lend_server(project: &Project) {
+/// Gives the project programs of its own, ours and the scripted server: what was built where files are for their owner alone, another user
+/// cannot run.
+fn lend_programs(project: &Project) -> PathBuf {
+    let folder = project.beside("bin");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let lend = |program: &Path| {
+        let own = folder.join(program.file_name().expect("a name"));
+        std::fs::copy(program, &own).expect("a copy");
+        own
+    };
     let [program, _] = project.server_command();
-    let own = project.beside("data").join("scripted-server");
-    std::fs::copy(&program, &own).expect("a copy");
+    let own = lend(Path::new(&program));
     let file = project.beside("config").join("servers.toml");
     let text = std::fs::read_to_string(&file).expect("servers.toml");
     assert!(text.contains(&program), "{text}");
     std::fs::write(file, text.replace(&program, &own.display().to_string())).expect("servers.toml");
+    lend(Path::new(project.command(None).get_program()))
 }
 
 #[test]
@@ -46,12 +55,12 @@ fn server_that_cannot_fork_any_more_answers_and_recovers() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\nfoo\n")]);
     let settings = "[permissions]\nprofile = \"all\"\nallow = [\"*\"]\n";
     std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-    lend_server(&project);
-    give_to(project.root().parent().and_then(std::path::Path::parent).expect("the folder of the test"), USER);
+    let program = lend_programs(&project);
+    give_to(project.root().parent().and_then(Path::parent).expect("the folder of the test"), USER);
     let own = project.command(None);
     let mut command = Command::new("setpriv");
     command.args(["--reuid", &USER.to_string(), "--regid", &USER.to_string(), "--clear-groups"]);
-    command.arg(own.get_program()).current_dir(project.root());
+    command.arg(program).current_dir(project.root());
     for (name, value) in own.get_envs() {
         command.env(name, value.unwrap_or_default());
     }

@@ -71,10 +71,20 @@ async fn hooks_of_a_trusted_project_are_not_dropped_by_changing_what_else_it_say
         assert_eq!(code(&denied), "denied");
         assert!(error(&denied).contains("has changed since"), "{}", error(&denied));
     }
-    fs::remove_file(stage.project.path(SETTINGS)).expect("a file");
-    assert_eq!(code(&stage.call(&stage.runtime(), "test_edit", json!({})).await), "denied");
-    stage.runtime().trust(TrustRequest::Revoke).await.expect("revoked");
-    assert_ne!(code(&stage.call(&stage.runtime(), "test_edit", json!({})).await), "denied");
+    for without_hooks in [TrustRequest::Revoke, TrustRequest::Show] {
+        stage.project.write(SETTINGS, &text);
+        trust(&stage.runtime()).await;
+        fs::remove_file(stage.project.path(SETTINGS)).expect("a file");
+        assert_eq!(code(&stage.call(&stage.runtime(), "test_edit", json!({})).await), "denied");
+        // Trust in what is left, which is nothing, ends it as well.
+        let shown = stage.runtime().trust(without_hooks.clone()).await.expect("an answer");
+        if without_hooks == TrustRequest::Show {
+            assert!(!shown.trusted, "{shown:?}");
+            assert!(shown.changed.iter().any(|what| what.contains("was removed")), "{shown:?}");
+            trust(&stage.runtime()).await;
+        }
+        assert_ne!(code(&stage.call(&stage.runtime(), "test_edit", json!({})).await), "denied");
+    }
 }
 
 /// The way of a command that would have the file tools work elsewhere: the settings are read anew by the workspace's path.

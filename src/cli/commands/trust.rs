@@ -16,7 +16,7 @@ pub async fn run(arguments: &Trust, door: Door<'_>) -> Result<Reply, ToolError> 
         return told(door, &output, Status::Answered, |output| revoked(output, &door.console.out));
     }
     let asked = door.runtime.trust(TrustRequest::Show).await?;
-    if asked.trusted || asked.items.is_empty() {
+    if asked.trusted {
         return shown(door, &asked);
     }
     if !arguments.yes && !confirmed(&asked, door).await? {

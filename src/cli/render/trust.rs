@@ -10,10 +10,13 @@ use super::{Look, escape};
 /// Values are shown whole, one line each, every unsafe character by its number: nothing may hide in them.
 pub fn render(output: &TrustOutput, look: &Look) -> String {
     let workspace = look.paint(PLACE, &escape::line(&output.workspace));
-    if output.items.is_empty() {
+    if output.items.is_empty() && output.changed.is_empty() {
         return format!("{workspace} says nothing about what to run: there is nothing to trust\n");
     }
-    let mut out = format!("{workspace} wants to say what runs on this machine:\n\n");
+    let mut out = match output.items.is_empty() {
+        true => format!("{workspace} says nothing any more about what to run\n"),
+        false => format!("{workspace} wants to say what runs on this machine:\n\n"),
+    };
     for item in &output.items {
         let name = look.paint(BOLD, &escape::line(&item.name));
         out.push_str(&format!("  {name}\n    {}\n", escape::line(&item.value)));

@@ -155,7 +155,9 @@ pub fn pins(
     if command(&setup.catalogue) != command(Catalogue::built_in()) {
         let words = spec.command.iter().skip(1).map(String::as_str);
         let bases = [setup.workspace.root(), folder];
-        let named = pins_among(words, &bases, &setup.workspace, &setup.trust, |file| pin(setup, file));
+        let program = spec.command.first().map_or("", String::as_str);
+        let named =
+            pins_among(program, words, &bases, &setup.workspace, &setup.trust, |file| pin(setup, file));
         pins.extend(named.map_err(|file| {
             format!(
                 "`{file}`, which the command of {server} names, is not trusted as it is now; look at it, then: lsp-tools trust"

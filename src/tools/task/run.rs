@@ -88,7 +88,8 @@ async fn carry_out(context: &Context, order: &Order) -> Result<TaskOutput, ToolE
 fn pins(context: &Context, order: &Order) -> Result<Vec<Pin>, ToolError> {
     let (root, words) = (context.workspace.root(), order.runner.iter().skip(1).map(String::as_str));
     let pin = |file: &Path| context.trust.pin(root, file).ok()?.ok();
-    pins_among(words, &[root], &context.workspace, &context.trust, pin).map_err(|file| {
+    let program = order.runner.first().map_or("", String::as_str);
+    pins_among(program, words, &[root], &context.workspace, &context.trust, pin).map_err(|file| {
         let what = format!(
             "`{file}`, which the runner of the agent {} names, is not trusted as it is now",
             order.agent

@@ -330,7 +330,7 @@ pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>),
     let is_path = command.contains('/');
     let pin = |path: &Path| room.trust().pin(room.root(), path).ok()?.ok();
     let words = args.iter().chain(is_path.then_some(command)).map(String::as_str);
-    let mut pins = pins_among(words, &[room.root(), &base], room.workspace(), room.trust(), pin)
+    let mut pins = pins_among(command, words, &[room.root(), &base], room.workspace(), room.trust(), pin)
         .map_err(NoConnection::Untrusted)?;
     let missing = || NoConnection::NoProgram(command.clone());
     if is_path {
