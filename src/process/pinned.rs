@@ -81,22 +81,25 @@ pub(super) fn command(program: &Path, pins: &[Pin]) -> Result<(Command, HeldProg
     let mut held = None;
     for pin in own {
         let program = pin.open()?;
-        if !cfg!(target_os = "linux") || is_script(&program) {
-            program.check()?;
-        } else {
+        if cfg!(target_os = "linux") {
             held = Some(Held::new(program)?);
+        } else {
+            program.check()?;
         }
     }
-    let Some(held) = held else { return Ok((Command::new(program), HeldProgram(None))) };
+    // By what was compared: what it begins with at another moment says nothing.
+    let Some(held) = held.filter(|held| !is_script(held.file())) else {
+        return Ok((Command::new(program), HeldProgram(None)));
+    };
     let mut command = Command::new(format!("/proc/self/fd/{}", held.file().as_raw_fd()));
     command.arg0(program);
     Ok((command, HeldProgram(Some(held))))
 }
 
 /// Whether the kernel hands it to an interpreter. What cannot be read any more is started by its path and fails there.
-fn is_script(program: &PinnedFile) -> bool {
+fn is_script(program: &File) -> bool {
     let mut start = [0; 2];
-    program.file().read_exact_at(&mut start, 0).is_err() || start == *b"#!"
+    program.read_exact_at(&mut start, 0).is_err() || start == *b"#!"
 }
 
 /// `pins` as arguments of a supervisor that starts `program` in the folder `cwd`. What else lies below that is looked at by both of its

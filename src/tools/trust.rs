@@ -19,6 +19,9 @@ use crate::policy::hooks::{self, Hook};
 use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
+/// The most paths that are looked at because a command may name them. A file behind these is not trusted, and what names it does not run.
+const MOST_NAMED: usize = 100_000;
+
 /// What to do about a project's trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustRequest {
@@ -195,15 +198,19 @@ fn named_files(context: &Context) -> BTreeSet<PathBuf> {
     let words = words.chain(servers.flat_map(|(_, server)| &server.command));
     // As a command names them: from its server's root, which it may call by name.
     let words: Vec<String> = words.map(|word| word.replace("${root}/", "")).collect();
-    let is_there = |path: &PathBuf| path.is_file() && context.workspace.inside(path).is_some();
+    let mut left = MOST_NAMED;
+    let mut is_there = |path: &PathBuf| {
+        left = left.saturating_sub(1);
+        left > 0 && path.is_file() && context.workspace.inside(path).is_some()
+    };
     let named = |folder: PathBuf| files_named("", words.iter().map(String::as_str), &folder);
     let mut paths: BTreeSet<PathBuf> =
-        server_folders(context).into_iter().flat_map(named).filter(is_there).collect();
+        server_folders(context).into_iter().flat_map(named).filter(&mut is_there).collect();
     // What cannot be understood names no files, and is said when it should run.
     for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
         for (cwd, command) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::shell_command) {
             let folder = context.workspace.root().join(cwd);
-            paths.extend(files_named("bash", [command], &folder).into_iter().filter(is_there));
+            paths.extend(files_named("bash", [command], &folder).into_iter().filter(&mut is_there));
         }
     }
     paths
