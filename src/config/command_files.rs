@@ -3,17 +3,53 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most folders that a command is taken to go to (`cd`).
-const MOST_FOLDERS: usize = 8;
+/// The most folders that a command can be taken to be in.
+const MOST_FOLDERS: usize = 1024;
+/// The options of Python that are one letter, take no value, and so may stand before the `m` of `-m`.
+const PYTHON_FLAGS: &str = "bBdEhiIOPqsSuvVx";
 
-/// Every path that the words which `program` is given may mean to what runs in the folder `base`: of each word and of what stands in it, the path; after
-/// `cd` also from there; after `-m` the files of the Python module; for interpreters of Python and JavaScript the first files of a folder.
-/// Whether something is there is not asked.
+/// The words of a command, the program first, and the folder that it runs in, relative to the workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandWords {
+    /// The program and what it is given.
+    pub words: Vec<String>,
+    /// Where it runs, beside where it would by itself.
+    pub cwd: Option<PathBuf>,
+}
+
+impl CommandWords {
+    /// Every path that its words may mean, from `base` and from its own folder; see [`files_named`].
+    ///
+    /// # Errors
+    /// [`TooManyFolders`].
+    pub fn files_named(&self, base: &Path) -> Result<BTreeSet<PathBuf>, TooManyFolders> {
+        // It may call its folder by name.
+        let words: Vec<String> = self.words.iter().map(|word| word.replace("${root}/", "")).collect();
+        let program = words.first().map_or("", String::as_str);
+        let mut paths = files_named(program, words.iter().map(String::as_str), base)?;
+        if let Some(cwd) = &self.cwd {
+            paths.extend(files_named(program, words.iter().map(String::as_str), &base.join(cwd))?);
+        }
+        Ok(paths)
+    }
+}
+
+/// A command goes to more folders than can be followed.
+#[derive(Debug, thiserror::Error)]
+#[error("a command with too many `cd` to be followed")]
+pub struct TooManyFolders;
+
+/// Every path that the words which `program` is given may mean to what runs in the folder `base`: of each word and of what stands in it, the
+/// path; after `cd` also from there; after `-m` the files of the Python module; for interpreters of Python and JavaScript the first files of
+/// a folder. Whether something is there is not asked.
+///
+/// # Errors
+/// [`TooManyFolders`].
 pub fn files_named<'a>(
     program: &str,
     words: impl IntoIterator<Item = &'a str>,
     base: &Path,
-) -> BTreeSet<PathBuf> {
+) -> Result<BTreeSet<PathBuf>, TooManyFolders> {
     let mut command = Command {
         folders: vec![base.to_owned()],
         paths: BTreeSet::new(),
@@ -22,10 +58,10 @@ pub fn files_named<'a>(
     };
     for word in words {
         for piece in paths_in(word) {
-            command.take(piece);
+            command.take(piece)?;
         }
     }
-    command.paths
+    Ok(command.paths)
 }
 
 /// A command as far as it was read.
@@ -50,7 +86,7 @@ enum Next {
 }
 
 impl Command {
-    fn take(&mut self, piece: &str) {
+    fn take(&mut self, piece: &str) -> Result<(), TooManyFolders> {
         for folder in &self.folders {
             let path = folder.join(piece);
             let entries: &[&str] = match self.runs {
@@ -66,20 +102,30 @@ impl Command {
         }
         match std::mem::replace(&mut self.next, Next::Path) {
             Next::Module => self.module(piece),
-            Next::Folder if self.folders.len() < MOST_FOLDERS => {
-                self.folders.push(self.folders[0].join(piece))
-            }
-            Next::Folder | Next::Path => {}
+            // An option of `cd`.
+            Next::Folder if piece.starts_with('-') => self.next = Next::Folder,
+            Next::Folder => self.go_to(piece)?,
+            Next::Path => {}
         }
-        match piece {
-            "cd" => self.next = Next::Folder,
-            "-m" => self.next = Next::Module,
-            _ => {}
+        if matches!(piece, "cd" | "pushd") {
+            self.next = Next::Folder;
         }
-        if let Some(module) = piece.strip_prefix("-m").filter(|module| !module.is_empty()) {
-            self.module(module);
+        match module_option(piece) {
+            Some("") => self.next = Next::Module,
+            Some(module) => self.module(module),
+            None => {}
         }
         self.runs = Interpreter::called(piece).or(self.runs);
+        Ok(())
+    }
+
+    /// From where it may be by now: whether it was in a subshell is not known.
+    fn go_to(&mut self, folder: &str) -> Result<(), TooManyFolders> {
+        let there: Vec<PathBuf> = self.folders.iter().map(|from| from.join(folder)).collect();
+        self.folders.extend(there);
+        self.folders.sort();
+        self.folders.dedup();
+        if self.folders.len() > MOST_FOLDERS { Err(TooManyFolders) } else { Ok(()) }
     }
 
     /// `python3 -m a.b` runs `a/__init__.py`, then `a/b.py`, or `a/b/__init__.py` and `a/b/__main__.py`.
@@ -105,6 +151,12 @@ impl Interpreter {
             _ => None,
         }
     }
+}
+
+/// What stands behind `-m`, which may be joined to other options (`-Bm`) and to its value (`-mjson.tool`).
+fn module_option(piece: &str) -> Option<&str> {
+    let (flags, module) = piece.strip_prefix('-')?.split_once('m')?;
+    flags.chars().all(|flag| PYTHON_FLAGS.contains(flag)).then_some(module)
 }
 
 /// What in a word of a command may be a path: all of it, and what the shell or the program may take it apart into (`sh -c "a; b"`,
@@ -182,7 +234,7 @@ mod tests {
     #[test]
     fn folders_and_modules_are_the_files_that_run() {
         let named = |words: &[&str]| {
-            let found = files_named(words[0], words[1..].iter().copied(), Path::new("/w"));
+            let found = files_named(words[0], words[1..].iter().copied(), Path::new("/w")).unwrap();
             found.into_iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
         };
         let names = |words: &[&str], file: &str| {
@@ -194,7 +246,13 @@ mod tests {
         names(&["python3", "-m", "tools.lint"], "/w/tools/__init__.py");
         names(&["node", "tools"], "/w/tools/package.json");
         names(&["node", "tools/c"], "/w/tools/c.js");
+        names(&["python3", "-Bm", "tools"], "/w/tools.py");
         names(&["sh", "-c", "cd tools && ./c.sh"], "/w/tools/./c.sh");
+        names(&["sh", "-c", "cd a && cd -P -- b && ./c.sh"], "/w/a/b/./c.sh");
+        let apart: String = (1..=9).map(|number| format!("(cd d{number} && ./g.sh); ")).collect();
+        names(&["sh", "-c", &apart], "/w/d9/./g.sh");
+        let far: String = (1..=20).map(|number| format!("cd d{number}; ")).collect();
+        files_named("sh", ["-c", &far], Path::new("/w")).unwrap_err();
         assert_eq!(named(&["ruff", "check", "src"]), ["/w/check", "/w/src"]);
     }
 }

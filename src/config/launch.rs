@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::command_files::CommandWords;
 use super::error::{ConfigError, printable};
 use super::layer::Layer;
 use super::pin::hash_at;
@@ -24,7 +25,7 @@ pub struct LaunchFields {
     pub(super) texts: BTreeMap<String, String>,
     pub(super) tools: BTreeMap<String, String>,
     shown: Vec<(String, String)>,
-    words: Vec<String>,
+    commands: Vec<CommandWords>,
 }
 
 impl LaunchFields {
@@ -90,9 +91,9 @@ impl LaunchFields {
         hash_file(project, file).map(|(_, hash)| hash)
     }
 
-    /// The words of the commands of language servers, hooks, runners and mounted servers: a file of the project among them would run, or be read by what runs.
-    pub fn command_words(&self) -> &[String] {
-        &self.words
+    /// The commands of language servers, hooks, runners and mounted servers: a file of the project that they name would run, or be read by what runs.
+    pub fn commands(&self) -> &[CommandWords] {
+        &self.commands
     }
 
     fn collect(&mut self, layer: &Layer, words: &'static [Field]) -> Result<(), ConfigError> {
@@ -109,18 +110,31 @@ impl LaunchFields {
                 _ => false,
             };
             if is_command {
-                collect_texts(&value, &mut self.words);
+                collect_commands(&value, &mut self.commands);
             }
         }
         Ok(())
     }
 }
 
-fn collect_texts(value: &toml::Value, texts: &mut Vec<String>) {
+/// The commands in a value: lists of texts, and tables with a program, what it is given, and perhaps where it runs.
+fn collect_commands(value: &toml::Value, commands: &mut Vec<CommandWords>) {
+    let text = |value: &toml::Value| value.as_str().map(str::to_owned);
     match value {
-        toml::Value::String(text) => texts.push(text.clone()),
-        toml::Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
-        toml::Value::Table(table) => table.iter().for_each(|(_, value)| collect_texts(value, texts)),
+        toml::Value::String(word) => commands.push(CommandWords { words: vec![word.clone()], cwd: None }),
+        toml::Value::Array(items) if items.iter().all(toml::Value::is_str) => {
+            commands.push(CommandWords { words: items.iter().filter_map(text).collect(), cwd: None });
+        }
+        toml::Value::Array(items) => items.iter().for_each(|item| collect_commands(item, commands)),
+        toml::Value::Table(table) => {
+            let args = table.get("args").and_then(toml::Value::as_array).into_iter().flatten();
+            if let Some(program) = table.get("command").and_then(text) {
+                let words = std::iter::once(program).chain(args.filter_map(text)).collect();
+                let cwd = table.get("cwd").and_then(toml::Value::as_str).map(PathBuf::from);
+                commands.push(CommandWords { words, cwd });
+            }
+            table.iter().for_each(|(_, value)| collect_commands(value, commands));
+        }
         _ => {}
     }
 }

@@ -38,7 +38,7 @@ mod words;
 pub use access::{Access, AccessLayer, Agent, Hook, HookLists, Permissions, Profile};
 pub use build_file::BuildFileSearch;
 pub use catalogue::{Catalogue, Loaded};
-pub use command_files::files_named;
+pub use command_files::{CommandWords, files_named};
 pub use detect::{Presence, PresentLanguage, present_languages};
 pub use error::{ConfigError, Problem};
 pub use expand::Expanded;

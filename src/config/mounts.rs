@@ -32,7 +32,7 @@ use serde_json::Value;
 use toml::Table;
 use url::Url;
 
-use super::command_files::paths_in;
+use super::command_files::CommandWords;
 use super::error::{ConfigError, Problem, printable};
 use super::files::{project_text, user_text};
 use super::launch::LaunchFields;
@@ -176,9 +176,9 @@ pub struct Mounts {
     pub pins: Vec<(String, String)>,
     /// One sentence for each server that is named and not mounted.
     pub left_out: Vec<String>,
-    /// The words of all commands, of entries that do not count yet as well: a file of the project among them would be run, or
+    /// All commands, of entries that do not count yet as well: a file of the project among them would be run, or
     /// read by what runs.
-    pub words: Vec<String>,
+    pub commands: Vec<CommandWords>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -262,7 +262,7 @@ impl Mounts {
                     for entry in entries(text, &file.path, &mut left_out) {
                         let pin = entry.pin();
                         if let Ok(words) = &entry.words {
-                            self.words.extend(words.named());
+                            self.commands.push(words.words_of_command());
                         }
                         launch.add_tool(&pin.0, &pin.1);
                         let state = trust.tool_state(project, &pin.0, &pin.1)?;
@@ -308,7 +308,8 @@ impl Mounts {
             )));
         }
         if let MountTransport::Stdio { command, args, cwd, .. } = &mount.transport {
-            self.words.extend(named(std::iter::once(command).chain(args), cwd.as_deref()));
+            let words = std::iter::once(command).chain(args).cloned().collect();
+            self.commands.push(CommandWords { words, cwd: cwd.clone() });
         }
         self.servers.insert(mount.name.clone(), mount);
         None
@@ -326,19 +327,10 @@ pub fn skeleton(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// What the words of a command may name, relative to the workspace: from there, and from the folder that it runs in.
-fn named<'a>(words: impl Iterator<Item = &'a String>, cwd: Option<&Path>) -> Vec<String> {
-    let mut named = Vec::new();
-    for word in words.flat_map(|word| paths_in(word)) {
-        named.push(word.to_owned());
-        named.extend(cwd.and_then(|cwd| cwd.join(word).to_str().map(str::to_owned)));
-    }
-    named
-}
-
 impl Words {
-    fn named(&self) -> Vec<String> {
-        named(self.command.iter().chain(&self.args), self.cwd.as_deref().map(Path::new))
+    fn words_of_command(&self) -> CommandWords {
+        let words = self.command.iter().chain(&self.args).cloned().collect();
+        CommandWords { words, cwd: self.cwd.as_deref().map(PathBuf::from) }
     }
 }
 

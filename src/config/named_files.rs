@@ -1,5 +1,7 @@
 //! Files of the project that the command of a trusted program names.
 
+use std::collections::BTreeSet;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::command_files::files_named;
@@ -22,8 +24,14 @@ pub fn pins_among<'a>(
     let mut pins: Vec<Pin> = Vec::new();
     let words: Vec<&str> = words.into_iter().collect();
     let recorded = trust.recorded_programs(workspace.root());
-    for path in bases.iter().flat_map(|base| files_named(program, words.iter().copied(), base)) {
-        let is_readable = || path.metadata().is_ok_and(|metadata| !metadata.is_dir());
+    let mut paths = BTreeSet::new();
+    for base in bases {
+        let named = files_named(program, words.iter().copied(), base);
+        paths.extend(named.map_err(|too_many| too_many.to_string())?);
+    }
+    for path in paths {
+        let is_readable =
+            || path.metadata().is_ok_and(|metadata| !metadata.is_dir() && !metadata.file_type().is_socket());
         let is_known = pins.iter().any(|pin| pin.path == path);
         // Also what has taken the place of a file that was trusted, or is gone at this very moment: interpreters run folders as well.
         if !is_known && workspace.inside(&path).is_some() && (is_readable() || recorded.has(&path)) {

@@ -27,13 +27,12 @@ use super::launch::{LaunchFields, hash_file, hash_text, name_below, text_name};
 use super::pin::Pin;
 use crate::workspace::{Stamp, normalise, private};
 
+use error::LOCKED;
 pub use error::TrustError;
 
 pub(super) const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
 const VERSION: u32 = 1;
-/// How long somebody else may hold the lock; a change takes milliseconds.
-const LOCKED: Duration = Duration::from_secs(2);
 /// How often it is tried: the kernel does not tell when one becomes free without waiting for it without end.
 const TRY_AGAIN: Duration = Duration::from_millis(5);
 

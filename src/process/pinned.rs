@@ -50,7 +50,7 @@ impl HeldProgram {
 impl Held {
     /// Compares `program` with what was trusted, in a way in which it stays so.
     fn new(program: PinnedFile) -> Result<Self, PinError> {
-        if lease::take(program.file()).is_ok() {
+        if !is_shared(program.file()) && lease::take(program.file()).is_ok() {
             program.check()?;
             return Ok(Self::Leased(program));
         }
@@ -94,6 +94,21 @@ pub(super) fn command(program: &Path, pins: &[Pin]) -> Result<(Command, HeldProg
     let mut command = Command::new(format!("/proc/self/fd/{}", held.file().as_raw_fd()));
     command.arg0(program);
     Ok((command, HeldProgram(Some(held))))
+}
+
+/// Whether its file system may have writers whom this kernel does not see, so that a lease on it says nothing.
+#[cfg(target_os = "linux")]
+fn is_shared(program: &File) -> bool {
+    /// From linux/magic.h and the sources of the file systems: FUSE, NFS, CIFS, SMB, 9p, Ceph, AFS.
+    const SHARED: [u32; 7] =
+        [0x6573_5546, 0x6969, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x00C3_6400, 0x5346_414F];
+    let kind = rustix::fs::fstatfs(program).map(|about| u32::try_from(about.f_type));
+    !matches!(kind, Ok(Ok(kind)) if !SHARED.contains(&kind))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_shared(_: &File) -> bool {
+    true
 }
 
 /// Whether the kernel hands it to an interpreter. What cannot be read any more is started by its path and fails there.

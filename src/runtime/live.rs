@@ -1,6 +1,7 @@
 //! The runtime that is open now. A process that lives long opens another one when the settings change.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -8,6 +9,9 @@ use tokio_util::task::TaskTracker;
 
 use super::Runtime;
 use crate::tools::error::ToolError;
+
+/// How long calls that still run may go on using the servers of a project whose trust was taken back.
+const WITHDRAWN: Duration = Duration::from_secs(1);
 
 /// The runtime that is open now, and those that are being put away. Cheap to clone: all clones see the same.
 #[derive(Debug, Clone)]
@@ -33,7 +37,7 @@ impl Live {
     /// of trusted projects has changed, the settings are looked at first: what was granted to a project does not outlive its trust.
     pub fn current(&self) -> Runtime {
         let current = self.0.current.borrow().clone();
-        if current.has_trust_as_read() {
+        if current.has_trust_as_read() && !current.is_withdrawn() {
             return current;
         }
         self.refreshed().unwrap_or_else(|error| {
@@ -54,7 +58,11 @@ impl Live {
         drop(current);
         tracing::info!("the settings have changed; from now on they are in force");
         let former = self.0.current.send_replace(other.clone());
-        let longest = former.settings().deadlines.tool;
+        // What was granted is not waited for.
+        let longest = match former.check_trust() {
+            Ok(()) => former.settings().deadlines.tool,
+            Err(_) => WITHDRAWN,
+        };
         self.0.former.spawn(former.retire(longest));
         Ok(other)
     }

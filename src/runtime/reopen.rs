@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -13,8 +14,10 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use super::chosen::Chosen;
 use super::{Runtime, RuntimeOptions, invalid};
 use crate::config::{Config, ConfigError, Flags, Folders, MOST_SETTINGS_BYTES, Trust, TrustState};
+use crate::lsp::manager::Manager;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::source::ToolSource;
 use crate::workspace::Workspace;
 
 /// What the file system says of the files that the configuration comes from.
@@ -119,7 +122,7 @@ impl Runtime {
     /// As [`open`](Self::open): the new configuration cannot be used.
     pub fn reopened(&self) -> Result<Option<Self>, ToolError> {
         let (folders, root) = (&self.context.folders, self.context.workspace.root());
-        if self.withdrawn.load(Ordering::Relaxed) {
+        if self.is_withdrawn() {
             return self.opened_anew(folders).map(Some);
         }
         let mut seen = self.stamps.lock();
@@ -162,12 +165,16 @@ impl Runtime {
         }
     }
 
-    /// Ends the servers for good where the project's owner took back what this runtime was opened with.
+    /// Ends the servers for good, mounted ones as well, where the project's owner took back what this runtime was opened with.
     pub(super) fn end_without_trust(&self) {
         if self.check_trust().is_err() && !self.withdrawn.swap(true, Ordering::Relaxed) {
-            let manager = self.context.manager.clone();
-            tokio::spawn(async move { manager.shutdown().await });
+            tokio::spawn(end(self.context.manager.clone(), self.sources.clone()));
         }
+    }
+
+    /// Whether its servers were ended for want of trust.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.withdrawn.load(Ordering::Relaxed)
     }
 
     /// Whether the store of trusted projects is the one that this runtime was opened by.
@@ -231,7 +238,11 @@ impl Runtime {
         if tokio::time::timeout(longest, handles.wait()).await.is_err() {
             tracing::warn!("calls under former settings are still running after {} s", longest.as_secs());
         }
-        let sources = futures::future::join_all(sources.iter().map(|source| source.shutdown()));
-        tokio::join!(manager.shutdown(), sources);
+        end(manager, sources).await;
     }
+}
+
+async fn end(manager: Arc<Manager>, sources: Arc<Vec<Arc<dyn ToolSource>>>) {
+    let sources = futures::future::join_all(sources.iter().map(|source| source.shutdown()));
+    tokio::join!(manager.shutdown(), sources);
 }

@@ -11,7 +11,7 @@ use super::drop_in;
 use super::error::{ErrorCode, ToolError};
 use super::skills::shelf::texts_to_trust;
 use crate::config::spec::Server;
-use crate::config::{Catalogue, LaunchFields, TrustError, TrustState, files_named};
+use crate::config::{Catalogue, CommandWords, LaunchFields, TrustError, TrustState};
 use crate::lsp::locate;
 use crate::lsp::python::{self, UserWord};
 use crate::policy::hooks::files::HookFile;
@@ -19,7 +19,7 @@ use crate::policy::hooks::{self, Hook};
 use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
-/// The most paths that are looked at because a command may name them. A file behind these is not trusted, and what names it does not run.
+/// The most paths that are looked at because a command may name them.
 const MOST_NAMED: usize = 100_000;
 
 /// What to do about a project's trust.
@@ -160,7 +160,7 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
             }
         }
     }
-    for file in named_files(context) {
+    for file in named_files(context)? {
         fields.add_program(context.workspace.root(), &file)?;
     }
     for (path, text) in texts_to_trust(context) {
@@ -182,38 +182,54 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
     Ok((fields, items))
 }
 
-/// The files of the project that commands of language servers, hooks, runners and mounted servers name, be they the project's own or the user's.
-fn named_files(context: &Context) -> BTreeSet<PathBuf> {
+/// The files of the project that commands of language servers, hooks, runners and mounted servers name, be they the project's own or the
+/// user's. Each command is read by itself, as it is when it starts.
+fn named_files(context: &Context) -> Result<BTreeSet<PathBuf>, TrustError> {
+    let root = context.workspace.root();
+    let folders = server_folders(context);
+    let mut commands: Vec<(CommandWords, PathBuf)> = Vec::new();
+    for command in commands_of_settings(context) {
+        commands.extend(folders.iter().map(|folder| (command.clone(), folder.clone())));
+    }
+    // What cannot be understood names no files, and is said when it should run.
+    for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
+        for (cwd, command) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::shell_command) {
+            let words = vec!["bash".to_owned(), command.to_owned()];
+            commands.push((CommandWords { words, cwd: None }, root.join(cwd)));
+        }
+    }
+    let (mut paths, mut looked) = (BTreeSet::new(), 0);
+    for (command, folder) in commands {
+        let named = command.files_named(&folder).unwrap_or_else(|error| {
+            tracing::warn!("a command is not trusted: {error}");
+            BTreeSet::new()
+        });
+        looked += named.len();
+        if looked > MOST_NAMED {
+            return Err(TrustError::TooManyNames { most: MOST_NAMED });
+        }
+        paths.extend(
+            named.into_iter().filter(|path| path.is_file() && context.workspace.inside(path).is_some()),
+        );
+    }
+    Ok(paths)
+}
+
+/// The commands in the settings of the user and of the project, and of the servers that they add.
+fn commands_of_settings(context: &Context) -> Vec<CommandWords> {
     let layers = context.config.settings.access.iter().map(|layer| &layer.access);
     let users = layers.flat_map(|access| {
         let hooks = access.hooks.pre.iter().chain(&access.hooks.post).map(|hook| &hook.command);
         hooks.chain(access.agents.values().filter_map(|agent| agent.runner.as_ref()))
     });
-    let words = users.flatten().chain(context.config.launch.command_words());
-    let words = words.chain(&context.config.settings.mounts.words);
     let built_in = &Catalogue::built_in().servers;
     let is_own =
         |key: &String, server: &Server| built_in.get(key).is_none_or(|known| known.command != server.command);
     let servers = context.catalogue().servers.iter().filter(|(key, server)| is_own(key, server));
-    let words = words.chain(servers.flat_map(|(_, server)| &server.command));
-    // As a command names them: from its server's root, which it may call by name.
-    let words: Vec<String> = words.map(|word| word.replace("${root}/", "")).collect();
-    let mut left = MOST_NAMED;
-    let mut is_there = |path: &PathBuf| {
-        left = left.saturating_sub(1);
-        left > 0 && path.is_file() && context.workspace.inside(path).is_some()
-    };
-    let named = |folder: PathBuf| files_named("", words.iter().map(String::as_str), &folder);
-    let mut paths: BTreeSet<PathBuf> =
-        server_folders(context).into_iter().flat_map(named).filter(&mut is_there).collect();
-    // What cannot be understood names no files, and is said when it should run.
-    for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
-        for (cwd, command) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::shell_command) {
-            let folder = context.workspace.root().join(cwd);
-            paths.extend(files_named("bash", [command], &folder).into_iter().filter(&mut is_there));
-        }
-    }
-    paths
+    let of_words = |words: &Vec<String>| CommandWords { words: words.clone(), cwd: None };
+    let own = users.chain(servers.map(|(_, server)| &server.command)).map(of_words);
+    let whole = context.config.launch.commands().iter().chain(&context.config.settings.mounts.commands);
+    own.chain(whole.cloned()).collect()
 }
 
 /// The workspace, and the folders that the servers of its languages have for roots.

@@ -88,3 +88,21 @@ async fn script_of_a_runner_runs_only_as_it_was_trusted() {
     assert_eq!(failure(&runtime, "task", order).await.0, "denied");
     assert!(!evil.exists());
 }
+
+#[tokio::test]
+async fn each_command_is_read_by_itself() {
+    let hooks: String = (1..=9)
+        .map(|number| format!("[[hooks.pre]]\ncommand = ['sh', '-c', 'cd d{number} && ./g{number}.sh']\n"))
+        .collect();
+    let mount = "[mcp.servers.own]\ncommand = 'python3'\nargs = ['-m', 'tools.serve']\ncwd = 'sub'\n";
+    let project = Project::new([(".lsp-tools/lsp-tools.toml", format!("{hooks}{mount}").as_str())]);
+    for number in 1..=9 {
+        project.write(&format!("d{number}/g{number}.sh"), "exit 0\n");
+    }
+    project.write("sub/tools/serve.py", "");
+    let shown = shown(&project).await;
+    let hooks = (1..=9).map(|number| format!("d{number}/g{number}.sh"));
+    for file in hooks.chain(["sub/tools/serve.py".to_owned()]) {
+        assert!(shown.contains(&format!("the program `{file}`")), "{file}: {shown:?}");
+    }
+}

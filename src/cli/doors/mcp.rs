@@ -41,7 +41,7 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }
-    let live = Live::new(runtime.clone());
+    let live = Live::new(runtime);
     let options = ServerOptions {
         live: live.clone(),
         caller: caller(&serve)?,
@@ -57,7 +57,7 @@ pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolErro
     tokio::pin!(conversation);
     // The host waits for its first answer, not for our look at the workspace.
     let hints = tokio::task::spawn_blocking({
-        let runtime = runtime.clone();
+        let runtime = live.current();
         move || runtime.startup_hints()
     });
     let served = tokio::select! {

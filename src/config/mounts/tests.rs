@@ -117,8 +117,9 @@ fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
 fn what_a_command_names_is_found_behind_flags_and_in_its_own_folder() {
     let text = "[mcp.servers.x]\ncommand = 'run'\nargs = ['--file=s.py']\ncwd = 'tools'\n";
     let (mounts, _) = mounts(Origin::User, text).unwrap();
+    let paths = mounts.commands[0].files_named(Path::new("/w")).unwrap();
     for named in ["s.py", "tools/s.py", "run", "tools/run"] {
-        assert!(mounts.words.iter().any(|word| word == named), "{named}: {:?}", mounts.words);
+        assert!(paths.contains(&Path::new("/w").join(named)), "{named}: {paths:?}");
     }
 }
 

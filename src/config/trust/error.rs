@@ -2,6 +2,10 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
+
+/// How long somebody else may hold the lock; a change takes milliseconds.
+pub(super) const LOCKED: Duration = Duration::from_secs(2);
 
 /// Trust cannot be asked or kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +39,7 @@ pub enum TrustError {
     /// Somebody holds the lock.
     #[error(
         "`{lock}` has been held by another process for {} s, so nothing was changed; end the process that holds it (`lslocks`), or delete the file, and try again",
-        super::LOCKED.as_secs()
+        LOCKED.as_secs()
     )]
     Busy {
         /// The lock's file.
@@ -63,6 +67,14 @@ pub enum TrustError {
         path: String,
         /// Where it leads.
         now: String,
+    },
+    /// Its commands are too long to be looked at.
+    #[error(
+        "the commands of the project's settings and hooks may name more than {most} files, which is more than can be looked at; shorten them"
+    )]
+    TooManyNames {
+        /// So many may be named.
+        most: usize,
     },
     /// A program that is to be trusted with a project is not part of it.
     #[error("`{0}` does not lie inside the project, so trust in the project says nothing of it")]

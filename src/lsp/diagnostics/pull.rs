@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_lsp::lsp_types::request::DocumentDiagnosticRequest;
-use async_lsp::lsp_types::{DocumentDiagnosticParams, PartialResultParams, WorkDoneProgressParams};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Known, PULL, Raw};
 use crate::lsp::ask::DocumentRequest;
 use crate::lsp::documents::Snapshot;
+use crate::lsp::request::Untyped;
 use crate::lsp::session::{AskError, Asked, Scope, Session};
 use crate::workspace::WorkspacePath;
 
@@ -52,14 +52,14 @@ impl Session {
         let (mut all, mut left_out) = (Vec::new(), 0);
         let mut last = None;
         for identifier in self.identifiers(path, snapshot) {
-            let params = |snapshot: &Snapshot, _| DocumentDiagnosticParams {
-                text_document: snapshot.identifier(),
-                identifier: identifier.clone(),
-                previous_result_id: None,
-                work_done_progress_params: WorkDoneProgressParams::default(),
-                partial_result_params: PartialResultParams::default(),
+            // By its type, members that are not there would be `null`, which the specification does not allow.
+            let params = |snapshot: &Snapshot, _| match &identifier {
+                Some(identifier) => {
+                    json!({ "textDocument": snapshot.identifier(), "identifier": identifier })
+                }
+                None => json!({ "textDocument": snapshot.identifier() }),
             };
-            let request = DocumentRequest::of::<DocumentDiagnosticRequest>(Scope::File, params);
+            let request = DocumentRequest::of::<Untyped<DocumentDiagnosticRequest>>(Scope::File, params);
             let asked = self.ask(path, &request, deadline).await?;
             all.extend(asked.value["items"].as_array().cloned().unwrap_or_default());
             left_out += asked.left_out;
