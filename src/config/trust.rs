@@ -212,6 +212,19 @@ impl Trust {
         Ok(TrustState::of(what))
     }
 
+    /// Says no, in a sentence, where `project` is not trusted any more with what it said when its settings were read.
+    ///
+    /// # Errors
+    /// The sentence; also where the store or the project's folder cannot be read.
+    pub fn check_kept(&self, project: &Path, fields: &LaunchFields) -> Result<(), String> {
+        match self.is_trusted(project, fields).map_err(|error| error.to_string())? {
+            TrustState::Trusted => Ok(()),
+            TrustState::Untrusted | TrustState::Changed { .. } => {
+                Err("the project is not trusted any more as it was when its settings were read".to_owned())
+            }
+        }
+    }
+
     /// What a program that lies inside `project` (`.venv/bin/pylsp`, `node_modules/.bin/eslint`) must be when it runs, or why it
     /// may not: it runs only where its owner trusted the project when the program was this one.
     ///

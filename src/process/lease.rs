@@ -1,7 +1,7 @@
 //! Leases on open files: while one is held, the kernel lets nobody else begin to write to the file.
 //!
-//! Whoever opens the file for writing, or cuts it off, waits until the lease is given back, which is when the last descriptor of the open
-//! file is closed; after `/proc/sys/fs/lease-break-time` (45 seconds, as a rule) the kernel takes it back (fcntl(2), "Leases"). A program
+//! A process that opens the file for writing, or cuts it off, waits until the lease is given back, which is when the last descriptor of the
+//! open file is closed; after `/proc/sys/fs/lease-break-time` (45 seconds, as a rule) the kernel takes it back (fcntl(2), "Leases"). A program
 //! that runs by then cannot be written to for as long as it runs.
 //!
 //! This is the one place with unsafe code: neither the standard library nor rustix knows leases.

@@ -13,7 +13,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::chosen::Chosen;
 use super::{Runtime, RuntimeOptions, invalid};
-use crate::config::{Config, ConfigError, Flags, Folders, MOST_SETTINGS_BYTES, Trust, TrustState};
+use crate::config::{Config, ConfigError, Flags, Folders, MOST_SETTINGS_BYTES, Trust};
 use crate::lsp::manager::Manager;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -152,17 +152,10 @@ impl Runtime {
         if !config.trust.is_trusted() || self.has_trust_as_read() {
             return Ok(());
         }
-        let denied = |what: String| ToolError::new(ErrorCode::Denied, what);
-        let state = trust.is_trusted(workspace.root(), &config.launch);
-        match state.map_err(|error| denied(error.to_string()))? {
-            TrustState::Trusted => Ok(()),
-            TrustState::Untrusted | TrustState::Changed { .. } => {
-                let what =
-                    "the project is not trusted any more as it was when this process read its settings";
-                Err(denied(what.to_owned())
-                    .with_hint("see whether its settings can be read: lsp-tools doctor"))
-            }
-        }
+        trust.check_kept(workspace.root(), &config.launch).map_err(|what| {
+            ToolError::new(ErrorCode::Denied, what)
+                .with_hint("see whether its settings can be read: lsp-tools doctor")
+        })
     }
 
     /// Ends the servers for good, mounted ones as well, where the project's owner took back what this runtime was opened with.

@@ -17,12 +17,17 @@ async fn trust(runtime: &Runtime) {
     runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("a grant");
 }
 
+/// What lives on in a project that was granted `bash`.
+async fn living(stage: &Stage) -> Live {
+    stage.project.write(SETTINGS, "[permissions]\nallow = ['bash']\n");
+    trust(&stage.runtime()).await;
+    Live::new(stage.runtime())
+}
+
 #[tokio::test]
 async fn trust_that_is_taken_back_ends_in_processes_that_live_on() {
     let stage = Stage::new("");
-    stage.project.write(SETTINGS, "[permissions]\nallow = ['bash']\n");
-    trust(&stage.runtime()).await;
-    let live = Live::new(stage.runtime());
+    let live = living(&stage).await;
     let arguments = json!({"command": "true"});
     let verdict =
         || live.current().check_call(&stage.caller, "bash", &arguments).expect("a decision").verdict;
@@ -38,9 +43,7 @@ async fn trust_that_is_taken_back_ends_in_processes_that_live_on() {
 #[tokio::test]
 async fn settings_that_cannot_be_read_keep_no_trust_alive() {
     let stage = Stage::new("");
-    stage.project.write(SETTINGS, "[permissions]\nallow = ['bash']\n");
-    trust(&stage.runtime()).await;
-    let live = Live::new(stage.runtime());
+    let live = living(&stage).await;
     assert!(stage.call(&live.current(), "test_edit", json!({})).await.ok());
     stage.project.write(SETTINGS, "[permissions\n");
     let revoked =
@@ -91,9 +94,7 @@ async fn hooks_of_a_trusted_project_are_not_dropped_by_changing_what_else_it_say
 #[tokio::test]
 async fn workspace_exchanged_for_a_link_is_not_opened_anew() {
     let stage = Stage::new("");
-    stage.project.write(SETTINGS, "[permissions]\nallow = ['bash']\n");
-    trust(&stage.runtime()).await;
-    let live = Live::new(stage.runtime());
+    let live = living(&stage).await;
     let (root, victim) = (stage.project.root(), stage.project.beside("logs").join("victim"));
     fs::create_dir_all(&victim).expect("a folder");
     fs::rename(&root, root.with_extension("old")).expect("moved");

@@ -73,7 +73,7 @@ pub enum TrustError {
         "the commands of the project's settings and hooks may name more than {most} files, which is more than can be looked at; shorten them"
     )]
     TooManyNames {
-        /// So many may be named.
+        /// The most files that they may name.
         most: usize,
     },
     /// A program that is to be trusted with a project is not part of it.

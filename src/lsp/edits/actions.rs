@@ -9,7 +9,7 @@ use crate::lsp::ask::{DocumentRequest, WorkspaceRequest};
 use crate::lsp::decode::elements;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::readiness::Busy;
-use crate::lsp::request::Untyped;
+use crate::lsp::request::{Untyped, position_of};
 use crate::lsp::session::{AskError, Scope, Session};
 use crate::text::{EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
@@ -63,8 +63,8 @@ impl Session {
                 context["only"] = json!([kind]);
             }
             json!({
-                "textDocument": { "uri": snapshot.uri },
-                "range": { "start": wire(start), "end": wire(end) },
+                "textDocument": snapshot.identifier(),
+                "range": { "start": position_of(start), "end": position_of(end) },
                 "context": context,
             })
         };
@@ -135,8 +135,4 @@ fn touches(range: &Value, start: EncodedPosition, end: EncodedPosition) -> bool 
     let (Some(from), Some(to)) = (place(&range["start"]), place(&range["end"])) else { return false };
     let wide = |position: EncodedPosition| (u64::from(position.line), u64::from(position.unit));
     from <= wide(end) && wide(start) <= to
-}
-
-fn wire(position: EncodedPosition) -> Value {
-    json!({ "line": position.line, "character": position.unit })
 }

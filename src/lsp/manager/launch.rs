@@ -14,7 +14,7 @@ use super::launch_inputs::LaunchInputs;
 use super::python::{self, Given, set};
 use super::{ManagerSetup, Unavailable, untrusted};
 use crate::config::spec::Server;
-use crate::config::{Catalogue, Expanded, Pin, TrustState, pins_among};
+use crate::config::{Catalogue, Expanded, Pin, pins_among};
 use crate::lsp::choice::ServerChoice;
 use crate::lsp::locate::{self, Located, Places};
 use crate::lsp::progress::ProgressEvent;
@@ -112,12 +112,8 @@ fn check_trust(setup: &ManagerSetup) -> Result<(), Unavailable> {
     if !setup.trusted {
         return Ok(());
     }
-    let reason = match setup.trust.is_trusted(setup.workspace.root(), &setup.launch) {
-        Ok(TrustState::Trusted) => return Ok(()),
-        Ok(_) => "the project is not trusted any more as it was when its settings were read".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(Unavailable::Disabled { reason })
+    let kept = setup.trust.check_kept(setup.workspace.root(), &setup.launch);
+    kept.map_err(|reason| Unavailable::Disabled { reason })
 }
 
 /// Where the server's program is for `root`.
