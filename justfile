@@ -39,24 +39,24 @@ servers *ARGS:
     cargo bench --bench servers -- {{ARGS}}
 
 # the tests of rust-analyzer and gopls, which are installed first: up to ten minutes where rust-analyzer has to be built
-rust-go *ARGS:
-    cargo test --test rust_and_go -- --include-ignored {{ARGS}}
+rust-go MODULE="":
+    cargo test --test integration -- --include-ignored rust_and_go::{{MODULE}}
 
 # the first question after a cold start beside a later one: every server and question, ten rounds; just first-question pyright 1
 first-question SERVER="" ROUNDS="10":
-    FIRST_QUESTION={{SERVER}} FIRST_QUESTION_ROUNDS={{ROUNDS}} cargo test --test first_question -- --ignored --nocapture
+    FIRST_QUESTION={{SERVER}} FIRST_QUESTION_ROUNDS={{ROUNDS}} cargo test --test integration first_question:: -- --ignored --nocapture
 
 # what one file's change does to answers about another, on every server that installs: just across-files zuban
 across-files SERVER="":
-    ACROSS_FILES={{SERVER}} cargo test --test across_files -- --ignored --nocapture
+    ACROSS_FILES={{SERVER}} cargo test --test integration across_files:: -- --ignored --nocapture
 
 # whether questions about an untrusted project run code of it, on every server that installs: just looks pylsp
 looks SERVER="":
-    LOOKS={{SERVER}} cargo test --test looks -- --ignored --nocapture
+    LOOKS={{SERVER}} cargo test --test integration looks:: -- --ignored --nocapture
 
 # 300 edits from outside on each of five servers, every answer compared with a fresh server's: minutes
-soak *ARGS:
-    cargo test --release --test soak -- --ignored --nocapture --test-threads=1 {{ARGS}}
+soak SUBJECT="":
+    cargo test --release --test integration -- soak::{{SUBJECT}} --ignored --nocapture --test-threads=1
 
 # 100,000 calls over 8 hosts and 64 callers of one daemon: throughput beside a bare client, and whether memory stays flat
 soak-doors *ARGS:
@@ -95,12 +95,12 @@ tokens *ARGS:
     cargo bench --bench tokens -- {{ARGS}}
 
 # the tests of the edit path, with kills and races, and of edit tools on real servers
-edits *ARGS:
-    cargo test --test edit_path --test edit_tools --test patch_corpus -- {{ARGS}}
+edits:
+    cargo test --test integration -- edit_path:: edit_tools:: patch_corpus::
 
 # the real Copilot command line and language server, signed out; installs both the first time
-hosts *ARGS:
-    cargo test --test copilot_host --test copilot_server -- --ignored real:: {{ARGS}}
+hosts:
+    cargo test --test integration -- --ignored copilot_host::real:: copilot_server::real::
 
 # what is promised, under attack for ten minutes or as many as are given: exchanged folders, kills, floods, comets, control files; just siege 60
 siege *ARGS:
@@ -112,7 +112,7 @@ chaos:
 
 # every call of the system that changes one of our stores, failing once; needs strace
 store-faults:
-    cargo test --test full_state sweep -- --ignored --nocapture
+    cargo test --test integration full_state::sweep:: -- --ignored --nocapture
 
 # looks for input that breaks a promise, a minute for each target or for one: just fuzz markdown; needs cargo-fuzz and nightly
 fuzz *TARGET:
@@ -132,7 +132,7 @@ docs:
 
 # rewrite the table of docs/languages.md from servers.toml
 readme:
-    UPDATE_README=1 cargo test --test readme
+    UPDATE_README=1 cargo test --test integration readme::
 
 # redraw the README's picture from a real run
 picture: release
@@ -156,7 +156,7 @@ install:
 
 # remake the transcripts of docs/copilot.md on the real Copilot command line
 transcripts:
-    TRANSCRIPTS=docs cargo test --test copilot_host -- --ignored real::
+    TRANSCRIPTS=docs cargo test --test integration copilot_host::real:: -- --ignored
     python3 docs/transcripts.py
 
 # renew what `lsp-tools install` fetches with all that it depends on, and print what changed: just locks pylsp pyright

@@ -70,7 +70,7 @@ fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let target = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target");
     let Some(stage) = Stage::set(SERVER, &target.join("test-servers"))? else {
-        anyhow::bail!("{SERVER} is not installed: cargo test --test real_servers installs it");
+        anyhow::bail!("{SERVER} is not installed: cargo test real_servers:: installs it");
     };
     let program = match options.program {
         Some(program) => program,

@@ -3,8 +3,6 @@
 //!
 //! The server is the scripted one, for the made-up language of `.scr` files.
 
-mod support;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -14,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::support::{Project, fingerprint, wait_until};
 use serde_json::{Value, json};
-use support::{Project, fingerprint, wait_until};
 
 const SOON: Duration = Duration::from_secs(60);
 const TEXT: &str = "def foo\nfoo WRONG\n";

@@ -1,12 +1,10 @@
 //! A start that is given up leaves nothing, whenever it is given up.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use crate::support::{Marker, wait_until};
 use lsp_tools::process::{Spawn, Spawner};
-use support::{Marker, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_that_is_given_up_leaves_nothing() {

@@ -1,14 +1,12 @@
 //! The commands for files and edits as a process: what they print, what they change, and what they exit with. Nothing here
 //! needs a language server to run.
 
-mod support;
-
 use std::io::Write;
 use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 
-use support::{Project, real_servers};
+use crate::support::{Project, real_servers};
 
 const APP: &str = "import os\n\ndef greet(name):\n    return 'Hello ' + name\n\nprint(greet('you'))\n";
 

@@ -1,7 +1,5 @@
 //! What someone meets who has just installed this: which servers answer, what they find, and what is said of the others.
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -12,7 +10,7 @@ use lsp_tools::tools::servers::ServerRow;
 use lsp_tools::tools::target::Target;
 use serde_json::Value;
 
-use support::{Project, real_servers};
+use crate::support::{Project, real_servers};
 
 const CORE: &str = "def fetch(url, retries):\n    return url * retries\n";
 const TEST: &str = "from acme.core import fetch\n\n\ndef test_fetch():\n    assert fetch(\"a\")\n";
@@ -169,7 +167,7 @@ fn a_src_layout_is_resolved_as_the_command_line_of_the_server_does_it() {
                 (word("path"), item["range"]["start"]["line"].as_u64().unwrap(), word("code"))
             })
             .collect();
-        let program = support::server_program(&prefix, server).expect("the command line");
+        let program = crate::support::server_program(&prefix, server).expect("the command line");
         let output = Command::new(program).arg("--outputjson").current_dir(project.root()).output().unwrap();
         let said: Value = serde_json::from_slice(&output.stdout).expect("its findings");
         let root = project.root();

@@ -1,7 +1,5 @@
 //! The first question after a cold start is answered as a later one is, or its verdict says that it is not.
 
-mod support;
-
 use std::time::Duration;
 
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
@@ -9,8 +7,8 @@ use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
 use lsp_tools::tools::error::ToolError;
 use lsp_tools::tools::target::Target;
 
+use crate::support::{Project, agent, real_servers};
 use serde_json::{Value, json};
-use support::{Project, agent, real_servers};
 
 /// A server, a fixture of its language, and a function and an abstract type there that other files use.
 const SUBJECTS: [(&str, &str, [&str; 2], [&str; 2]); 13] = [

@@ -1,14 +1,12 @@
 //! `init`: what hosts read is written so that they start us, what else is there stays, and what they know of language servers
 //! becomes ours.
 
-mod support;
-
 use std::fs;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use support::Project;
+use crate::support::Project;
 
 fn command(project: &Project, arguments: &[&str]) -> Command {
     let mut command = project.command(None);

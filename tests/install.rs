@@ -117,7 +117,9 @@ async fn a_kill_in_the_middle_leaves_what_was_there_and_is_swept_up() {
     let real = old.program.canonicalize().unwrap();
 
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "installs_until_killed", "--ignored"]).env("LSP_TOOLS_TEST_DATA", data.path());
+    command
+        .args(["--exact", "install::installs_until_killed", "--ignored"])
+        .env("LSP_TOOLS_TEST_DATA", data.path());
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
     until("pip runs", || {
         living_with(&format!("{marker}/servers/ruff")) > 0 && installations(data.path(), "ruff").len() == 2

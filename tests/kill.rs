@@ -1,13 +1,11 @@
 //! Killed in any phase, the program leaves nothing behind: no server, and none of the servers' children.
 
-mod support;
-
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use crate::support::{Marker, Project, ServerLog, count_processes, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::{Marker, Project, ServerLog, count_processes, wait_until};
 
 const SOON: Duration = Duration::from_secs(60);
 /// How long anything may live on after the program was killed.

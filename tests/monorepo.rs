@@ -1,7 +1,5 @@
 //! Several projects in one workspace: what is used across them is found where a server can know it, and is said where none does.
 
-mod support;
-
 use std::time::Duration;
 
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
@@ -9,7 +7,7 @@ use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
 use lsp_tools::tools::lsp_hierarchy::CallDirection;
 use lsp_tools::tools::target::Target;
 
-use support::{Project, real_servers};
+use crate::support::{Project, real_servers};
 
 /// Machines that run many tests at once are slow; what is not right is not right at any speed.
 const PATIENT: Option<Duration> = Some(Duration::from_secs(90));

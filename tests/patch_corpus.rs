@@ -3,9 +3,6 @@
 //! The releases come through `cargo vendor` into `target/test-corpus`, once. Without a network the tests say that they were
 //! skipped; where they run, they use at least 500 different diffs.
 
-#[path = "support/skipped.rs"]
-mod skipped;
-
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -209,7 +206,7 @@ impl Tally {
 
 fn corpus_or_skip() -> Option<Vec<Pair>> {
     let Some(folders) = corpus() else {
-        skipped::skipped("the registry cannot be reached, and the releases were not fetched before");
+        crate::support::skipped("the registry cannot be reached, and the releases were not fetched before");
         return None;
     };
     let pairs = pairs(&folders);
@@ -370,7 +367,7 @@ fn the_envelope_gives_the_same_or_says_that_it_is_not_told_enough() {
 #[test]
 fn whole_releases_with_renames_copies_and_modes() {
     let Some([old, new]) = corpus() else {
-        skipped::skipped("the registry cannot be reached, and the releases were not fetched before");
+        crate::support::skipped("the registry cannot be reached, and the releases were not fetched before");
         return;
     };
     let room = tempfile::tempdir().expect("a temporary folder");

@@ -1,6 +1,6 @@
 //! What the README and the pages in docs/ say is what the program and the catalogue say, and their links lead somewhere.
 //!
-//! To write the table of languages anew after a change of `servers.toml`: `UPDATE_README=1 cargo test --test readme`.
+//! To write the table of languages anew after a change of `servers.toml`: `UPDATE_README=1 cargo test --test integration readme::`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ fn the_languages_are_those_of_the_catalogue() {
     } else {
         assert_eq!(
             written, table,
-            "the table is old; write it anew with: {UPDATE}=1 cargo test --test readme"
+            "the table is old; write it anew with: {UPDATE}=1 cargo test --test integration readme::"
         );
     }
     let sentence = format!("{} languages and {} servers", catalogue.languages.len(), catalogue.servers.len());

@@ -1,15 +1,12 @@
 //! The main path on real servers: each is asked on a copy of a fixture, before and after edits from outside.
 
-#[path = "support/mod.rs"]
-mod support;
-
+use crate::support::{Project, agent, real_servers};
 use lsp_tools::lsp::model::Severity;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::answer::{Answer, Verdict};
 use lsp_tools::tools::lsp_hierarchy::CallDirection;
 use lsp_tools::tools::target::Target;
 use serde_json::json;
-use support::{Project, agent, real_servers};
 
 /// A runtime on a copy of a fixture, with servers from the tests' prefix.
 fn open(project: &Project, servers: &[&str], timeout: Option<std::time::Duration>) -> Runtime {

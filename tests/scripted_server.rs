@@ -1,15 +1,13 @@
 //! The scripted server itself: each fault that a scenario names really is on the wire.
 
-mod support;
-
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::raw_client::{RawClient, RawError, Start, uri};
+use crate::support::{Marker, Project, fingerprint, processes, scenarios, signal_processes, wait_until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use support::raw_client::{RawClient, RawError, Start, uri};
-use support::{Marker, Project, fingerprint, processes, scenarios, signal_processes, wait_until};
 
 const SOON: Duration = Duration::from_secs(60);
 /// How long nothing must come, where nothing is expected.
@@ -450,9 +448,9 @@ fn one_that_refuses_to_exit_is_deaf_to_all_but_a_kill() {
     signal_processes(&marker, Signal::TERM);
     log.wait_for("SIGTERM", SOON, |log| log.events("sigterm").pop());
     assert!(talk.client.ended(A_WHILE).expect("waiting").is_none());
-    assert_eq!(support::count_processes(&marker), 1);
+    assert_eq!(crate::support::count_processes(&marker), 1);
     drop(talk.client);
-    assert_eq!(support::count_processes(&marker), 0);
+    assert_eq!(crate::support::count_processes(&marker), 0);
 }
 
 #[test]
@@ -489,14 +487,14 @@ fn a_grandchild_outlives_its_server_and_sigterm() {
 #[test]
 fn a_scenario_with_a_typing_error_is_refused() {
     let output =
-        Command::new(support::scripted_server()).arg(r#"{"diagnostic": {}}"#).output().expect("a run");
+        Command::new(crate::support::scripted_server()).arg(r#"{"diagnostic": {}}"#).output().expect("a run");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("unknown field `diagnostic`"), "{said}");
     let output =
-        Command::new(support::scripted_server()).arg(r#"{"behaves": true, "frame": "half"}"#).output();
+        Command::new(crate::support::scripted_server()).arg(r#"{"behaves": true, "frame": "half"}"#).output();
     assert!(String::from_utf8_lossy(&output.expect("a run").stderr).contains("`frame` needs"));
-    let output = Command::new(support::scripted_server())
+    let output = Command::new(crate::support::scripted_server())
         .arg(r#"{"behaves": true, "answers": {"initialize": {}}}"#)
         .output()
         .expect("a run");

@@ -1,19 +1,16 @@
 //! `grep`, `glob` and `list` on a large real tree against other ways to the same answer: ripgrep, and a plain walk.
 
-#[path = "support/mod.rs"]
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::copy_folder;
 use lsp_tools::workspace::{
     CaseMode, GlobOrder, GlobQuery, GrepPattern, GrepQuery, GrepWanted, ListQuery, Selection, Until,
     Workspace, WorkspacePath,
 };
-use support::copy_folder;
 
 /// The sources of all packages that this one is built of.
 fn tree() -> Workspace {
@@ -81,7 +78,7 @@ fn has_ripgrep() -> bool {
     let found = which::which("rg").is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "rg is missing; install the package ripgrep");
     if !found {
-        support::skipped("rg is not installed (package ripgrep)");
+        crate::support::skipped("rg is not installed (package ripgrep)");
     }
     found
 }

@@ -30,6 +30,7 @@ mod scene;
 #[allow(dead_code, unused_imports, reason = "the tests of attacks use the rest")]
 mod special_files;
 #[path = "../../tests/support/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "the tests use the rest")]
 mod support;
 mod swaps;
 

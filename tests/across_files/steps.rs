@@ -7,7 +7,7 @@ use lsp_tools::runtime::Runtime;
 use serde_json::json;
 
 use super::languages::Language;
-use super::support::{Project, agent};
+use crate::support::{Project, agent};
 
 /// A change of files.
 type Change =

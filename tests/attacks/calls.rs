@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::everything;
+use super::everything;
 use crate::support::agent::{Yes, call, call_in, open};
 use crate::support::{Project, wait_until};
 

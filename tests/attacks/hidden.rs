@@ -4,9 +4,9 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
+use super::with_settings;
 use crate::support::Project;
 use crate::support::agent::{call, call_in, failure, open};
-use crate::with_settings;
 
 const KEY: &str = "API_KEY=s3cr3t";
 

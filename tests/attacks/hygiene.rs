@@ -8,9 +8,9 @@ use lsp_tools::policy::request::Verdict;
 use lsp_tools::tools::tool::Caller;
 use serde_json::json;
 
+use super::{everything, with_settings};
 use crate::support::Project;
 use crate::support::agent::{call, failure, open};
-use crate::{everything, with_settings};
 
 #[tokio::test]
 async fn row_20_no_command_is_allowed_by_how_it_looks() {

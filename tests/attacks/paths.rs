@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::everything;
+use super::everything;
 use crate::support::Project;
 use crate::support::agent::{call, call_in, failure, open};
 

@@ -3,9 +3,9 @@
 use lsp_tools::runtime::Runtime;
 use serde_json::{Value, json};
 
+use super::{everything, with_settings};
 use crate::support::agent::{call_in, open};
 use crate::support::{Project, scenarios};
-use crate::{everything, with_settings};
 
 const TEXT: &str = "def foo\nfoo bar\n";
 

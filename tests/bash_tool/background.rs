@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lsp_tools::tools::tool::Caller;
 use serde_json::json;
 
-use crate::scene::Scene;
+use super::scene::Scene;
 
 #[tokio::test]
 async fn it_returns_at_once_and_each_asking_brings_what_is_new() {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use crate::sandbox::outside;
+use super::sandbox::outside;
 use crate::support::{Project, uv};
 
 /// A user with a home, and a project.

@@ -10,7 +10,7 @@ use lsp_tools::tools::target::Target;
 use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
 
-use crate::scene::{SOON, Scene, in_time};
+use super::scene::{SOON, Scene, in_time};
 use crate::support::Project;
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use lsp_tools::tools::tool::Caller;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::scene::{PROMPT, Scene, call};
+use super::scene::{PROMPT, Scene, call};
 
 /// Six processes that fork and end on and on, each in a session of its own: whoever looks for them finds where they were.
 pub const COMETS: &str = r"

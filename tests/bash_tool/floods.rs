@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::scene::Scene;
+use super::scene::Scene;
 
 /// Resident memory of this process, at its most, in bytes.
 fn peak() -> u64 {

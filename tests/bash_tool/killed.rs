@@ -9,7 +9,7 @@ use lsp_tools::{Runtime, RuntimeOptions};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::scene::{SOON, call};
+use super::scene::{SOON, call};
 use crate::support::{Marker, Project, wait_until};
 
 const COMMAND: &str = "LSP_TOOLS_TEST_EMBEDDED_COMMAND";
@@ -46,7 +46,7 @@ async fn embedder() {
 
 fn embedder_command(project: &Project, command: &str) -> Command {
     let mut embedder = Command::new(std::env::current_exe().expect("this program"));
-    embedder.args(["killed::embedder", "--exact", "--ignored", "--nocapture"]);
+    embedder.args(["bash_tool::killed::embedder", "--exact", "--ignored", "--nocapture"]);
     embedder.envs(project.environment(None)).env(ROOT, project.root()).env(COMMAND, command);
     embedder
 }

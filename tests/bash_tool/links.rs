@@ -6,8 +6,8 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::outside;
-use crate::scene::Scene;
+use super::sandbox::outside;
+use super::scene::Scene;
 use crate::support::Project;
 
 /// What a command of the shell says that has `variables`.

@@ -11,7 +11,7 @@ use lsp_tools::process::sandbox;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::scene::Scene;
+use super::scene::Scene;
 
 /// A folder that no command may write to: in no temporary folder, where this checkout itself may lie.
 pub fn outside() -> TempDir {

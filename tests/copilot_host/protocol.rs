@@ -6,7 +6,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::house::{PATIENCE, Played, call, end, host, leave, requested, run};
+use super::house::{PATIENCE, Played, call, end, host, leave, requested, run};
 use crate::support::{Marker, Project, count_processes, wait_until};
 
 #[test]

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use crate::house::{Ran, host, run};
-use crate::model::{Model, Says};
+use super::house::{Ran, host, run};
+use super::model::{Model, Says};
 use crate::support::{Project, real_servers};
 
 const APP: &str =

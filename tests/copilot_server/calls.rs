@@ -5,7 +5,7 @@ use std::time::Duration;
 use lsp_tools::bridges::copilot::server::ResultFormat;
 use serde_json::{Value, json};
 
-use crate::stage::{Client, LONG, answers, copilot, plays, project, results};
+use super::stage::{Client, LONG, answers, copilot, plays, project, results};
 use crate::support::{count_processes, wait_until};
 
 fn call(name: &str, input: Value) -> Value {

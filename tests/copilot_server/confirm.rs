@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lsp_tools::policy::approval::Approval;
 use serde_json::{Value, json};
 
-use crate::stage::{Answers, Client, answers, plays, project, results};
+use super::stage::{Answers, Client, answers, plays, project, results};
 
 const CONFIRM: &str = "conversation/invokeClientToolConfirmation";
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{copilot, plays, project, results};
+use super::stage::{copilot, plays, project, results};
 
 fn call(name: &str, input: Value) -> Value {
     json!({"invoke": {"name": name, "input": input}})
@@ -78,7 +78,7 @@ fn a_file_that_is_open_is_brought_in_step_before_each_turn() {
             let asked = log.count("conversation/create") + log.count("conversation/turn");
             (asked == count).then_some(())
         };
-        project.log().wait_for("a turn", crate::stage::LONG, asked);
+        project.log().wait_for("a turn", super::stage::LONG, asked);
     };
     use std::io::Write;
     writeln!(input, "first").expect("a line");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lsp_tools::policy::approval::Approval;
 use serde_json::{Value, json};
 
-use crate::stage::{Answers, Client, LONG, answers, copilot, project, tuple};
+use super::stage::{Answers, Client, LONG, answers, copilot, project, tuple};
 use crate::support::ServerLog;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::{copilot, project};
+use super::stage::{copilot, project};
 
 #[test]
 fn every_profile_is_listed() {

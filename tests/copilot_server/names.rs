@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lsp_tools::policy::approval::Approval;
 use serde_json::{Value, json};
 
-use crate::stage::{Answers, Client, copilot, plays, project, results};
+use super::stage::{Answers, Client, copilot, plays, project, results};
 
 #[test]
 fn the_servers_edits_are_written_by_ours_and_undone_with_their_turn() {

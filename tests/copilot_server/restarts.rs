@@ -3,7 +3,7 @@
 use lsp_tools::bridges::copilot::server::{CopilotError, Event};
 use serde_json::json;
 
-use crate::stage::{Client, copilot, plays, project};
+use super::stage::{Client, copilot, plays, project};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_before_anything_has_come_of_the_turn_costs_a_pause() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::{copilot, plays, project};
+use super::stage::{copilot, plays, project};
 
 #[test]
 fn signed_out_a_turn_says_so_and_how_to_sign_in() {

@@ -6,7 +6,7 @@ use lsp_tools::bridges::copilot::server::{CallState, CopilotError, Event, TurnRe
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::stage::{Client, LONG, copilot, plays, project, results};
+use super::stage::{Client, LONG, copilot, plays, project, results};
 use crate::support::{ServerLog, count_processes, wait_until};
 
 const ALLOWED: &str = "[permissions]\nallow = [\"bash\"]\n";

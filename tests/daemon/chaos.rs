@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::house::House;
+use super::house::House;
 use crate::support::processes;
 
 /// No command takes longer, whatever is killed under it.
@@ -175,7 +175,7 @@ impl Worker<'_> {
             }
             thread::sleep(Duration::from_millis(2));
         }
-        let said = crate::house::output(child.wait_with_output().expect("its output"));
+        let said = super::house::output(child.wait_with_output().expect("its output"));
         if is_write && said.code == Some(0) {
             self.told = self.tried;
             count(&fought.written);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::house::{House, SOON, ended};
+use super::house::{House, SOON, ended};
 use crate::support::{Marker, wait_until};
 
 /// How long anything may live on after the daemon was killed.

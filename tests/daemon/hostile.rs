@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::house::{House, SOON};
+use super::house::{House, SOON};
 use crate::support::wait_until;
 
 const WITHIN: Duration = Duration::from_secs(30);
@@ -275,7 +275,7 @@ fn the_log_tells_of_nothing_secret() {
     let house = House::new();
     let mut command = house.command(&["write", "secret.txt", "--content", "correct horse battery staple"]);
     command.env("MY_TOKEN", "hunter2-hunter2");
-    assert_eq!(crate::house::said(command, "", "write").code, Some(0));
+    assert_eq!(super::house::said(command, "", "write").code, Some(0));
     house.run(&["daemon", "stop"]);
     let logs = house.project.beside("state").join("log");
     for file in fs::read_dir(logs).unwrap().flatten() {

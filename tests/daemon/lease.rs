@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::house::{House, SOON, Said, said};
+use super::house::{House, SOON, Said, said};
 
 const STALE: u64 = 3;
 

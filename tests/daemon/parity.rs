@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::house::{House, Said, said};
+use super::house::{House, Said, said};
 use crate::support::Project;
 
 fn house() -> House {

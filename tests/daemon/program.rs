@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::house::{House, SOON};
+use super::house::{House, SOON};
 use crate::support::wait_until;
 
 /// `lsp-tools mcp` or `lsp-tools lsp`, started as hosts and editors do.

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::house::{House, SOON, ended};
+use super::house::{House, SOON, ended};
 use crate::support::wait_until;
 
 #[test]
@@ -68,7 +68,7 @@ fn trust_given_elsewhere_counts_at_once_and_another_projects_does_not_disturb() 
     )]);
     let mut trust = house.command(&["trust", "--yes", "--workspace"]);
     trust.arg(other.root());
-    assert_eq!(crate::house::said(trust, "", "trust").code, Some(0));
+    assert_eq!(super::house::said(trust, "", "trust").code, Some(0));
     house.run(&["hover", "a.scr:1:5"]);
     assert_eq!(house.project.log().starts(), 1, "another project's trust restarts nothing here");
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::house::{House, SOON, ended};
-use crate::program::Program;
+use super::house::{House, SOON, ended};
+use super::program::Program;
 use crate::support::wait_until;
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::house::{House, SOON, ended, output, said};
+use super::house::{House, SOON, ended, output, said};
 use crate::support::wait_until;
 
 #[test]

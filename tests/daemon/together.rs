@@ -8,8 +8,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::house::House;
-use crate::program::Program;
+use super::house::House;
+use super::program::Program;
 use crate::support::{Project, copy_folder, processes, real_servers};
 
 /// `compose` is used here, 0-based.

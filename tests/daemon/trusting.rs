@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::house::House;
+use super::house::House;
 use crate::support::Project;
 
 /// A project whose server runs its code, so that it starts only where the project is trusted.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use super::house::House;
 
 #[test]
 fn a_server_that_starts_slowly_is_started_once_for_all_commands() {
@@ -32,16 +32,16 @@ fn nothing_is_left_of_daemons_that_ended_or_were_killed() {
     let house = House::new();
     house.run(&["hover", "a.scr:1:5"]);
     house.kill(house.pid(), rustix::process::Signal::KILL);
-    house.wait_until_empty(crate::house::SOON);
+    house.wait_until_empty(super::house::SOON);
     assert_eq!(house.files("").len(), 3, "a socket and two locks: {:?}", house.files(""));
     // Another program, and so another daemon, comes to the same folder. Of one that was killed the lock goes a moment after its process.
-    crate::support::wait_until("the folder is empty", crate::house::SOON, || {
+    crate::support::wait_until("the folder is empty", super::house::SOON, || {
         for words in [["hover", "a.scr:1:5"], ["daemon", "stop"]] {
             let mut other = house.command(&words);
             other.env("LSP_TOOLS_AGENT", "another");
             assert!(other.output().expect("an end").status.success());
         }
-        house.wait_until_empty(crate::house::SOON);
+        house.wait_until_empty(super::house::SOON);
         house.files("").is_empty()
     });
 }

@@ -6,7 +6,7 @@ use lsp_tools::workspace::edit::{
     EditError, EditId, EditLimits, EditOptions, Edits, Expected, FileOperation,
 };
 
-use crate::bench::{Bench, Snapshot};
+use super::bench::{Bench, Snapshot};
 
 /// Files, folders, modes, links and bytes of all kinds.
 fn filled() -> Bench {
@@ -240,7 +240,7 @@ fn the_journal_is_bounded_and_private() {
     assert_eq!(history[0].id.to_string(), "e64");
     edits.undo_latest(None).unwrap();
     assert_eq!(bench.read("f"), "62".repeat(1000).as_bytes());
-    for (path, (mode, _)) in crate::bench::snapshot(&state) {
+    for (path, (mode, _)) in super::bench::snapshot(&state) {
         assert_eq!(mode & 0o077, 0, "{}", path.display());
     }
     assert_eq!(std::fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);

@@ -6,7 +6,7 @@ use std::process::Command;
 use lsp_tools::workspace::Workspace;
 use lsp_tools::workspace::edit::{EditError, EditOptions, Edits, Expected};
 
-use crate::bench::{Bench, is_root};
+use super::bench::{Bench, is_root};
 
 /// A small file system of its own; gone when dropped.
 struct Tiny(PathBuf);
@@ -22,7 +22,7 @@ impl Tiny {
                 .status()
                 .is_ok_and(|status| status.success());
         if !mounted {
-            crate::skipped::skipped("mounting a small file system needs root and mount(8)");
+            crate::support::skipped("mounting a small file system needs root and mount(8)");
         }
         mounted.then(|| Self(at.to_owned()))
     }

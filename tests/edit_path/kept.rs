@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use lsp_tools::workspace::edit::{Expected, FileKind, FileOperation, LineEnds};
 use lsp_tools::workspace::{ChangeFeed, ChangeKind};
 
-use crate::bench::{Bench, is_root};
+use super::bench::{Bench, is_root};
 
 #[test]
 fn bytes_outside_the_replaced_span() {

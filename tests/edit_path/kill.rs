@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lsp_tools::workspace::edit::{Expected, Plan};
 
-use crate::bench::{self, Bench, Dice, Snapshot};
+use super::bench::{self, Bench, Dice, Snapshot};
 
 const FILES: u64 = 4;
 const ROUNDS: u64 = 60;
@@ -128,8 +128,11 @@ fn is_whole(text: &str) -> bool {
 /// Lets a process go on from `generation` and kills it at some moment after its first commit; the last generation that it
 /// reported, and the moment.
 fn run_and_kill(bench: &Bench, generation: u64, dice: &mut Dice) -> (u64, Duration) {
-    let mut child =
-        bench::child("kill::generations", bench.outer.path(), &format!("{generation} {}", u64::MAX));
+    let mut child = bench::child(
+        "edit_path::kill::generations",
+        bench.outer.path(),
+        &format!("{generation} {}", u64::MAX),
+    );
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let (said, hear) = mpsc::channel();
     let listener = std::thread::spawn(move || {
@@ -155,7 +158,7 @@ const FAULTS: [&str; 3] = ["signal=KILL", "error=EIO", "error=ENOSPC"];
 
 /// Every fault at every call of two transactions, one after the other. Some minutes; needs strace.
 #[test]
-#[ignore = "run by hand: cargo test --test edit_path sweep -- --ignored --nocapture"]
+#[ignore = "run by hand: cargo test edit_path::kill::sweep -- --ignored --nocapture"]
 fn sweep_of_faults() {
     for call in CALLS {
         for fault in FAULTS {
@@ -182,7 +185,7 @@ fn meets_fault(call: &str, fault: &str, number: u64) -> bool {
         .arg("-o")
         .arg(&log)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "kill::generations", "--ignored", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "edit_path::kill::generations", "--ignored", "--nocapture", "--test-threads=1"])
         .env("EDIT_PATH_OUTER", bench.outer.path())
         .env("EDIT_PATH_WORD", "0 2")
         .stdout(std::process::Stdio::null())

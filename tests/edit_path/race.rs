@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lsp_tools::workspace::edit::{EditError, Expected, LineEnds};
 
-use crate::bench::{self, Bench};
+use super::bench::{self, Bench};
 
 const EDITS: usize = 40;
 
@@ -40,8 +40,10 @@ fn lines(writers: &[&str]) -> String {
 
 /// Starts a writer each, and gives what they say went in and what did not.
 fn race(bench: &Bench, writers: &[&str]) -> (usize, usize) {
-    let children: Vec<_> =
-        writers.iter().map(|name| bench::child("race::writer", bench.outer.path(), name)).collect();
+    let children: Vec<_> = writers
+        .iter()
+        .map(|name| bench::child("edit_path::race::writer", bench.outer.path(), name))
+        .collect();
     children.into_iter().fold((0, 0), |(applied, conflicts), child| {
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
@@ -77,7 +79,7 @@ fn two_processes_lose_nothing_that_they_were_told_went_in() {
 fn a_writer_that_knows_nothing_of_us_loses_nothing() {
     let bench = Bench::new();
     bench.put("shared", lines(&["one"]) + "outside 0\n");
-    let mut child = bench::child("race::writer", bench.outer.path(), "one");
+    let mut child = bench::child("edit_path::race::writer", bench.outer.path(), "one");
     let (file, other) = (bench.root().join("shared"), bench.root().join("theirs"));
     let mut written = 0;
     while child.try_wait().unwrap().is_none() {

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use lsp_tools::workspace::edit::{EditError, EditLimits, EditOptions, Edits, Expected, Found, Plan};
 
-use crate::bench::{Bench, snapshot};
+use super::bench::{Bench, snapshot};
 
 /// Commits `change`, which must be refused, and gives the error.
 fn refused(bench: &Bench, change: impl FnOnce(&mut Plan)) -> EditError {
@@ -305,8 +305,8 @@ fn conflicts_tell_what_is_there_and_change_nothing() {
 
 #[test]
 fn a_folder_that_may_not_be_written_to() {
-    if crate::bench::is_root() {
-        crate::skipped::skipped("root may write to any folder; run it as another user");
+    if super::bench::is_root() {
+        crate::support::skipped("root may write to any folder; run it as another user");
         return;
     }
     use std::os::unix::fs::PermissionsExt;

@@ -9,7 +9,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use lsp_tools::workspace::ReadError;
 use lsp_tools::workspace::edit::{EditError, Expected};
 
-use crate::bench::{Bench, snapshot};
+use super::bench::{Bench, snapshot};
 
 const OPERATIONS: u64 = 100_000;
 /// One of so many is a write; the others read.

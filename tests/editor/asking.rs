@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, able, open};
+use super::client::{Client, able, open};
 use crate::support::Project;
 
 /// `foo` stands behind a character that has four bytes and two units of UTF-16.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, able, open};
+use super::client::{Client, able, open};
 use crate::support::{Project, fingerprint};
 
 /// `lib` is defined behind a character that has four bytes and two units of UTF-16.
@@ -48,7 +48,7 @@ async fn what_lies_elsewhere_is_answered_from_the_editors_text_and_only_looked_a
         let told = |method: &str| {
             project.log().params(method).iter().filter(|params| params["textDocument"]["uri"] == uri).count()
         };
-        project.log().wait_for("its end at the server", crate::client::SOON, |_| {
+        project.log().wait_for("its end at the server", super::client::SOON, |_| {
             (told("textDocument/didClose") == 1).then_some(())
         });
         assert_eq!((told("textDocument/didOpen"), told("textDocument/rename")), (1, 0));

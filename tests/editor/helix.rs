@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::nvim::working_in;
+use super::nvim::working_in;
 use crate::support::{Project, real_servers, wait_until};
 
 /// The upper bound of everything that is expected on the screen, on a slow machine that does many other things as well.
@@ -110,7 +110,7 @@ fn is_there(program: &str, argument: &str) -> bool {
 }
 
 #[test]
-#[ignore = "it drives a terminal by keys, which needs a machine that does little else: cargo test --test editor -- --ignored helix"]
+#[ignore = "it drives a terminal by keys, which needs a machine that does little else: cargo test editor::helix -- --ignored"]
 fn helix_hovers_renames_sees_unsaved_mistakes_and_quits() {
     if !is_there("hx", "--version") || !is_there("tmux", "-V") {
         crate::support::skipped("there is no hx, or no tmux, on PATH; install Debian's `hx` and `tmux`");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, able, open};
+use super::client::{Client, able, open};
 use crate::support::{Project, SCRIPTED};
 
 /// A project whose `.scr` files two servers serve: the scripted one, and one called `second` that plays `second`.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, able, open};
+use super::client::{Client, able, open};
 use crate::support::{Project, fingerprint};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -33,7 +33,7 @@ async fn what_a_server_says_and_asks_reaches_the_person_before_the_editor() {
         assert_eq!(told["params"]["message"], format!("scripted: {text}"));
         assert_eq!(told["params"]["type"], kind);
     }
-    let chosen = project.log().wait_for("the answer", crate::client::SOON, |log| log.answer(&json!("ask-1")));
+    let chosen = project.log().wait_for("the answer", super::client::SOON, |log| log.answer(&json!("ask-1")));
     assert_eq!(chosen["result"], json!({"title": "Yes"}));
     client.close().await;
 }
@@ -46,7 +46,7 @@ async fn a_question_that_nobody_can_answer_is_answered_at_once() {
     let runtime = open(&project, None);
     let target = lsp_tools::tools::target::Target::File("a.scr".into());
     runtime.symbols(target, 10).await.expect("symbols");
-    let chosen = project.log().wait_for("the answer", crate::client::SOON, |log| log.answer(&json!("ask-1")));
+    let chosen = project.log().wait_for("the answer", super::client::SOON, |log| log.answer(&json!("ask-1")));
     assert_eq!(chosen["result"], Value::Null);
     runtime.shutdown().await;
 }
@@ -105,7 +105,7 @@ async fn an_editors_words_do_not_reach_servers_that_serve_another_alone() {
             break;
         }
     }
-    project.log().wait_for("the second server", crate::client::SOON, |log| {
+    project.log().wait_for("the second server", super::client::SOON, |log| {
         (log.count("initialized") == 2).then_some(())
     });
     other.tell("scripted/note", json!({"from": "other"})).await;

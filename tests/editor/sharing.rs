@@ -4,7 +4,7 @@ use lsp_tools::text::Position;
 use lsp_tools::tools::target::Target;
 use serde_json::{Value, json};
 
-use crate::client::{Client, able, open};
+use super::client::{Client, able, open};
 use crate::support::{Project, fingerprint};
 
 async fn agent_sees(runtime: &lsp_tools::Runtime) -> String {

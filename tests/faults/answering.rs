@@ -5,7 +5,7 @@ use std::time::Duration;
 use lsp_tools::tools::answer::{ServerState, Verdict};
 use serde_json::json;
 
-use crate::play::{Play, SOON, TEXT, at, failure, in_time, timed};
+use super::play::{Play, SOON, TEXT, at, failure, in_time, timed};
 use crate::support::fingerprint;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use lsp_tools::tools::answer::{Answer, HoverOutput, ServerState, Verdict};
 use lsp_tools::tools::target::Target;
 use serde_json::json;
 
-use crate::play::{Play, SOON, TEXT, failure, in_time, timed};
+use super::play::{Play, SOON, TEXT, failure, in_time, timed};
 use crate::support::{count_processes, fingerprint, wait_until};
 
 /// Points at which a first question meets the crash.
@@ -206,7 +206,7 @@ async fn the_calls_in_flight_are_answered_when_the_server_dies() {
             while play.log().count("textDocument/hover") < 8 {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            play.runtime.definition(crate::play::at("a.scr", 1, 0)).await
+            play.runtime.definition(super::play::at("a.scr", 1, 0)).await
         };
         tokio::join!(hovers, crash)
     };

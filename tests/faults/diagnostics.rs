@@ -5,7 +5,7 @@ use std::time::Duration;
 use lsp_tools::tools::answer::Verdict;
 use serde_json::{Value, json};
 
-use crate::play::{Play, SOON, TEXT, in_time, timed};
+use super::play::{Play, SOON, TEXT, in_time, timed};
 use crate::support::Project;
 
 /// Each way of giving diagnostics: the scenario's `diagnostics`, and what the catalogue says of it.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::play::{Play, SOON, in_time};
+use super::play::{Play, SOON, in_time};
 use crate::support::{Marker, count_processes, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,7 @@ use std::process::Command;
 use lsp_tools::tools::answer::Verdict;
 use serde_json::{Value, json};
 
-use crate::play::{Play, SOON, in_time};
+use super::play::{Play, SOON, in_time};
 use crate::support::fingerprint;
 
 /// The ways in which others write.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lsp_tools::tools::answer::{ServerState, Verdict};
 use serde_json::json;
 
-use crate::play::{Play, SOON, TEXT, at, in_time, timed};
+use super::play::{Play, SOON, TEXT, at, in_time, timed};
 use crate::support::Project;
 
 const FILES: [(&str, &str); 2] = [("a.scr", TEXT), ("b.scr", "foo foo foo foo\n")];

@@ -10,7 +10,7 @@ use lsp_tools::tools::servers::RunState;
 use lsp_tools::tools::trust::TrustRequest;
 use serde_json::{Value, json};
 
-use crate::play::{Play, SOON, TEXT, at, in_time};
+use super::play::{Play, SOON, TEXT, at, in_time};
 use crate::support::{Project, count_processes, fingerprint};
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,7 @@ use lsp_tools::tools::patience::Patience;
 use lsp_tools::tools::target::Target;
 use serde_json::json;
 
-use crate::play::{Play, SOON, TEXT, at, failure, in_time, timed};
+use super::play::{Play, SOON, TEXT, at, failure, in_time, timed};
 
 const FILES: [(&str, &str); 2] = [("a.scr", TEXT), ("b.scr", "foo foo foo foo\n")];
 /// How often `foo` occurs in [`FILES`].

@@ -6,7 +6,7 @@ use lsp_tools::tools::answer::{ServerState, Verdict};
 use lsp_tools::tools::target::Target;
 use serde_json::{Value, json};
 
-use crate::play::{Play, SOON, TEXT, at, failure, in_time};
+use super::play::{Play, SOON, TEXT, at, failure, in_time};
 use crate::support::{fingerprint, scenarios};
 
 fn before_hover(action: Value) -> Value {

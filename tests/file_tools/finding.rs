@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{Bench, notes};
+use super::{Bench, notes};
 
 fn hits(answer: &Value) -> Vec<String> {
     let matches = answer["matches"].as_array().expect("matches");

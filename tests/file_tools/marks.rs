@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::{Bench, notes};
 use crate::support::Project;
-use crate::{Bench, notes};
 
 const FILES: [(&str, &str); 3] =
     [("a.scr", "def foo\nfoo bar\nsay foo\nfoobar\n"), ("b.scr", "bar other\n"), ("c.txt", "foo\n")];

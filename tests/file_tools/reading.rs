@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::{Bench, notes};
+use super::{Bench, notes};
 
 fn lines(count: usize) -> String {
     (1..=count).map(|line| format!("line {line}\n")).collect()

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::answer;
+use super::answer;
 use crate::support::{Project, copy_folder};
 
 /// The calls that change or settle names and contents.
@@ -109,7 +109,7 @@ fn done(output: &Output) {
 }
 
 #[test]
-#[ignore = "minutes, and needs strace: cargo test --test full_state sweep -- --ignored --nocapture"]
+#[ignore = "minutes, and needs strace: cargo test full_state::sweep -- --ignored --nocapture"]
 fn store_whatever_call_fails_holds_the_old_or_the_new() {
     for store in &STORES {
         let project = Project::new([("a.py", "def one(): pass\n"), (SETTINGS, "")]);

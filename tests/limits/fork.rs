@@ -6,9 +6,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::{NOBODY, give_to};
 use crate::support::mcp::Mcp;
 use crate::support::{Project, skipped};
-use crate::{NOBODY, give_to};
 
 /// Another user than in the other tests, whose processes count as well.
 const USER: u32 = NOBODY + 1;

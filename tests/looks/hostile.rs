@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::canary::Canary;
+use super::canary::Canary;
 use crate::support::Project;
 
 /// Modules that Python servers, and what they start, import by themselves.

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::hostile;
-use crate::samples::Samples;
+use super::hostile;
+use super::samples::Samples;
+use super::trace::{Traced, traced_command};
 use crate::support::Project;
 use crate::support::mcp::Mcp;
-use crate::trace::{Traced, traced_command};
 
 /// How a look is done.
 #[derive(Debug, Clone, Copy, Default)]

@@ -6,7 +6,7 @@ use lsp_tools::ErrorCode;
 use lsp_tools::tools::result::ResultType;
 use serde_json::{Value, json};
 
-use crate::house::{
+use super::house::{
     call, entry, heard, heard_file, json_of, mounting, open, run, starts, typed, with_settings,
 };
 use crate::support::{count_processes, wait_until};

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use lsp_tools::tools::web::guard::is_public;
 
-use crate::house::{json_of, run, with_settings};
-use crate::real::PYTHON;
+use super::house::{json_of, run, with_settings};
+use super::real::PYTHON;
 use crate::support::peers::real_mcp;
 use crate::support::wait_until;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{heard, json_of, mounting};
+use super::house::{heard, json_of, mounting};
 use crate::support::Project;
 use crate::support::mcp::Mcp;
 

@@ -1,7 +1,7 @@
 //! Real servers over stdin and stdout: two of the TypeScript SDK's first line, one of the Python SDK that speaks the newest
 //! revision.
 
-use crate::house::{json_of, node_server, run, with_settings};
+use super::house::{json_of, node_server, run, with_settings};
 use crate::support::Project;
 use crate::support::peers::real_mcp;
 

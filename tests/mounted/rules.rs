@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{
+use super::house::{
     call, entry, heard, heard_file, json_of, mounting, open, run, starts, typed, with_settings,
 };
 use crate::support::{Project, count_processes, wait_until};

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::house::{House, assert_fails};
+use super::house::{House, assert_fails};
 
 /// Runs git as its user would, with settings that do not depend on this machine.
 pub fn git(folder: &Path, args: &[&str]) -> String {

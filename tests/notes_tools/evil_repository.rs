@@ -11,8 +11,8 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::changed_files::{commit, git, repository};
-use crate::house::{House, assert_fails};
+use super::changed_files::{commit, git, repository};
+use super::house::{House, assert_fails};
 use crate::support::copy_folder;
 
 /// Where programs leave their marks: beside the project.

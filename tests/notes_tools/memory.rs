@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::house::{House, assert_fails};
+use super::house::{House, assert_fails};
 
 async fn text(house: &House, arguments: Value) -> String {
     let result = house.call_unasked("memory", arguments).await;

@@ -7,7 +7,7 @@ use std::path::Path;
 use lsp_tools::policy::approval::NobodyToAsk;
 use serde_json::{Value, json};
 
-use crate::house::{House, assert_fails};
+use super::house::{House, assert_fails};
 use crate::support::Project;
 
 fn head(name: &str, description: &str) -> String {

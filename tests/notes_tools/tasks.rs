@@ -11,7 +11,7 @@ use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{House, assert_fails};
+use super::house::{House, assert_fails};
 use crate::support::{Marker, Project};
 
 /// A house whose agents are these shell scripts.

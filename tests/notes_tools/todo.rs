@@ -9,7 +9,7 @@ use lsp_tools::policy::approval::NobodyToAsk;
 use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
 
-use crate::house::{House, assert_fails};
+use super::house::{House, assert_fails};
 
 fn item(id: &str, status: &str) -> Value {
     json!({"id": id, "content": format!("step {id}"), "status": status, "priority": "high"})

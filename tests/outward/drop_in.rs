@@ -6,7 +6,7 @@ use lsp_tools::runtime::Runtime;
 use lsp_tools::tools::trust::TrustRequest;
 use serde_json::{Value, json};
 
-use crate::stage::{call, runtime};
+use super::stage::{call, runtime};
 use crate::support::{Project, count_processes, wait_until};
 
 fn manifest(name: &str, script: &str) -> Value {

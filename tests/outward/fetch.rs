@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::stage::{Said, Web, call, page, redirect, runtime, settings};
+use super::stage::{Said, Web, call, page, redirect, runtime, settings};
 use crate::support::Project;
 
 fn site(path: &str, here: std::net::SocketAddr) -> Said {

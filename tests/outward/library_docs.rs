@@ -2,7 +2,7 @@ use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::tools::tool::Caller;
 use serde_json::json;
 
-use crate::stage::{Said, Web, call, page, runtime, settings};
+use super::stage::{Said, Web, call, page, runtime, settings};
 use crate::support::Project;
 
 fn service(path: &str, _here: std::net::SocketAddr) -> Said {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::stage::{client, fingerprint_seen, in_time, open};
+use super::stage::{client, fingerprint_seen, in_time, open};
 use crate::support::{Project, fingerprint};
 
 async fn call(runtime: &Runtime, name: &str, arguments: Value) -> Value {

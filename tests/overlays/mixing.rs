@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::{at, client, findings, fingerprint_seen, in_time, open, seeing, view};
+use super::stage::{at, client, findings, fingerprint_seen, in_time, open, seeing, view};
 use crate::support::{Project, fingerprint, real_servers};
 
 /// One client goes on typing in `a.scr`: in each round another text, of which everything it is told must be.

@@ -8,7 +8,7 @@ use lsp_tools::Runtime;
 use lsp_tools::runtime::overlays::Overlays;
 use serde_json::json;
 
-use crate::stage::{fingerprint_seen, in_time, open, seeing};
+use super::stage::{fingerprint_seen, in_time, open, seeing};
 use crate::support::{Project, count_processes, fingerprint, wait_until};
 
 /// Types into `a.scr` and asks, `rounds` times or until `enough`.

@@ -6,7 +6,7 @@ use lsp_tools::policy::request::Verdict;
 use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, code, error};
+use super::stage::{Stage, code, error};
 
 fn offered(stage: &Stage, settings_of_caller: CallerAccess) -> Vec<String> {
     let caller = Caller { access: settings_of_caller, ..Caller::default() };
@@ -96,7 +96,7 @@ async fn an_untrusted_project_may_forbid_and_not_allow() {
 async fn a_trusted_project_runs_the_hook_that_was_trusted_and_no_other() {
     use lsp_tools::tools::trust::TrustRequest;
     let stage = Stage::new("");
-    let hook = |body: &str| crate::stage::executable(stage.project.path("check.sh"), body);
+    let hook = |body: &str| super::stage::executable(stage.project.path("check.sh"), body);
     hook("cat > /dev/null; touch seen");
     stage.project.write(".lsp-tools/lsp-tools.toml", "[[hooks.pre]]\ncommand = ['./check.sh']\n");
     let asked = stage.runtime().trust(TrustRequest::Show).await.unwrap();

@@ -3,7 +3,7 @@ use std::os::unix::fs::PermissionsExt;
 use lsp_tools::policy::approval::Approval;
 use serde_json::json;
 
-use crate::stage::Stage;
+use super::stage::Stage;
 
 #[tokio::test]
 async fn every_call_leaves_one_line_without_what_it_said() {

@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::stage::executable;
+use super::stage::executable;
 use crate::support::Project;
 
 /// Each command that asks about code, with the tool that it is.

@@ -4,7 +4,7 @@ use lsp_tools::policy::approval::Approval;
 use lsp_tools::tools::result::ResultType;
 use serde_json::json;
 
-use crate::stage::{Stage, code, error};
+use super::stage::{Stage, code, error};
 
 const BY_NAME: [&str; 6] = [
     ".husky/pre-commit",

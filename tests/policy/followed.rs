@@ -8,7 +8,7 @@ use lsp_tools::runtime::live::Live;
 use lsp_tools::tools::trust::TrustRequest;
 use serde_json::json;
 
-use crate::stage::{Stage, code, error};
+use super::stage::{Stage, code, error};
 
 const SETTINGS: &str = ".lsp-tools/lsp-tools.toml";
 

@@ -4,7 +4,7 @@ use lsp_tools::policy::approval::Approval;
 use lsp_tools::tools::result::ResultType;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, code, error};
+use super::stage::{Stage, code, error};
 use crate::support::{count_processes, wait_until};
 
 fn with(event: &str, body: &str) -> Stage {

@@ -7,7 +7,7 @@ use lsp_tools::runtime::Runtime;
 use lsp_tools::tools::trust::{TrustOutput, TrustRequest};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, code, error, executable};
+use super::stage::{Stage, code, error, executable};
 
 const FILE: &str = ".github/hooks/guard.json";
 

@@ -7,7 +7,7 @@ use lsp_tools::tools::tool::Caller;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::stage::{Stage, code, error};
+use super::stage::{Stage, code, error};
 
 #[tokio::test]
 async fn each_step_comes_in_its_turn() {

@@ -12,7 +12,7 @@ use lsp_tools::policy::shell_words::Word;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use crate::stage::executable;
+use super::stage::executable;
 
 /// An empty folder, and one with programs that note their names and arguments, ended by NUL and line feed, in `log`.
 struct Stage {

@@ -7,8 +7,8 @@ use lsp_tools::tools::answer::Verdict;
 use lsp_tools::tools::target::Target;
 use lsp_tools::tools::trust::TrustRequest;
 
+use super::{codes, make_environment, open, run};
 use crate::support::{Project, uv};
-use crate::{codes, make_environment, open, run};
 
 #[tokio::test]
 async fn what_uv_syncs_counts_for_every_member_of_its_workspace() {

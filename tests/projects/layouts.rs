@@ -10,8 +10,8 @@ use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
 use lsp_tools::tools::target::Target;
 use serde_json::Value;
 
+use super::{make_environment, open, run};
 use crate::support::{Project, real_servers, server_program};
-use crate::{make_environment, open, run};
 
 /// File, 1-based line, rule.
 type Finding = (String, u64, String);

@@ -9,7 +9,7 @@ use lsp_tools::lsp::model::Severity;
 use lsp_tools::runtime::Runtime;
 use lsp_tools::tools::answer::Verdict;
 
-use crate::real::{PATIENCE, open, trust};
+use super::real::{PATIENCE, open, trust};
 use crate::support::{Project, real_servers, skipped};
 
 async fn errors(runtime: &Runtime, path: &str) -> (Vec<String>, Verdict) {

@@ -5,7 +5,7 @@ use lsp_tools::runtime::Runtime;
 use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
 use lsp_tools::tools::lsp_hierarchy::TypeDirection;
 
-use crate::real::{named, open};
+use super::real::{named, open};
 use crate::support::Project;
 
 const GEO: &str = "// Package geo has shapes.\npackage geo\n\n// Shape has an area.\ntype Shape interface {\n\tArea() float64\n}\n\n\

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::outside::Way;
 use super::subjects::Subject;
-use super::support::Project;
+use crate::support::Project;
 
 /// One edit of one file: what the file holds afterwards, and where a hover is worth asking for.
 #[derive(Debug, Clone)]

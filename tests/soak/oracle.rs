@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::subjects::{Columns, Subject};
-use super::support::copy_folder;
-use super::support::raw_client::{Publish, RawClient, RawError, Start, same_file, uri};
+use crate::support::copy_folder;
+use crate::support::raw_client::{Publish, RawClient, RawError, Start, same_file, uri};
 
 /// How long a server may take to say the first word of a document.
 const PATIENCE: Duration = Duration::from_secs(60);

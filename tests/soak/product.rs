@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::oracle::{Finding, diagnostics_of, findings, hover_words, sync_position};
 use super::subjects::Subject;
-use super::support::raw_client::{RawClient, RawError, Start, uri};
+use crate::support::raw_client::{RawClient, RawError, Start, uri};
 
 /// An answer as far as it can be relied on.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::oracle::{Finding, hover_words};
 use super::product::{Answered, Product};
-use super::support::Project;
+use crate::support::Project;
 
 /// A runtime on a project, with threads of its own.
 pub struct Ours {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::support::raw_client::Start;
-use super::support::{Project, real_servers, server_program};
+use crate::support::raw_client::Start;
+use crate::support::{Project, real_servers, server_program};
 
 /// What a server counts columns in, where it does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

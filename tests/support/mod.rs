@@ -10,8 +10,6 @@
 //! - [`peers`]: real MCP servers and clients of npm and PyPI, installed once.
 //! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
 
-#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
-
 pub mod agent;
 mod fingerprint;
 mod log;

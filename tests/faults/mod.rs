@@ -3,9 +3,6 @@
 //!
 //! The server is the scripted one; what it does is in each test's scenario, what it got is in its log.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod answering;
 mod crashes;
 mod diagnostics;

@@ -1,9 +1,6 @@
 //! The client of the Copilot language server: against a scripted server built to what was measured of the real one, and against
 //! the real one, as far as that goes with nobody signed in.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod calls;
 mod confirm;
 mod documents;

@@ -1,9 +1,6 @@
 //! A system that gives little: few processes, few open files, no watches. An answer comes in time, is right or says what it lacks, and an
 //! error says what to do.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod clock;
 mod fork;
 
@@ -14,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use support::Project;
+use crate::support::Project;
 
 /// A user of whom nothing else runs: limits on processes count by user, and not for root.
 const NOBODY: u32 = 54_321;
@@ -64,7 +61,7 @@ fn told(output: &Output, took: Duration, advice: &str, when: &str) -> bool {
 fn few_processes_and_threads() {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || which::which("setpriv").is_err() || which::which("prlimit").is_err() {
-        support::skipped("another user's limits need root, setpriv and prlimit");
+        crate::support::skipped("another user's limits need root, setpriv and prlimit");
         return;
     }
     let project = project();
@@ -88,7 +85,7 @@ fn few_processes_and_threads() {
 #[test]
 fn few_open_files() {
     if which::which("prlimit").is_err() {
-        support::skipped("prlimit is not there");
+        crate::support::skipped("prlimit is not there");
         return;
     }
     let project = project();
@@ -113,7 +110,7 @@ fn no_watches() {
         let before = ["unshare", "-Ur", "sh", "-c", &script, "sh"];
         let (tried, _) = run(&project, &before, &["--version"]);
         if !tried.status.success() {
-            support::skipped("limits of a user namespace cannot be set here");
+            crate::support::skipped("limits of a user namespace cannot be set here");
             return;
         }
         let (output, took) = run(&project, &before, &["hover", "src/a.py:one", "--format", "json"]);

@@ -12,9 +12,6 @@
 //! - [`passing`]: MCP on stdin and stdout, across daemons
 //! - [`chaos`]: everything killed at random
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod chaos;
 mod end;
 mod hostile;

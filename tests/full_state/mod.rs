@@ -1,15 +1,12 @@
 //! A full disk below the folders of our own: what was kept stays as it was, what is asked is answered, and what cannot be kept says so.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod sweep;
 
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use support::Project;
+use crate::support::Project;
 
 /// Mounts a small file system over each of the folders, seen by the command alone, copies in what was there, and fills the rest. Runs
 /// `$@`, makes room, and puts what is there then in place of what was there before.
@@ -55,7 +52,7 @@ fn mounts_here() -> bool {
     let tried = Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
     let may = tried.is_ok_and(|output| output.status.success());
     if !may {
-        support::skipped("a file system of one's own needs root and unshare(1)");
+        crate::support::skipped("a file system of one's own needs root and unshare(1)");
     }
     may
 }

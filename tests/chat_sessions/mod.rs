@@ -1,9 +1,6 @@
 //! The tools about the user's chats: every scenario of their specification by its name, on stores as VS Code and Copilot's
 //! command line write them.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod listing;
 mod registration;
 mod scenarios;

@@ -1,9 +1,6 @@
 //! Attacks and faults that tools meet, each by the way that every call takes. The number of a test is its row in the table
 //! of attacks that the product was built against.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod budgets;
 mod calls;
 mod hidden;
@@ -17,8 +14,8 @@ mod special_files;
 mod together;
 mod trusted;
 
-use support::Project;
-use support::agent::open;
+use crate::support::Project;
+use crate::support::agent::open;
 
 /// A runtime on `project`, with the user's settings `text`.
 fn with_settings(project: &Project, text: &str) -> lsp_tools::runtime::Runtime {

@@ -1,8 +1,5 @@
 //! MCP servers of others among our tools: real ones of both eras over stdin and HTTP, and ones that mean harm.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod hostile;
 mod house;
 mod http;

@@ -1,8 +1,5 @@
 //! The tools that keep notes, tell what changed, load skills and hand out tasks: what each answers, also to bad input.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod changed_files;
 mod evil_repository;
 mod house;

@@ -1,8 +1,5 @@
 //! The tools `bash`, `bash_output` and `bash_kill`: their contract, and what hostile commands get.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod background;
 mod caches;
 mod contract;

@@ -1,9 +1,6 @@
 //! Projects as their tools leave them: environments that are read without running anything of them, packages that are installed
 //! while servers run, builds that say how files are compiled.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod installs;
 mod layouts;
 
@@ -18,7 +15,7 @@ use lsp_tools::tools::answer::{DiagnosticItem, Verdict};
 use lsp_tools::tools::target::Target;
 use serde_json::Value;
 
-use support::{Project, real_servers};
+use crate::support::{Project, real_servers};
 
 const USE: &str = "import acmelib\nimport native\nimport greetings\n\nx: str = acmelib.answer()\n";
 

@@ -1,9 +1,6 @@
 //! Unsaved texts of several clients over the same files: each client is answered about its own texts, whoever reads the disk is
 //! answered about the disk, and no answer ever mixes.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod edits;
 mod mixing;
 mod private;

@@ -1,8 +1,5 @@
 //! `lsp-tools mcp`, driven by clients of both eras, right and wrong ones.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod approval;
 mod calls;
 mod changes;

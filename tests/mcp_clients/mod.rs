@@ -1,9 +1,6 @@
 //! Hosts built on the real SDKs drive `lsp-tools mcp` over standard streams and HTTP: they list the tools, ask a real server, break
 //! code and hear of it, are asked for leave, and give up a call. And a second lsp-tools mounts the first.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod ourselves;
 
 use std::io::{BufRead, BufReader};
@@ -14,8 +11,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use self::support::peers::{node, real_clients};
-use self::support::{Marker, Project, real_servers, wait_until};
+use crate::support::peers::{node, real_clients};
+use crate::support::{Marker, Project, real_servers, wait_until};
 
 const TOKEN: &str = "a-token-of-the-tests-own";
 

@@ -5,12 +5,9 @@
 //! the same text in a server that has never seen the file, and the two are compared ([`verdict`]). Nothing may be stale,
 //! different or missing.
 //!
-//! The tests on real servers are ignored by default: `SOAK_EDITS=300 cargo test --test soak -- --ignored --nocapture`.
+//! The tests on real servers are ignored by default: `SOAK_EDITS=300 cargo test soak:: -- --ignored --nocapture`.
 //! `SOAK_SEED` repeats a run; each failure prints its seed. The other tests hold the soak itself to account, on the
 //! scripted server: a right product passes, and one that is stale, silent or dropping findings is caught.
-
-#[path = "../support/mod.rs"]
-mod support;
 
 mod edits;
 mod oracle;
@@ -22,9 +19,9 @@ mod verdict;
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use crate::support::Project;
+use crate::support::raw_client::Start;
 use serde_json::json;
-use support::Project;
-use support::raw_client::Start;
 
 use edits::Editor;
 use oracle::Oracle;

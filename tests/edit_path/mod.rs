@@ -8,6 +8,4 @@ mod kept;
 mod kill;
 mod race;
 mod refused;
-#[path = "../support/skipped.rs"]
-mod skipped;
 mod swap;

@@ -1,9 +1,6 @@
 //! The editor door, as editors use it: a real headless Neovim, Helix in a terminal, and a client of our own that asks for everything an editor can
 //! ask for.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod asking;
 mod bad_input;
 mod client;

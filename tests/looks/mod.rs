@@ -5,9 +5,6 @@
 //! `LOOKS_PATH` names folders that go before PATH (with another Python, say), `LOOKS_PREFIX` a folder in which the servers are installed
 //! already, and with `LOOKS_TRUSTED=1` the project is trusted first, which shows what the traps catch.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 #[path = "../../bench/servers/samples.rs"]
 #[allow(dead_code, reason = "the trial of servers uses all of it")]
 mod samples;
@@ -23,9 +20,9 @@ use std::time::Duration;
 use lsp_tools::config::Catalogue;
 use lsp_tools::config::spec::Server;
 
+use crate::support::{real_servers, skipped};
 use look::{Outcome, Way, look};
 use samples::Samples;
-use support::{real_servers, skipped};
 
 /// A look at each of these is a test of its own, so that they are done side by side: the everyday servers, and those that would run
 /// code if they were started as they are.

@@ -1,8 +1,5 @@
 //! Calls by name, through the rules, approval, hooks, the time limit and the record, with small tools made for it.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod access;
 mod audit;
 mod commands;

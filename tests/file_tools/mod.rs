@@ -1,8 +1,5 @@
 //! The tools that read files, called by name as agents call them: their tables of arguments and answers, and their failures.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod finding;
 mod marks;
 mod reading;
@@ -10,11 +7,11 @@ mod reading;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::support::Project;
 use lsp_tools::runtime::call::CallRequest;
 use lsp_tools::runtime::{Runtime, RuntimeOptions};
 use lsp_tools::tools::tool::Caller;
 use serde_json::{Value, json};
-use support::Project;
 
 /// A project, and a runtime on it.
 pub struct Bench {

@@ -1,8 +1,5 @@
 //! The names that the Copilot language server's own tools bear, on real files, the scripted server and pyright.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod commands;
 mod edits;
 mod errors;
@@ -11,13 +8,13 @@ mod rules;
 
 use std::time::Duration;
 
+use crate::support::Project;
+use crate::support::agent::Yes;
 use lsp_tools::bridges::copilot::names::{Answer, Asked, call};
 use lsp_tools::policy::approval::Approver;
 use lsp_tools::runtime::Runtime;
 use lsp_tools::tools::tool::Caller;
 use serde_json::Value;
-use support::Project;
-use support::agent::Yes;
 use tokio_util::sync::CancellationToken;
 
 /// Calls a name as a turn of the server does, with someone who answers its questions.

@@ -7,16 +7,13 @@
 //! The five servers of `cargo test` are one test each. `just across-files` takes every server of [`languages`];
 //! `just across-files NAME` one.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod languages;
 mod report;
 mod steps;
 
+use crate::support::{Project, agent, real_servers};
 use languages::{Language, all, named};
 use report::Report;
-use support::{Project, agent, real_servers};
 
 /// Takes all steps in a project of `language`.
 async fn walk(language: &Language) -> Report<'_> {
