@@ -14,7 +14,7 @@ check:
 
 # the tests that need no language server: seconds
 unit:
-    cargo test --lib --bins
+    cargo test --lib
 
 # everything that `cargo test` runs; real servers are installed below target/ the first time
 test *ARGS:

@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use lsp_tools::workspace::{
+use lsp_tools::internals::workspace::{
     CaseMode, GrepPattern, GrepQuery, GrepResult, GrepWanted, Selection, Until, Workspace, WorkspacePath,
 };
 use serde_json::json;

@@ -16,11 +16,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use lsp_tools::config::Catalogue;
-use lsp_tools::hints::{DEADLINE, Subject, definition};
-use lsp_tools::lsp::model::FileRef;
-use lsp_tools::text::{Buffer, Encoding, Identifier, Position, identifiers_on_line};
-use lsp_tools::workspace::{WalkLimits, Workspace, WorkspacePath};
+use lsp_tools::Position;
+use lsp_tools::internals::config::Catalogue;
+use lsp_tools::internals::hints::{DEADLINE, Subject, definition};
+use lsp_tools::internals::lsp::model::FileRef;
+use lsp_tools::internals::text::{Buffer, Encoding, Identifier, identifiers_on_line};
+use lsp_tools::internals::workspace::{WalkLimits, Workspace, WorkspacePath};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Parser;
-use lsp_tools::text::Position;
+use lsp_tools::Position;
 use serde_json::{Value, json};
 
 use stage::{Raw, Stage};

@@ -11,12 +11,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use lsp_tools::config::{Folders, Profile};
-use lsp_tools::policy::caller::CallerAccess;
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::export::{Format, export};
-use lsp_tools::tools::tool::{Caller, Definition};
+use lsp_tools::internals::config::Profile;
+use lsp_tools::internals::policy::caller::CallerAccess;
+use lsp_tools::internals::tools::export::{Format, export};
+use lsp_tools::internals::tools::tool::Definition;
+use lsp_tools::{CallRequest, Caller, Folders, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, o200k_base};
 

@@ -2,10 +2,7 @@
 
 use std::error::Error;
 
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::tools::error::ToolError;
-use lsp_tools::tools::tool::{Call, Caller, Card, Tool};
-use lsp_tools::{Runtime, RuntimeOptions};
+use lsp_tools::{Call, CallRequest, Caller, Card, Runtime, RuntimeOptions, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -22,8 +22,7 @@
 //! ```
 //!
 //! Agents call tools by name with JSON: [`Runtime::call`] is the way of all of them, rules and hooks included;
-//! [`Runtime::definitions`] and [`tools::export`] are the list that a model gets, and [`Runtime::add_tool`] adds a tool of one's
-//! own ([`tools::tool::Tool`]).
+//! [`Runtime::definitions`] is the list that a model gets, and [`Runtime::add_tool`] adds a [`Tool`] of one's own.
 //!
 //! Servers die with the process that uses this crate, also when it is killed, as long as the `lsp-tools` binary is there to
 //! supervise them: beside the running program, or where [`RuntimeOptions::supervisor`] says.
@@ -47,28 +46,42 @@
 //! | [`bridges`] | the doors for programs: MCP in both directions, the shared daemon, editors |
 //! | [`cli`] | the door for people and scripts: commands, and how answers look on a terminal |
 //!
-//! An embedder needs the names below, the outputs in [`tools::answer`] and, for calls by name, what stands in
-//! [`runtime::call`] and [`tools::tool`]: no type of an LSP crate appears in any of them.
+//! The floors are private. An embedder needs the names below and the outputs in [`answer`]: no type of an LSP crate appears in any
+//! of them.
 
-#![warn(missing_docs)]
+#![warn(missing_docs, unreachable_pub)]
 // The documentation is built with private items: it is also the map for those who work in here.
 #![allow(rustdoc::private_intra_doc_links)]
 #![deny(unsafe_code)]
 
-pub mod bridges;
-pub mod cli;
-pub mod config;
-pub mod hints;
-pub mod lsp;
-pub mod policy;
-pub mod process;
-pub mod rpc;
-pub mod runtime;
-pub mod text;
-pub mod tools;
-pub mod workspace;
+mod bridges;
+mod cli;
+mod config;
+mod hints;
+mod lsp;
+mod policy;
+mod process;
+mod rpc;
+mod runtime;
+mod text;
+mod tools;
+mod workspace;
 
-pub use runtime::{Runtime, RuntimeOptions};
+#[doc(hidden)]
+pub mod internals;
+
+pub use cli::main as cli_main;
+pub use config::Folders;
+pub use policy::approval::{Approval, ApprovalRequest, Approver, NobodyToAsk};
+pub use runtime::call::CallRequest;
+pub use runtime::{Client, Runtime, RuntimeOptions};
+pub use text::Position;
+pub use tools::answer;
 pub use tools::answer::{Answer, ServerState, Verdict};
+pub use tools::context::Context;
 pub use tools::error::{ErrorCode, ToolError};
+pub use tools::result::{ResultType, ToolResult};
+pub use tools::schema::Schema;
 pub use tools::target::Target;
+pub use tools::tool::{Call, Caller, Card, Tool};
+pub use tools::trust::TrustRequest;

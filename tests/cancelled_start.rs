@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::support::{Marker, wait_until};
-use lsp_tools::process::{Spawn, Spawner};
+use lsp_tools::internals::process::{Spawn, Spawner};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_that_is_given_up_leaves_nothing() {

@@ -5,9 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::servers::ServerRow;
-use lsp_tools::tools::target::Target;
+use lsp_tools::internals::tools::servers::ServerRow;
+use lsp_tools::{Runtime, RuntimeOptions, Target};
 use serde_json::Value;
 
 use crate::support::{Project, real_servers};

@@ -8,12 +8,12 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use lsp_tools::config::Catalogue;
-use lsp_tools::config::spec::Server;
-use lsp_tools::lsp::health;
-use lsp_tools::lsp::install::{InstallError, Installed, Installer, Progress};
-use lsp_tools::lsp::locate::{Located, Origin, prefix_folders};
-use lsp_tools::process::{Spawn, Spawner, run};
+use lsp_tools::internals::config::Catalogue;
+use lsp_tools::internals::config::spec::Server;
+use lsp_tools::internals::lsp::health;
+use lsp_tools::internals::lsp::install::{InstallError, Installed, Installer, Progress};
+use lsp_tools::internals::lsp::locate::{Located, Origin, prefix_folders};
+use lsp_tools::internals::process::{Spawn, Spawner, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const PATIENCE: Duration = Duration::from_secs(120);

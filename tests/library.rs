@@ -1,9 +1,7 @@
 //! What an embedder relies on beside the answers themselves.
 
-use lsp_tools::runtime::Runtime;
-use lsp_tools::tools::lsp_hierarchy::{CallDirection, TypeDirection};
-use lsp_tools::tools::target::Target;
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::internals::tools::lsp_hierarchy::{CallDirection, TypeDirection};
+use lsp_tools::{Runtime, Target, TrustRequest};
 
 /// Callers spawn questions on a runtime of many threads. Compiling is the test.
 #[test]

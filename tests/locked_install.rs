@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 
-use lsp_tools::config::Catalogue;
+use lsp_tools::internals::config::Catalogue;
 
 /// Writes a wheel of `ruff` and a package of `pyright`, whole, and neither the published one.
 const FORGE: &str = r##"

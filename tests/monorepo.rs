@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::answer::{Answer, LocationsOutput, Verdict};
-use lsp_tools::tools::lsp_hierarchy::CallDirection;
-use lsp_tools::tools::target::Target;
+use lsp_tools::internals::tools::answer::LocationsOutput;
+use lsp_tools::internals::tools::lsp_hierarchy::CallDirection;
+use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, Verdict};
 
 use crate::support::{Project, real_servers};
 

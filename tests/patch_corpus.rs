@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use lsp_tools::text::patch::{
+use lsp_tools::internals::text::patch::{
     ApplyError, ApplyOptions, FilePatch, MismatchReason, Operation, PatchForm, PatchPath, apply, apply_all,
     parse,
 };
@@ -410,7 +410,7 @@ fn whole_releases_with_renames_copies_and_modes() {
         for file in outcome.files {
             let mode = |path: &PatchPath| before.get(&path.clean).is_some_and(|(_, executable)| *executable);
             let executable = match file.mode {
-                Some(mode) => mode == lsp_tools::text::patch::FileMode::Executable,
+                Some(mode) => mode == lsp_tools::internals::text::patch::FileMode::Executable,
                 None => mode(file.origin.as_ref().unwrap_or(&file.path)),
             };
             match file.text {

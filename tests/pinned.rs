@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use lsp_tools::config::{LaunchFields, Pin};
-use lsp_tools::process::{Exit, Finished, Spawn, Spawner, run};
+use lsp_tools::internals::config::{LaunchFields, Pin};
+use lsp_tools::internals::process::{Exit, Finished, Spawn, Spawner, run};
 use tempfile::TempDir;
 use tokio::time::Instant;
 

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use lsp_tools::process::{Exit, SUPERVISE, ServerProcess, Spawn, SpawnError, Spawner};
+use lsp_tools::internals::process::{Exit, SUPERVISE, ServerProcess, Spawn, SpawnError, Spawner};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
-use lsp_tools::cli::args::Cli;
-use lsp_tools::config::Catalogue;
-use lsp_tools::config::spec::Server;
+use lsp_tools::internals::cli::args::Cli;
+use lsp_tools::internals::config::Catalogue;
+use lsp_tools::internals::config::spec::Server;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// The page with the table of languages.

@@ -1,11 +1,9 @@
 //! The main path on real servers: each is asked on a copy of a fixture, before and after edits from outside.
 
 use crate::support::{Project, agent, real_servers};
-use lsp_tools::lsp::model::Severity;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::answer::{Answer, Verdict};
-use lsp_tools::tools::lsp_hierarchy::CallDirection;
-use lsp_tools::tools::target::Target;
+use lsp_tools::internals::lsp::model::Severity;
+use lsp_tools::internals::tools::lsp_hierarchy::CallDirection;
+use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, Verdict};
 use serde_json::json;
 
 /// A runtime on a copy of a fixture, with servers from the tests' prefix.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::copy_folder;
-use lsp_tools::workspace::{
+use lsp_tools::internals::workspace::{
     CaseMode, GlobOrder, GlobQuery, GrepPattern, GrepQuery, GrepWanted, ListQuery, Selection, Until,
     Workspace, WorkspacePath,
 };
@@ -317,7 +317,7 @@ fn list_tells_of_every_directory_what_a_plain_walk_tells() {
             .entries
             .iter()
             .map(|entry| {
-                let is_dir = entry.kind == lsp_tools::workspace::EntryKind::Directory;
+                let is_dir = entry.kind == lsp_tools::internals::workspace::EntryKind::Directory;
                 (entry.path.as_path().to_owned(), is_dir, entry.size)
             })
             .collect();
@@ -327,7 +327,7 @@ fn list_tells_of_every_directory_what_a_plain_walk_tells() {
             listed
                 .entries
                 .into_iter()
-                .filter(|entry| entry.kind == lsp_tools::workspace::EntryKind::Directory)
+                .filter(|entry| entry.kind == lsp_tools::internals::workspace::EntryKind::Directory)
                 .map(|entry| entry.path),
         );
     }

@@ -7,7 +7,7 @@
 #[path = "support/scripted_server/documents.rs"]
 mod documents;
 
-use lsp_tools::text::{Buffer, Change, Encoding};
+use lsp_tools::internals::text::{Buffer, Change, Encoding};
 use proptest::prelude::*;
 use serde_json::json;
 

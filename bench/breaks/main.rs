@@ -17,11 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use lsp_tools::config::Folders;
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::text::LineMap;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::internals::text::LineMap;
+use lsp_tools::{CallRequest, Caller, Folders, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 
 use edits::{Edit, Random};

@@ -5,11 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use lsp_tools::config::Folders;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::text::{Buffer, Change, Position};
-use lsp_tools::tools::target::Target;
-use lsp_tools::workspace::Workspace;
+use lsp_tools::internals::text::{Buffer, Change};
+use lsp_tools::internals::workspace::Workspace;
+use lsp_tools::{Folders, Position, Runtime, RuntimeOptions, Target};
 
 use super::stats::{Samples, ms};
 use super::table::Row;

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use lsp_tools::text::Position;
+use lsp_tools::Position;
 use serde_json::{Value, json};
 
 use super::Plan;

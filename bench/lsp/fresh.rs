@@ -21,7 +21,7 @@ pub async fn run(stage: &Stage, findings: Findings, plan: &Plan) -> anyhow::Resu
     let says = wrong.says.to_lowercase();
     let runtime = stage.runtime().await?;
     let mut raw = stage.raw()?;
-    let refused = |error: lsp_tools::tools::error::ToolError| anyhow!("{}", error.error);
+    let refused = |error: lsp_tools::ToolError| anyhow!("{}", error.error);
     runtime.check(vec![stage.our_file()], None, 100).await.map_err(refused)?;
     // By whether the text was wrong.
     let mut ours = [Samples::default(), Samples::default()];
@@ -45,8 +45,7 @@ pub async fn run(stage: &Stage, findings: Findings, plan: &Plan) -> anyhow::Resu
         let coded =
             |code: &Option<String>| code.as_ref().is_some_and(|code| code.to_lowercase().contains(&says));
         let found = found || answer.output.diagnostics.iter().any(|item| coded(&item.code));
-        faults +=
-            usize::from(found != is_wrong || answer.verdict != lsp_tools::tools::answer::Verdict::Complete);
+        faults += usize::from(found != is_wrong || answer.verdict != lsp_tools::Verdict::Complete);
     }
     runtime.shutdown().await;
     anyhow::ensure!(faults == 0, "{faults} of {} answers were not about the text", plan.edits);

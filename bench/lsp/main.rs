@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use lsp_tools::config::Folders;
+use lsp_tools::Folders;
 
 use stage::Stage;
 use table::Row;

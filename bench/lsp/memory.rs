@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, anyhow};
-use lsp_tools::runtime::Runtime;
+use lsp_tools::Runtime;
 
 use super::stage::Stage;
 use super::table::Row;

@@ -7,12 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use lsp_tools::config::{Catalogue, Folders};
-use lsp_tools::lsp::locate::prefix_folders;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::text::Position;
-use lsp_tools::tools::target::Target;
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::internals::config::Catalogue;
+use lsp_tools::internals::lsp::locate::prefix_folders;
+use lsp_tools::{Folders, Position, Runtime, RuntimeOptions, Target, TrustRequest};
 use serde_json::Value;
 
 use super::raw_client::{RawClient, Start, uri};
@@ -105,7 +102,7 @@ impl Stage {
 
     /// A runtime on the library's copy, trusted.
     pub async fn runtime(&self) -> anyhow::Result<Runtime> {
-        let refused = |error: lsp_tools::tools::error::ToolError| anyhow!("{}", error.error);
+        let refused = |error: lsp_tools::ToolError| anyhow!("{}", error.error);
         let folders = self.folders()?;
         let open = || {
             let options = RuntimeOptions {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use lsp_tools::runtime::Runtime;
-use lsp_tools::tools::target::Target;
+use lsp_tools::{Runtime, Target};
 
 use super::Plan;
 use super::stage::{Raw, Stage};
@@ -19,7 +18,7 @@ const CALLERS: usize = 64;
 const SHARE: f64 = 0.95;
 
 async fn ask(runtime: &Runtime, method: &str, target: Target) -> anyhow::Result<()> {
-    let refused = |error: lsp_tools::tools::error::ToolError| anyhow!("{}", error.error);
+    let refused = |error: lsp_tools::ToolError| anyhow!("{}", error.error);
     match method {
         "hover" => drop(runtime.hover(target).await.map_err(refused)?),
         _ => drop(runtime.definition(target).await.map_err(refused)?),

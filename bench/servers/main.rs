@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Parser;
-use lsp_tools::config::{Catalogue, Folders};
+use lsp_tools::Folders;
+use lsp_tools::internals::config::Catalogue;
 
 use samples::Samples;
 use trial::{Cell, Row, Trial};

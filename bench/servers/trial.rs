@@ -4,12 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lsp_tools::config::Folders;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::answer::{ServerState, ServerStatus, Verdict};
-use lsp_tools::tools::install::InstallState;
-use lsp_tools::tools::target::Target;
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::internals::tools::answer::ServerStatus;
+use lsp_tools::internals::tools::install::InstallState;
+use lsp_tools::{Folders, Runtime, RuntimeOptions, ServerState, Target, TrustRequest, Verdict};
 use serde::Serialize;
 
 use super::samples::{Sample, Wrong};
@@ -154,7 +151,7 @@ impl Trial<'_> {
             };
             Runtime::open_with(options, folders.clone()).map_err(|error| anyhow::anyhow!("{}", error.error))
         };
-        let refused = |error: lsp_tools::tools::error::ToolError| anyhow::anyhow!("{}", error.error);
+        let refused = |error: lsp_tools::ToolError| anyhow::anyhow!("{}", error.error);
         let runtime = open()?;
         let shown = runtime.trust(TrustRequest::Show).await.map_err(refused)?;
         runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.map_err(refused)?;

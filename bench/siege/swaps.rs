@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use lsp_tools::runtime::Runtime;
+use lsp_tools::Runtime;
 use rustix::fs::{RenameFlags, renameat_with};
 use serde_json::{Value, json};
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use globset::GlobBuilder;
 use ignore::gitignore::GitignoreBuilder;
-use lsp_tools::policy::name;
-use lsp_tools::policy::path::{Letters, PathPattern};
-use lsp_tools::text::{matching, read_glob};
-use lsp_tools::workspace::WorkspacePath;
+use lsp_tools::internals::policy::name;
+use lsp_tools::internals::policy::path::{Letters, PathPattern};
+use lsp_tools::internals::text::{matching, read_glob};
+use lsp_tools::internals::workspace::WorkspacePath;
 
 use super::draw::Draw;
 use super::{peak_of, thread_time};

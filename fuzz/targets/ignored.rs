@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use ignore::WalkBuilder;
-use lsp_tools::workspace::{GlobOrder, GlobQuery, Until, Workspace, WorkspacePath};
+use lsp_tools::internals::workspace::{GlobOrder, GlobQuery, Until, Workspace, WorkspacePath};
 
 use super::draw::Draw;
 use super::world::World;

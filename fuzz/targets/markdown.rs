@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use lsp_tools::cli::render::Look;
-use lsp_tools::cli::render::markdown::render;
-use lsp_tools::text::cut_markdown;
+use lsp_tools::internals::cli::render::Look;
+use lsp_tools::internals::cli::render::markdown::render;
+use lsp_tools::internals::text::cut_markdown;
 
 use super::draw::Draw;
 use super::{peak_of, thread_time};

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use lsp_tools::bridges::mcp::server::{ServerOptions, serve};
-use lsp_tools::runtime::Client;
-use lsp_tools::runtime::live::Live;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::internals::bridges::mcp::server::{ServerOptions, serve};
+use lsp_tools::internals::runtime::live::Live;
+use lsp_tools::{Caller, Client};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio_util::sync::CancellationToken;

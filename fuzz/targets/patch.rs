@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use lsp_tools::runtime::Runtime;
-use lsp_tools::text::patch::{Applied, ApplyOptions, FilePatch, LineKind, Operation, Patch, apply, parse};
+use lsp_tools::Runtime;
+use lsp_tools::internals::text::patch::{
+    Applied, ApplyOptions, FilePatch, LineKind, Operation, Patch, apply, parse,
+};
 use serde_json::json;
 
 use super::draw::Draw;

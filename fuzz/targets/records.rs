@@ -4,10 +4,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use lsp_tools::bridges::daemon::preamble::{self, Preamble};
-use lsp_tools::config::{LaunchFields, Trust};
-use lsp_tools::workspace::edit::{EditOptions, Edits, Expected, Plan};
-use lsp_tools::workspace::{Workspace, WorkspacePath};
+use lsp_tools::internals::bridges::daemon::preamble;
+use lsp_tools::internals::bridges::daemon::preamble::Preamble;
+use lsp_tools::internals::config::{LaunchFields, Trust};
+use lsp_tools::internals::workspace::edit::{EditOptions, Edits, Expected, Plan};
+use lsp_tools::internals::workspace::{Workspace, WorkspacePath};
 
 use super::draw::Draw;
 use super::world::{World, tokio};

@@ -3,12 +3,12 @@
 
 use std::sync::OnceLock;
 
-use lsp_tools::config::{Catalogue, Config, Flags, Trust};
-use lsp_tools::policy::hooks::Hooks;
-use lsp_tools::policy::hooks::files::HookFile;
-use lsp_tools::policy::rules::Policy;
-use lsp_tools::tools::notebook;
-use lsp_tools::tools::skills::frontmatter::Frontmatter;
+use lsp_tools::internals::config::{Catalogue, Config, Flags, Trust};
+use lsp_tools::internals::policy::hooks::Hooks;
+use lsp_tools::internals::policy::hooks::files::HookFile;
+use lsp_tools::internals::policy::rules::Policy;
+use lsp_tools::internals::tools::notebook;
+use lsp_tools::internals::tools::skills::frontmatter::Frontmatter;
 
 use super::draw::Draw;
 use super::peak_of;

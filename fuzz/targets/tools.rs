@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use lsp_tools::runtime::Runtime;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::{Caller, Runtime};
 use serde_json::{Value, json};
 
 use super::draw::Draw;

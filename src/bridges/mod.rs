@@ -11,11 +11,11 @@
 //! May use everything below: `runtime`, `tools`, `policy`, `config`, `workspace`, `text`; only [`editor`] names LSP crates here,
 //! only [`mcp`] names rmcp. Uses nothing of `cli`: what the daemon runs for the command line is handed in.
 
-pub mod copilot;
-pub mod daemon;
-pub mod editor;
-pub mod init;
-pub mod mcp;
+pub(crate) mod copilot;
+pub(crate) mod daemon;
+pub(crate) mod editor;
+pub(crate) mod init;
+pub(crate) mod mcp;
 
 use crate::config::Folders;
 use crate::runtime::{Runtime, RuntimeOptions};
@@ -25,7 +25,7 @@ use crate::tools::error::ToolError;
 ///
 /// # Errors
 /// Those of [`Runtime::open`].
-pub fn open(options: RuntimeOptions) -> Result<Runtime, ToolError> {
+pub(crate) fn open(options: RuntimeOptions) -> Result<Runtime, ToolError> {
     Ok(mounted(Runtime::open(options)?))
 }
 

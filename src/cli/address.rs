@@ -11,7 +11,7 @@ use crate::tools::target::Target;
 
 /// Why an address means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum AddressError {
+pub(crate) enum AddressError {
     /// Nothing was given.
     #[error("the address is empty; give FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME")]
     Empty,
@@ -64,7 +64,7 @@ enum Tail {
 ///
 /// File names may contain colons: where several readings are possible, the one whose file exists wins, the longest
 /// file name first; `exists` says whether a path is there. A word that is no existing file and has no `/` is a name.
-pub fn parse(address: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Target, AddressError> {
+pub(crate) fn parse(address: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Target, AddressError> {
     let bytes = address.as_bytes();
     if bytes.is_empty() {
         return Err(AddressError::Empty);

@@ -15,14 +15,14 @@ const TERMINAL: &str = "/dev/tty";
 
 /// Whoever sits at the terminal.
 #[derive(Debug, Default)]
-pub struct TerminalApprover {
+pub(crate) struct TerminalApprover {
     /// One question at a time.
     asking: Mutex<()>,
 }
 
 impl TerminalApprover {
     /// Only where stdin and stderr are a terminal: else nobody is sure to be there.
-    pub fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         (io::stdin().is_terminal() && io::stderr().is_terminal()).then(Self::default)
     }
 }

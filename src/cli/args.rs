@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
-pub use self::at::At;
+pub(crate) use self::at::At;
 use self::copilot::Copilot;
 use self::doors::{Daemon, Init, Lsp, Mcp};
 use self::edits::Edits;
@@ -17,11 +17,11 @@ use crate::tools::export::Format as List;
 use crate::tools::shard::Shard;
 
 mod at;
-pub mod copilot;
-pub mod doors;
-pub mod edits;
-pub mod files;
-pub mod tools;
+pub(crate) mod copilot;
+pub(crate) mod doors;
+pub(crate) mod edits;
+pub(crate) mod files;
+pub(crate) mod tools;
 
 const ABOUT: &str = "Ask real language servers about code";
 
@@ -57,19 +57,19 @@ Examples:
 pub struct Cli {
     /// What holds for every command.
     #[command(flatten)]
-    pub global: Global,
+    pub(crate) global: Global,
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// A command line that was understood.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parsed {
+pub(crate) struct Parsed {
     /// What it says.
-    pub cli: Cli,
+    pub(crate) cli: Cli,
     /// The command's name, as it is typed.
-    pub name: String,
+    pub(crate) name: String,
 }
 
 impl Cli {
@@ -77,7 +77,7 @@ impl Cli {
     ///
     /// # Errors
     /// What clap prints: help and versions as well.
-    pub fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
+    pub(crate) fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
         let mut command = Self::command();
         let mut matches = command.try_get_matches_from_mut(words)?;
         let name = matches.subcommand_name().unwrap_or_default().to_owned();
@@ -89,36 +89,36 @@ impl Cli {
 /// What holds for every command.
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(next_help_heading = "Global options")]
-pub struct Global {
+pub(crate) struct Global {
     /// The workspace [default: the nearest folder above with .git or .lsp-tools]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub workspace: Option<PathBuf>,
+    pub(crate) workspace: Option<PathBuf>,
     /// How the answer is written; sarif and github are for `check`, the last five for `tools schema` and `tools show`
     #[arg(long, global = true, value_enum, default_value_t, hide_possible_values = false)]
-    pub format: Format,
+    pub(crate) format: Format,
     /// Install a missing server first, into the private prefix
     #[arg(long = "install", id = "install-missing", global = true)]
-    pub install: bool,
+    pub(crate) install: bool,
     /// How long to wait for an answer: seconds (10, 1.5) or milliseconds (500ms)
     #[arg(long, global = true, value_name = "SECONDS", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// Do everything in this process; start no daemon and ask none
     #[arg(long, global = true)]
-    pub no_daemon: bool,
+    pub(crate) no_daemon: bool,
     /// More on stderr: -v what happens, -vv everything
     #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub verbose: u8,
+    pub(crate) verbose: u8,
     /// Colour in the output
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
-    pub color: Color,
+    pub(crate) color: Color,
     /// Record every message between us and the servers in FILE
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub trace: Option<PathBuf>,
+    pub(crate) trace: Option<PathBuf>,
 }
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people; plain lines where stdout is no terminal
     #[default]
     Text,
@@ -143,7 +143,7 @@ pub enum Format {
 
 impl Format {
     /// The format of tool lists that it is, if it is one.
-    pub fn tool_list(self) -> Option<List> {
+    pub(crate) fn tool_list(self) -> Option<List> {
         match self {
             Self::Text | Self::Json | Self::Sarif | Self::Github => None,
             Self::Mcp => Some(List::Mcp),
@@ -157,7 +157,7 @@ impl Format {
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR says otherwise
     #[default]
     Auto,
@@ -169,18 +169,18 @@ pub enum Color {
 
 /// A place to ask about, and how much to show.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct AtMany {
+pub(crate) struct AtMany {
     /// Where.
     #[command(flatten)]
-    pub at: At,
+    pub(crate) at: At,
     /// Show at most so many
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = at_least_one)]
-    pub limit: usize,
+    pub(crate) limit: usize,
 }
 
 /// The commands.
 #[derive(Debug, Clone, PartialEq, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// What something is: its type, signature and documentation
     #[command(after_help = "Example: lsp-tools hover src/app.py:12:greet")]
     Hover(At),
@@ -285,84 +285,84 @@ pub enum Command {
 
 /// `symbols`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Symbols {
+pub(crate) struct Symbols {
     /// A file for its outline, or a name to look for in the workspace
     #[arg(value_name = "FILE|NAME", value_hint = ValueHint::FilePath)]
-    pub address: OsString,
+    pub(crate) address: OsString,
     /// Show at most so many
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
-    pub limit: usize,
+    pub(crate) limit: usize,
 }
 
 /// `calls`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Calls {
+pub(crate) struct Calls {
     /// Where.
     #[command(flatten)]
-    pub at: At,
+    pub(crate) at: At,
     /// Who calls it (default)
     #[arg(long, conflicts_with = "outgoing")]
-    pub incoming: bool,
+    pub(crate) incoming: bool,
     /// What it calls
     #[arg(long)]
-    pub outgoing: bool,
+    pub(crate) outgoing: bool,
     /// How many levels
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = levels)]
-    pub depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// `types`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Types {
+pub(crate) struct Types {
     /// Where.
     #[command(flatten)]
-    pub at: At,
+    pub(crate) at: At,
     /// What it is derived from (default)
     #[arg(long = "super", id = "super", conflicts_with = "sub")]
-    pub supertypes: bool,
+    pub(crate) supertypes: bool,
     /// What is derived from it
     #[arg(long = "sub", id = "sub")]
-    pub subtypes: bool,
+    pub(crate) subtypes: bool,
     /// How many levels
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = levels)]
-    pub depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// `completion`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Completion {
+pub(crate) struct Completion {
     /// Where.
     #[command(flatten)]
-    pub at: At,
+    pub(crate) at: At,
     /// Show at most so many
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
-    pub limit: usize,
+    pub(crate) limit: usize,
 }
 
 /// `check`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Check {
+pub(crate) struct Check {
     /// Files and folders [default: the whole workspace]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    pub paths: Vec<PathBuf>,
+    pub(crate) paths: Vec<PathBuf>,
     /// Leave out what is less severe
     #[arg(long, value_enum, value_name = "SEVERITY")]
-    pub severity: Option<SeverityName>,
+    pub(crate) severity: Option<SeverityName>,
     /// Show at most so many [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// Check only the part I of N, counted from 1; the parts are the same on every machine, and weigh much the same
     #[arg(long, value_name = "I/N")]
-    pub shard: Option<Shard>,
+    pub(crate) shard: Option<Shard>,
     /// What files took before, in milliseconds, to weigh the parts by; every part must be given the same
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub costs: Option<PathBuf>,
+    pub(crate) costs: Option<PathBuf>,
     /// Write what files took, with what was known before
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub record_costs: Option<PathBuf>,
+    pub(crate) record_costs: Option<PathBuf>,
     /// Check nothing; print the SARIF logs of parts as one
     #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "costs", "record_costs"])]
-    pub merge: Vec<PathBuf>,
+    pub(crate) merge: Vec<PathBuf>,
 }
 
 /// A severity, as it is typed.
@@ -392,26 +392,26 @@ impl From<SeverityName> for Severity {
 
 /// `install`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Install {
+pub(crate) struct Install {
     /// Languages (their default servers) or servers
     #[arg(value_name = "LANG|SERVER", required = true)]
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
 }
 
 /// `trust`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Trust {
+pub(crate) struct Trust {
     /// Do not ask
     #[arg(long, short = 'y', conflicts_with = "revoke")]
-    pub yes: bool,
+    pub(crate) yes: bool,
     /// Take back what was allowed
     #[arg(long)]
-    pub revoke: bool,
+    pub(crate) revoke: bool,
 }
 
 /// `policy`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum Policy {
+pub(crate) enum Policy {
     /// Would a call run, be asked about, or be denied; nothing is run
     #[command(after_help = "Examples:\n  lsp-tools policy check -- git status\n  \
                             lsp-tools policy check -- 'ls; rm -rf .'\n  \
@@ -422,35 +422,35 @@ pub enum Policy {
 
 /// `policy check`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct PolicyCheck {
+pub(crate) struct PolicyCheck {
     /// The tool
     #[arg(conflicts_with = "command")]
-    pub tool: Option<String>,
+    pub(crate) tool: Option<String>,
     /// Its arguments, a JSON object
     #[arg(value_name = "JSON")]
-    pub arguments: Option<String>,
+    pub(crate) arguments: Option<String>,
     /// On behalf of this agent
     #[arg(long, value_name = "NAME")]
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// A shell command, as `bash` would get it
     #[arg(last = true)]
-    pub command: Vec<String>,
+    pub(crate) command: Vec<String>,
 }
 
 /// `completions`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Completions {
+pub(crate) struct Completions {
     /// The shell
     #[arg(value_enum)]
-    pub shell: clap_complete::Shell,
+    pub(crate) shell: clap_complete::Shell,
 }
 
 /// `man`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Man {
+pub(crate) struct Man {
     /// Where to write the pages; without it the main page goes to stdout
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

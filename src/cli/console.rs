@@ -14,16 +14,16 @@ const USUAL_WIDTH: usize = 80;
 
 /// How stdout and stderr look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Console {
+pub(super) struct Console {
     /// stdout: answers, and nothing else.
-    pub out: Look,
+    pub(crate) out: Look,
     /// stderr: everything about answers.
-    pub err: Look,
+    pub(crate) err: Look,
 }
 
 impl Console {
     /// The process's own streams, coloured as asked for.
-    pub fn open(color: Color) -> Self {
+    pub(super) fn open(color: Color) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
         Self {
             out: look(&out, color, AutoStream::choice(&out)),
@@ -32,12 +32,12 @@ impl Console {
     }
 
     /// Writes `text` to stdout. That nobody reads any more is no error: the status tells what the answer was.
-    pub fn print(&self, text: &str) -> io::Result<()> {
+    pub(super) fn print(&self, text: &str) -> io::Result<()> {
         quietly(write_all(&mut io::stdout().lock(), text))
     }
 
     /// Writes lines to stderr; where that fails there is nobody left to tell.
-    pub fn tell(&self, lines: &[String]) {
+    pub(super) fn tell(&self, lines: &[String]) {
         let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         let _ = write_all(&mut io::stderr().lock(), &text);
     }
@@ -53,7 +53,7 @@ fn look(stream: &(impl IsTerminal + AsFd), color: Color, automatic: ColorChoice)
 }
 
 /// The columns of the terminal at `stream`.
-pub fn width(stream: &impl AsFd) -> usize {
+pub(super) fn width(stream: &impl AsFd) -> usize {
     match rustix::termios::tcgetwinsize(stream) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
         _ => USUAL_WIDTH,

@@ -35,7 +35,7 @@ pub enum Status {
 
 impl Status {
     /// The number.
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::Answered => 0,
             Self::Unpleasant => 1,
@@ -55,7 +55,7 @@ impl From<Status> for ExitCode {
 }
 
 /// An output that can be good news or not.
-pub trait Outcome {
+pub(crate) trait Outcome {
     /// Whether a complete answer with this output is worth exit status 0: something was found, or, for a check, nothing.
     fn is_pleasant(&self) -> bool;
 
@@ -113,7 +113,7 @@ impl Outcome for DiagnosticsOutput {
 }
 
 /// The status of an answer.
-pub fn of_answer<T: Outcome>(answer: &Answer<T>) -> Status {
+pub(crate) fn of_answer<T: Outcome>(answer: &Answer<T>) -> Status {
     let pleasant = answer.output.is_pleasant();
     match answer.verdict {
         Verdict::NoData => Status::Failed,
@@ -132,7 +132,7 @@ pub fn of_answer<T: Outcome>(answer: &Answer<T>) -> Status {
 }
 
 /// The status of a call by name.
-pub fn of_result(result: &ToolResult) -> Status {
+pub(crate) fn of_result(result: &ToolResult) -> Status {
     let word = |key: &str| result.value.get(key).and_then(Value::as_str);
     match result.kind {
         ResultType::Denied | ResultType::Rejected => Status::Denied,
@@ -152,7 +152,7 @@ pub fn of_result(result: &ToolResult) -> Status {
 }
 
 /// The status of a failed call.
-pub fn of_error(error: &ToolError) -> Status {
+pub(crate) fn of_error(error: &ToolError) -> Status {
     if error.nothing { Status::Unpleasant } else { of_code(error.code) }
 }
 

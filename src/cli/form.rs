@@ -21,7 +21,10 @@ struct Field<'a> {
 ///
 /// # Errors
 /// Where nobody can be asked.
-pub fn fill(form: &FormRequest, mut put: impl FnMut(&str) -> io::Result<String>) -> io::Result<FormAnswer> {
+pub(super) fn fill(
+    form: &FormRequest,
+    mut put: impl FnMut(&str) -> io::Result<String>,
+) -> io::Result<FormAnswer> {
     let (from, tool, message) =
         (escape::line(&form.from), escape::line(&form.tool), escape::line(&form.message));
     let asked =

@@ -15,7 +15,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// What is piped into a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub(super) enum Input {
     /// The process's own stdin, of which nothing was read yet.
     Stdin,
     /// All of it, or a little more than may be used of it.
@@ -26,7 +26,7 @@ pub enum Input {
 
 impl Input {
     /// All of the process's stdin that can be used.
-    pub fn read() -> Self {
+    pub(super) fn read() -> Self {
         let mut bytes = Vec::new();
         match std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes) {
             Ok(_) => Self::Read(bytes),
@@ -38,7 +38,7 @@ impl Input {
     ///
     /// # Errors
     /// `invalid_args` where it is too much, no text, or cannot be read.
-    pub async fn text(&self, what: &'static str) -> Result<String, ToolError> {
+    pub(super) async fn text(&self, what: &'static str) -> Result<String, ToolError> {
         let failed = |error: &dyn std::fmt::Display| {
             ToolError::new(ErrorCode::InvalidArgs, format!("{what} cannot be read from stdin: {error}"))
         };
@@ -64,7 +64,7 @@ impl Input {
 ///
 /// # Errors
 /// Where it cannot be read, is no text, or has more bytes than stdin may have.
-pub fn named_file(path: &Path) -> io::Result<String> {
+pub(super) fn named_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
     if read as u64 > MOST_BYTES {
@@ -74,7 +74,7 @@ pub fn named_file(path: &Path) -> io::Result<String> {
 }
 
 /// Whether `command` reads stdin.
-pub fn is_read_by(command: &Command) -> bool {
+pub(super) fn is_read_by(command: &Command) -> bool {
     match command {
         Command::Edits(Edits::Write(Write { content, .. })) => content.is_none(),
         Command::Edits(Edits::Patch(Patch { file, .. })) => {

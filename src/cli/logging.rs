@@ -25,18 +25,18 @@ const USUAL: &str = "warn,lsp_tools=info";
 const VARIABLE: &str = "LSP_TOOLS_LOG";
 
 /// The log of commands, which all of them write.
-pub const USUAL_NAME: &str = "lsp-tools";
+pub(super) const USUAL_NAME: &str = "lsp-tools";
 /// How the names of its files end.
-pub const SUFFIX: &str = "log";
+pub(super) const SUFFIX: &str = "log";
 
 /// The folder of logs under `state`, the user's state folder.
-pub fn folder(state: &Path) -> PathBuf {
+pub(super) fn folder(state: &Path) -> PathBuf {
     state.join("log")
 }
 
 /// Why there is no log.
 #[derive(Debug, Error)]
-pub enum LogError {
+pub(super) enum LogError {
     /// The file cannot be written.
     #[error("no log is written: {} cannot be used: {error}; set LSP_TOOLS_STATE_DIR to a folder that can", folder.display())]
     Folder {
@@ -57,9 +57,9 @@ pub enum LogError {
 
 /// A log that is being written.
 #[derive(Debug)]
-pub struct Log {
+pub(super) struct Log {
     /// The folder of its files.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// What goes into the file; `None` where the variable has decided that.
     filter: Option<Handle<EnvFilter, Registry>>,
 }
@@ -67,7 +67,7 @@ pub struct Log {
 impl Log {
     /// From now on the file takes what `level`, a level of the settings, says; the variable outweighs the settings. Other
     /// crates are not heard below `warn`: their detail is not about what this program does.
-    pub fn set_level(&self, level: &str) {
+    pub(super) fn set_level(&self, level: &str) {
         let Some(filter) = &self.filter else { return };
         let wanted = match level {
             "off" | "error" | "warn" => level.to_owned(),
@@ -86,7 +86,7 @@ impl Log {
 ///
 /// # Errors
 /// When the folder or the variable cannot be used. Nothing is logged then, and stderr stays silent too.
-pub fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Result<Log, LogError> {
+pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Result<Log, LogError> {
     let folder = folder(state);
     let unusable = |error| LogError::Folder { folder: folder.clone(), error };
     let mut file = Daily::new(folder.clone(), name);

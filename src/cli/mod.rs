@@ -7,13 +7,13 @@
 //! `render` turns the answer into text → stdout; whatever is not the answer (how far to rely on it, hints, progress,
 //! logs) goes to stderr → `exit` turns the answer into the process's status.
 
-pub mod address;
-pub mod approval;
-pub mod args;
+pub(crate) mod address;
+pub(crate) mod approval;
+pub(crate) mod args;
 mod commands;
 mod console;
 mod doors;
-pub mod exit;
+pub(crate) mod exit;
 mod form;
 mod input;
 mod logging;
@@ -21,11 +21,11 @@ mod panics;
 mod paths;
 mod progress;
 mod remote;
-pub mod render;
-pub mod reply;
+pub(crate) mod render;
+pub(crate) mod reply;
 mod run;
 mod signals;
-pub mod span;
+pub(crate) mod span;
 mod trust_question;
 
 pub use run::main;

@@ -13,7 +13,7 @@ use crate::tools::error::of_panic;
 static LOG: OnceLock<PathBuf> = OnceLock::new();
 
 /// From now on a panic of any thread is one line on stderr, and a backtrace in the log.
-pub fn install(look: Look) {
+pub(super) fn install(look: Look) {
     std::panic::set_hook(Box::new(move |info| {
         let what = what(info);
         tracing::error!(backtrace = %Backtrace::force_capture(), "panic: {what}");
@@ -28,7 +28,7 @@ pub fn install(look: Look) {
 }
 
 /// Where the log is, once it is known.
-pub fn details_are_in(folder: PathBuf) {
+pub(super) fn details_are_in(folder: PathBuf) {
     // The first folder stays: there is one log per process.
     let _ = LOG.set(folder);
 }

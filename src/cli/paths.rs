@@ -13,7 +13,7 @@ use crate::tools::answer::{
 
 /// How paths of the workspace are spelled in the current folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Paths {
+pub(crate) enum Paths {
     /// The current folder lies these folders below the root (none: it is the root).
     Inside(Vec<String>),
     /// The current folder lies elsewhere: paths are absolute.
@@ -22,7 +22,7 @@ pub enum Paths {
 
 impl Paths {
     /// The spelling in `cwd` of paths below `root`; both absolute and without symlinks.
-    pub fn new(root: &Path, cwd: &Path) -> Self {
+    pub(crate) fn new(root: &Path, cwd: &Path) -> Self {
         match cwd.strip_prefix(root) {
             Ok(below) => Self::Inside(
                 below.components().map(|folder| folder.as_os_str().to_string_lossy().into_owned()).collect(),
@@ -32,7 +32,7 @@ impl Paths {
     }
 
     /// The spelling of `path`, which is relative to the workspace; absolute paths and URIs are as they are.
-    pub fn shown(&self, path: &str) -> String {
+    pub(crate) fn shown(&self, path: &str) -> String {
         if path.starts_with('/') || path.contains("://") {
             return path.to_owned();
         }
@@ -51,7 +51,7 @@ impl Paths {
     }
 
     /// Respells every path of `answer`; tells what each new spelling was before.
-    pub fn respell<T: HasPaths>(&self, answer: &mut Answer<T>) -> HashMap<String, String> {
+    pub(crate) fn respell<T: HasPaths>(&self, answer: &mut Answer<T>) -> HashMap<String, String> {
         let mut before = HashMap::new();
         let mut respell = |path: &mut String| {
             let shown = self.shown(path);
@@ -66,7 +66,7 @@ impl Paths {
 }
 
 /// An output that names files.
-pub trait HasPaths {
+pub(crate) trait HasPaths {
     /// Hands every path to `change`.
     fn each_path(&mut self, change: &mut dyn FnMut(&mut String));
 }

@@ -24,14 +24,14 @@ const BAR: usize = 12;
 
 /// The line, drawn by a task until it is told to stop.
 #[derive(Debug)]
-pub struct Progress {
+pub(super) struct Progress {
     task: JoinHandle<()>,
     stop: DropGuard,
 }
 
 impl Progress {
     /// Starts drawing what `events` tell on stderr, which must be a terminal.
-    pub fn start(events: UnboundedReceiver<ProgressEvent>) -> Self {
+    pub(super) fn start(events: UnboundedReceiver<ProgressEvent>) -> Self {
         let stop = CancellationToken::new();
         let width = || console::width(&io::stderr());
         let task = tokio::spawn(draw(events, io::stderr(), width, stop.clone()));
@@ -39,7 +39,7 @@ impl Progress {
     }
 
     /// Clears the line; after this nothing more is drawn.
-    pub async fn finish(self) {
+    pub(super) async fn finish(self) {
         self.stop.disarm().cancel();
         // A panic of the task has been told by the panic hook.
         let _ = self.task.await;

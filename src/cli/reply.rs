@@ -4,11 +4,11 @@ use super::exit::Status;
 
 /// What a command came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// For stdout, as it is.
-    pub out: String,
+    pub(crate) out: String,
     /// For stderr.
-    pub lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
     /// The exit status.
-    pub status: Status,
+    pub(crate) status: Status,
 }

@@ -28,6 +28,7 @@ use crate::bridges;
 use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
 use crate::hints::Speech;
+use crate::process::{SUPERVISE, sandbox, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, of_panic, panic_text};
 use crate::tools::patience::Patience;
@@ -40,6 +41,16 @@ const THREADS: Duration = Duration::from_millis(100);
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    // Before anything else is set up: a supervisor stands beside every server and command, and what it costs is paid each time.
+    let mut args = std::env::args_os().skip(1);
+    match args.next() {
+        Some(first) if first == SUPERVISE => std::process::exit(supervisor::run(args)),
+        Some(first) if first == sandbox::ENTER => std::process::exit(sandbox::enter(args)),
+        _ => run_command(),
+    }
+}
+
+fn run_command() -> ExitCode {
     let parsed = match Cli::parse_words(std::env::args_os()) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -273,12 +284,12 @@ async fn ask(
 
 /// A command, and where it was typed.
 pub(super) struct Asked<'a> {
-    pub command: Command,
-    pub global: &'a Global,
-    pub cwd: &'a Path,
-    pub console: &'a Console,
-    pub speech: Speech,
-    pub input: &'a Input,
+    pub(crate) command: Command,
+    pub(crate) global: &'a Global,
+    pub(crate) cwd: &'a Path,
+    pub(crate) console: &'a Console,
+    pub(crate) speech: Speech,
+    pub(crate) input: &'a Input,
 }
 
 /// What a command comes to, in whichever process it runs.

@@ -40,7 +40,7 @@ impl Heard {
 
 /// Ctrl-C, SIGTERM and SIGHUP.
 #[derive(Debug)]
-pub struct Signals {
+pub(super) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
@@ -51,7 +51,7 @@ impl Signals {
     ///
     /// # Errors
     /// When the system refuses, which leaves no orderly way to be stopped.
-    pub fn listen() -> Result<Self, ToolError> {
+    pub(super) fn listen() -> Result<Self, ToolError> {
         static WATCHED: Once = Once::new();
         let signals = Self::receive()?;
         WATCHED.call_once(|| {
@@ -84,7 +84,7 @@ impl Signals {
     }
 
     /// Waits for the next of them, after which the process ends. Cancel safe.
-    pub async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         self.arrival().await;
         let now = Instant::now();
         let mut heard = HEARD.lock();
@@ -93,7 +93,7 @@ impl Signals {
     }
 
     /// As [`next`](Self::next), where it ends only what is under way, and the process goes on.
-    pub async fn interrupt(&mut self) {
+    pub(super) async fn interrupt(&mut self) {
         self.arrival().await;
         HEARD.lock().last = Some(Instant::now());
     }

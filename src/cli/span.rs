@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// Why a span means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum SpanError {
+pub(crate) enum SpanError {
     /// Line 0.
     #[error("{given}: lines start at 1")]
     BelowOne {
@@ -33,25 +33,25 @@ pub enum SpanError {
 
 /// A file, and which of its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// The file, as it was given.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Its lines; `None` for all of them.
-    pub lines: Option<Lines>,
+    pub(crate) lines: Option<Lines>,
 }
 
 /// Some lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lines {
+pub(crate) struct Lines {
     /// The first.
-    pub first: u32,
+    pub(crate) first: u32,
     /// The last; `None` for the last of the file.
-    pub last: Option<u32>,
+    pub(crate) last: Option<u32>,
 }
 
 /// What `given` names. A file that `exists` under the whole name is that file; what does not end in line numbers is a file
 /// too, for the lookup to say that it is missing.
-pub fn parse(given: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Span, SpanError> {
+pub(crate) fn parse(given: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Span, SpanError> {
     let whole = || Span { path: PathBuf::from(given), lines: None };
     if exists(Path::new(given)) {
         return Ok(whole());

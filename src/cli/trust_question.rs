@@ -33,7 +33,7 @@ enum Answer {
 }
 
 /// Whether to ask for trust after `reply`: it lacks something without it, it can be had anew, and somebody is there who reads it.
-pub fn is_due(cli: &Cli, cwd: &Path, console: &Console, reply: &Reply) -> bool {
+pub(super) fn is_due(cli: &Cli, cwd: &Path, console: &Console, reply: &Reply) -> bool {
     let changes = matches!(cli.command, Command::Edits(_));
     commands::about_code(&cli.command, cwd).is_some()
         && !changes
@@ -51,7 +51,7 @@ fn is_automated(variable: Option<&std::ffi::OsStr>) -> bool {
 
 /// Asks at the terminal. True where the project is trusted now; what goes wrong is told in the log, since the reply stands
 /// without it.
-pub async fn settled(runtime: &Runtime) -> bool {
+pub(super) async fn settled(runtime: &Runtime) -> bool {
     match ask(runtime, put).await {
         Ok(trusted) => trusted,
         Err(error) => {

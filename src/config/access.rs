@@ -66,32 +66,32 @@ const AGENT: &[Field] = &[
 /// What one settings file says about access.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Access {
+pub(crate) struct Access {
     /// Which tools there are and which calls may run.
-    pub permissions: Permissions,
+    pub(crate) permissions: Permissions,
     /// Programs that look on.
-    pub hooks: HookLists,
+    pub(crate) hooks: HookLists,
     /// Agents by name.
-    pub agents: BTreeMap<String, Agent>,
+    pub(crate) agents: BTreeMap<String, Agent>,
 }
 
 /// `[permissions]`: lists of rules.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Permissions {
+pub(crate) struct Permissions {
     /// Which tools there are where a caller chooses no profile of its own. Without one all can be called, and the list that
     /// callers get is that of [`Profile::Core`].
-    pub profile: Option<Profile>,
+    pub(crate) profile: Option<Profile>,
     /// Calls that run without asking.
-    pub allow: Vec<String>,
+    pub(crate) allow: Vec<String>,
     /// Calls that someone has to agree to.
-    pub ask: Vec<String>,
+    pub(crate) ask: Vec<String>,
     /// Calls that never run.
-    pub deny: Vec<String>,
+    pub(crate) deny: Vec<String>,
     /// Names of tools; none but these are offered.
-    pub available: Option<Vec<String>>,
+    pub(crate) available: Option<Vec<String>>,
     /// Names of tools that are not offered.
-    pub excluded: Vec<String>,
+    pub(crate) excluded: Vec<String>,
 }
 
 /// A choice of tools.
@@ -114,22 +114,22 @@ pub enum Profile {
 /// `[[hooks.pre]]` and `[[hooks.post]]`, in the order in which they run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct HookLists {
+pub(crate) struct HookLists {
     /// Before a call.
-    pub pre: Vec<Hook>,
+    pub(crate) pre: Vec<Hook>,
     /// After it.
-    pub post: Vec<Hook>,
+    pub(crate) post: Vec<Hook>,
 }
 
 /// A program that is told of a call and may object to it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Hook {
+pub(crate) struct Hook {
     /// The program and its arguments; no shell is involved.
-    pub command: Vec<String>,
+    pub(crate) command: Vec<String>,
     /// Names of the tools whose calls it sees; all where there are none.
     #[serde(default)]
-    pub tools: Vec<String>,
+    pub(crate) tools: Vec<String>,
     /// How long it may take, in milliseconds.
     #[serde(default = "hook_timeout")]
     timeout_ms: u64,
@@ -137,7 +137,7 @@ pub struct Hook {
 
 impl Hook {
     /// How long it may take.
-    pub fn timeout(&self) -> Duration {
+    pub(crate) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
 }
@@ -149,19 +149,19 @@ fn hook_timeout() -> u64 {
 /// `[agents.NAME]`: what an agent may use. There is no list that widens.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Agent {
+pub(crate) struct Agent {
     /// What it is for, for whoever chooses among agents.
-    pub description: Option<String>,
+    pub(crate) description: Option<String>,
     /// Names of tools; none but these are offered to it.
-    pub tools: Option<Vec<String>>,
+    pub(crate) tools: Option<Vec<String>>,
     /// Names of tools that are not offered to it.
-    pub excluded: Vec<String>,
+    pub(crate) excluded: Vec<String>,
     /// Calls that someone has to agree to when it makes them.
-    pub ask: Vec<String>,
+    pub(crate) ask: Vec<String>,
     /// Calls that it may not make.
-    pub deny: Vec<String>,
+    pub(crate) deny: Vec<String>,
     /// The program that does a task as this agent, and its arguments.
-    pub runner: Option<Vec<String>>,
+    pub(crate) runner: Option<Vec<String>>,
 }
 
 /// What one layer says about access, and where that stands.
@@ -169,7 +169,7 @@ pub struct Agent {
 pub struct AccessLayer {
     layer: Layer,
     /// What it says.
-    pub access: Access,
+    pub(crate) access: Access,
 }
 
 impl AccessLayer {
@@ -188,12 +188,12 @@ impl AccessLayer {
     }
 
     /// Whose it is.
-    pub fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> Origin {
         self.layer.origin
     }
 
     /// Whose it is in words that tell nothing of the machine.
-    pub fn whose(&self) -> &str {
+    pub(crate) fn whose(&self) -> &str {
         match self.layer.origin {
             Origin::BuiltIn => "the defaults",
             Origin::User => "the user's settings",
@@ -203,7 +203,7 @@ impl AccessLayer {
     }
 
     /// A problem with what stands at `path` (`["permissions", "deny", "the rule"]`).
-    pub fn problem(&self, path: &[&str], message: &str) -> Problem {
+    pub(crate) fn problem(&self, path: &[&str], message: &str) -> Problem {
         Problem::new(&self.layer.file, self.layer.line_of(path).unwrap_or(1), message)
     }
 }

@@ -16,19 +16,19 @@ const MOST_FOLDERS: usize = 100;
 
 /// A project's build file, and what decided where that is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BuildFileSearch {
+pub(crate) struct BuildFileSearch {
     /// The file.
-    pub file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// The folder to tell the server; `None` where it finds the file by itself.
-    pub told: Option<PathBuf>,
+    pub(crate) told: Option<PathBuf>,
     /// Files and folders, there or not, whose change may lead to another one.
-    pub looked_at: BTreeSet<PathBuf>,
+    pub(crate) looked_at: BTreeSet<PathBuf>,
 }
 
 impl BuildFile {
     /// Looks for it in the project at `root`: where the server looks by itself, then where builds put it. Of several folders of
     /// one pattern the one with the newest file counts.
-    pub fn search(&self, workspace: &Workspace, root: &WorkspacePath) -> BuildFileSearch {
+    pub(crate) fn search(&self, workspace: &Workspace, root: &WorkspacePath) -> BuildFileSearch {
         let absolute = workspace.absolute(root);
         let mut looked_at = BTreeSet::from([absolute.clone()]);
         let there = |folder: &Path| Some(folder.join(&self.name)).filter(|file| is_inside(workspace, file));

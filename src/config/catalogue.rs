@@ -31,11 +31,11 @@ pub struct Catalogue {
 
 /// A catalogue and what did not go into it.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// What is to be used.
-    pub catalogue: Catalogue,
+    pub(crate) catalogue: Catalogue,
     /// One sentence for each thing that an untrusted project said and that does not count.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -69,7 +69,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`ConfigError::Invalid`] with every unknown key, wrong type, unknown name and missing key.
-    pub fn load(layers: &[Layer]) -> Result<Loaded, ConfigError> {
+    pub(crate) fn load(layers: &[Layer]) -> Result<Loaded, ConfigError> {
         if layers.is_empty() {
             return Ok(Loaded { catalogue: Self::built_in().clone(), left_out: Vec::new() });
         }
@@ -109,7 +109,7 @@ impl Catalogue {
     }
 
     /// Whether nothing but the first line can tell the language of a file with this name.
-    pub fn needs_first_line(&self, file_name: &str) -> bool {
+    pub(crate) fn needs_first_line(&self, file_name: &str) -> bool {
         !file_name.contains('.') && self.language_of(file_name, None).is_none()
     }
 

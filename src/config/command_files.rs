@@ -10,11 +10,11 @@ const PYTHON_FLAGS: &str = "bBdEhiIOPqsSuvVx";
 
 /// The words of a command, the program first, and the folder that it runs in, relative to the workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CommandWords {
+pub(crate) struct CommandWords {
     /// The program and what it is given.
-    pub words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// Where it runs, beside where it would by itself.
-    pub cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
 }
 
 impl CommandWords {
@@ -22,7 +22,7 @@ impl CommandWords {
     ///
     /// # Errors
     /// [`TooManyFolders`].
-    pub fn files_named(&self, base: &Path) -> Result<BTreeSet<PathBuf>, TooManyFolders> {
+    pub(crate) fn files_named(&self, base: &Path) -> Result<BTreeSet<PathBuf>, TooManyFolders> {
         // It may call its folder by name.
         let words: Vec<String> = self.words.iter().map(|word| word.replace("${root}/", "")).collect();
         let program = words.first().map_or("", String::as_str);
@@ -37,7 +37,7 @@ impl CommandWords {
 /// A command goes to more folders than can be followed.
 #[derive(Debug, thiserror::Error)]
 #[error("a command with too many `cd` to be followed")]
-pub struct TooManyFolders;
+pub(crate) struct TooManyFolders;
 
 /// Every path that the words which `program` is given may mean to what runs in the folder `base`: of each word and of what stands in it, the
 /// path; after `cd` also from there; after `-m` the files of the Python module; for interpreters of Python and JavaScript the first files of
@@ -45,7 +45,7 @@ pub struct TooManyFolders;
 ///
 /// # Errors
 /// [`TooManyFolders`].
-pub fn files_named<'a>(
+pub(crate) fn files_named<'a>(
     program: &str,
     words: impl IntoIterator<Item = &'a str>,
     base: &Path,

@@ -13,27 +13,27 @@ const LARGEST_SCRIPT: u64 = 64 << 10;
 
 /// The languages of a workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Presence {
+pub(crate) struct Presence {
     /// The language with the most files first.
-    pub languages: Vec<PresentLanguage>,
+    pub(crate) languages: Vec<PresentLanguage>,
     /// Whether a limit ended the walk before all files were seen.
-    pub truncated: bool,
+    pub(crate) truncated: bool,
 }
 
 /// One language of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PresentLanguage {
+pub(crate) struct PresentLanguage {
     /// Its key in the catalogue.
-    pub language: String,
+    pub(crate) language: String,
     /// How many files of it were seen.
-    pub files: usize,
+    pub(crate) files: usize,
     /// One of them: the one nearest to the root, the first by name among equals.
-    pub example: WorkspacePath,
+    pub(crate) example: WorkspacePath,
 }
 
 /// The languages of the files in a folder of `workspace`, as git sees it, within `limits`. Of files without an extension, the first
 /// 200 are opened for their first line, where they are no larger than 64 KiB.
-pub fn present_languages(
+pub(crate) fn present_languages(
     catalogue: &Catalogue,
     workspace: &Workspace,
     folder: &WorkspacePath,

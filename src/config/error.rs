@@ -8,11 +8,11 @@ use super::trust::TrustError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The file as people know it (`.lsp-tools/servers.toml`).
-    pub file: String,
+    pub(crate) file: String,
     /// The line, 1-based.
-    pub line: usize,
+    pub(crate) line: usize,
     /// What is wrong and what would be right.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl Problem {

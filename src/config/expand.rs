@@ -16,7 +16,7 @@ pub struct Expanded {
     /// Dotted keys that were left out, because they name something beneath `${node-modules}` that is not there
     /// (`initialization-options.tsserver.path`). A server then falls back to what it finds by itself, which may be code of
     /// the project: it is as if `runs-project-code` stood in its table.
-    pub missing: Vec<String>,
+    pub(crate) missing: Vec<String>,
 }
 
 impl Server {

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::workspace::{ReadError, Workspace};
 
 /// No file of settings has more bytes.
-pub const MOST_BYTES: u64 = 1 << 20;
+pub(crate) const MOST_BYTES: u64 = 1 << 20;
 
 /// The text of a file, read as the user's own are, through links; `Err` says what is wrong with it.
 pub(super) fn user_text(path: &Path) -> Result<Option<String>, String> {

@@ -54,24 +54,24 @@ impl Folders {
     ///
     /// # Errors
     /// Where one is not the user's, or others could have changed what is believed in it.
-    pub fn guard(&self) -> Result<(), PrivateError> {
+    pub(crate) fn guard(&self) -> Result<(), PrivateError> {
         private::guard(&self.state, Holds::State, "LSP_TOOLS_STATE_DIR")?;
         private::guard(&self.data, Holds::Programs, "LSP_TOOLS_DATA_DIR")?;
         private::guard(&self.cache, Holds::Cache, "LSP_TOOLS_CACHE_DIR")
     }
 
     /// The files that tell of servers and of settings, the user's own.
-    pub fn servers_file(&self) -> PathBuf {
+    pub(crate) fn servers_file(&self) -> PathBuf {
         self.config.join("servers.toml")
     }
 
     /// The user's settings.
-    pub fn settings_file(&self) -> PathBuf {
+    pub(crate) fn settings_file(&self) -> PathBuf {
         self.config.join("lsp-tools.toml")
     }
 
     /// The store of trusted projects.
-    pub fn trust_file(&self) -> PathBuf {
+    pub(crate) fn trust_file(&self) -> PathBuf {
         self.state.join(super::trust::STORE)
     }
 

@@ -43,14 +43,9 @@ impl LaunchFields {
         Ok(found)
     }
 
-    /// Whether the project says nothing of running programs.
-    pub fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.programs.is_empty() && self.texts.is_empty() && self.tools.is_empty()
-    }
-
     /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program and each
     /// text with the SHA-256 of its content. Characters that a terminal would obey are escaped.
-    pub fn shown(&self) -> Vec<(String, String)> {
+    pub(crate) fn shown(&self) -> Vec<(String, String)> {
         let programs =
             self.programs.iter().map(|(name, hash)| (format!("the program `{name}`"), hash.clone()));
         let texts = self.texts.iter().map(|(name, hash)| (printable(&text_name(name)), hash.clone()));
@@ -58,12 +53,12 @@ impl LaunchFields {
     }
 
     /// Adds a text of the project that models are to follow, by its path relative to the project.
-    pub fn add_text(&mut self, path: &str, content: &[u8]) {
+    pub(crate) fn add_text(&mut self, path: &str, content: &[u8]) {
         self.texts.insert(path.to_owned(), hash_text(content));
     }
 
     /// Whether a text is among these, by its path relative to the project.
-    pub fn has_text(&self, path: &str) -> bool {
+    pub(crate) fn has_text(&self, path: &str) -> bool {
         self.texts.contains_key(path)
     }
 
@@ -71,14 +66,14 @@ impl LaunchFields {
     ///
     /// # Errors
     /// When it cannot be read, or lies outside.
-    pub fn add_program(&mut self, project: &Path, program: &Path) -> Result<(), TrustError> {
+    pub(crate) fn add_program(&mut self, project: &Path, program: &Path) -> Result<(), TrustError> {
         let (name, hash) = hash_file(project, program)?;
         self.programs.insert(name, hash);
         Ok(())
     }
 
     /// Adds a tool that the project drops in: `pin` is all that decides what it does, in words that its owner can read.
-    pub fn add_tool(&mut self, name: &str, pin: &str) {
+    pub(crate) fn add_tool(&mut self, name: &str, pin: &str) {
         self.tools.insert(name.to_owned(), hash_text(pin.as_bytes()));
         self.shown.push((printable(&format!("the tool `{name}`")), printable(pin)));
     }
@@ -92,7 +87,7 @@ impl LaunchFields {
     }
 
     /// The commands of language servers, hooks, runners and mounted servers: a file of the project that they name would run, or be read by what runs.
-    pub fn commands(&self) -> &[CommandWords] {
+    pub(crate) fn commands(&self) -> &[CommandWords] {
         &self.commands
     }
 

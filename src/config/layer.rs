@@ -8,7 +8,7 @@ use super::schema::{self, Field};
 
 /// Where a layer comes from; later ones win.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// Compiled in.
     BuiltIn,
     /// The user's own files.
@@ -26,16 +26,16 @@ pub enum Origin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
     /// Whose it is.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
     /// How errors name it (`.lsp-tools/servers.toml`, `--set`).
-    pub file: String,
+    pub(crate) file: String,
     /// The TOML text.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 impl Layer {
     /// A layer of `text` that errors call `file`.
-    pub fn new(origin: Origin, file: impl Into<String>, text: impl Into<String>) -> Self {
+    pub(crate) fn new(origin: Origin, file: impl Into<String>, text: impl Into<String>) -> Self {
         Self { origin, file: file.into(), text: text.into() }
     }
 
@@ -103,7 +103,7 @@ fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
 }
 
 /// Lays `over` upon `under`: tables are merged key by key, everything else is replaced.
-pub fn merge(under: &mut Table, over: Table) {
+pub(crate) fn merge(under: &mut Table, over: Table) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above)) => merge(below, above),

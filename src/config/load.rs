@@ -19,9 +19,9 @@ const SETTINGS_FILE: &str = "lsp-tools.toml";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
     /// In the words of `servers.toml`.
-    pub servers: Option<String>,
+    pub(crate) servers: Option<String>,
     /// In the words of `lsp-tools.toml`.
-    pub settings: Option<String>,
+    pub(crate) settings: Option<String>,
 }
 
 /// The configuration in force for one project.
@@ -32,17 +32,17 @@ pub struct Config {
     /// Everything else.
     pub settings: Settings,
     /// Whether the project's word on what to run counts.
-    pub trust: TrustState,
+    pub(crate) trust: TrustState,
     /// What the project says about running programs; `lsp-tools trust` grants exactly this.
-    pub launch: LaunchFields,
+    pub(crate) launch: LaunchFields,
     /// One sentence for each thing that the project said and that does not count.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 impl Config {
     /// The files that [`load`](Self::load) reads for the project at `root` whatever they say, trust aside; they need not be
-    /// there. Settings may name more ([`Mounts::listed`](super::Mounts::listed)).
-    pub fn files(folders: &Folders, root: &Path) -> Vec<PathBuf> {
+    /// there. Settings may name more ([`Mounts::listed`](super::mounts::Mounts::listed)).
+    pub(crate) fn files(folders: &Folders, root: &Path) -> Vec<PathBuf> {
         let project = root.join(PROJECT_FOLDER);
         let files = [SERVERS_FILE, SETTINGS_FILE].map(|name| project.join(name));
         [folders.servers_file(), folders.settings_file()].into_iter().chain(files).collect()

@@ -29,31 +29,33 @@ mod named_files;
 mod pin;
 mod schema;
 mod settings;
-pub mod sign;
-pub mod spec;
+pub(crate) mod sign;
+pub(crate) mod spec;
 mod state;
 mod trust;
 mod words;
 
-pub use access::{Access, AccessLayer, Agent, Hook, HookLists, Permissions, Profile};
-pub use build_file::BuildFileSearch;
-pub use catalogue::{Catalogue, Loaded};
-pub use command_files::{CommandWords, files_named};
-pub use detect::{Presence, PresentLanguage, present_languages};
-pub use error::{ConfigError, Problem};
-pub use expand::Expanded;
-pub use files::MOST_BYTES as MOST_SETTINGS_BYTES;
-pub use folders::{Folders, FoldersError};
+pub use access::Profile;
+pub(crate) use access::{AccessLayer, Agent, Hook};
+pub(crate) use build_file::BuildFileSearch;
+pub use catalogue::Catalogue;
+pub(crate) use command_files::CommandWords;
+pub(crate) use detect::{PresentLanguage, present_languages};
+pub(crate) use error::{ConfigError, Problem};
+pub(crate) use expand::Expanded;
+pub(crate) use files::MOST_BYTES as MOST_SETTINGS_BYTES;
+pub use folders::Folders;
 pub use launch::LaunchFields;
-pub use layer::{Layer, Origin, merge};
+pub(crate) use layer::{Layer, Origin, merge};
 pub use load::{Config, Flags};
-pub use mounts::{Mount, MountOrigin, MountTransport, MountedTools, Mounts, skeleton};
-pub use named_files::pins_among;
-pub use pin::{MOST_PROGRAM_BYTES, Pin, PinError, PinnedFile};
-pub use settings::{
-    AuditSettings, BashSettings, Caches, ChatSettings, DaemonSettings, Deadlines, FetchSettings,
-    LibraryDocsSettings, Limits, LogSettings, Network, Sandbox, ServerSettings, Settings, SkillSettings,
+pub(crate) use mounts::{Mount, MountOrigin, MountTransport, MountedTools, skeleton};
+pub(crate) use named_files::pins_among;
+pub use pin::Pin;
+pub(crate) use pin::{MOST_PROGRAM_BYTES, PinError, PinnedFile};
+pub(crate) use settings::{
+    BashSettings, Caches, Deadlines, LibraryDocsSettings, Limits, Network, Sandbox, Settings,
 };
-pub use sign::Sign;
-pub use state::{Locked, StateError, StateFolder, StateName};
-pub use trust::{Trust, TrustError, TrustState, Trusted};
+pub(crate) use sign::Sign;
+pub(crate) use state::{StateError, StateFolder, StateName};
+pub use trust::Trust;
+pub(crate) use trust::{TrustError, TrustState};

@@ -95,24 +95,24 @@ struct McpTable {
 
 /// A server whose tools are mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mount {
+pub(crate) struct Mount {
     /// What its tools' names begin with: 1 to 32 of A-Z, a-z, 0-9, `_` and `-`.
-    pub name: String,
+    pub(crate) name: String,
     /// How it is reached.
-    pub transport: MountTransport,
+    pub(crate) transport: MountTransport,
     /// Which of its tools are offered.
-    pub tools: MountedTools,
+    pub(crate) tools: MountedTools,
     /// How long its start, and each call, may take.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
     /// Whose word it is.
-    pub origin: MountOrigin,
+    pub(crate) origin: MountOrigin,
     /// The file that names it, as people know it.
-    pub file: String,
+    pub(crate) file: String,
 }
 
 /// How a mounted server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MountTransport {
+pub(crate) enum MountTransport {
     /// A program of ours that speaks on its stdin and stdout.
     Stdio {
         /// The program: a name on PATH, or a path relative to the workspace.
@@ -137,7 +137,7 @@ pub enum MountTransport {
 
 /// Which tools of a server are offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MountedTools {
+pub(crate) enum MountedTools {
     /// All.
     All,
     /// Those with these names; none where there are no names.
@@ -146,7 +146,7 @@ pub enum MountedTools {
 
 impl MountedTools {
     /// Whether the tool that its server calls `name` is offered.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         match self {
             Self::All => true,
             Self::Named(names) => names.iter().any(|known| known == name),
@@ -156,7 +156,7 @@ impl MountedTools {
 
 /// Whose word an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MountOrigin {
+pub(crate) enum MountOrigin {
     /// The user's own.
     User,
     /// A project's that its owner trusted with it.
@@ -165,20 +165,20 @@ pub enum MountOrigin {
 
 /// Everything that is mounted, and what a project needs trust for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Mounts {
+pub(crate) struct Mounts {
     /// By name.
-    pub servers: BTreeMap<String, Mount>,
+    pub(crate) servers: BTreeMap<String, Mount>,
     /// Files that may name more.
     files: Vec<ListedFile>,
     /// The absolute paths of those that were looked for; they need not be there.
-    pub listed: Vec<PathBuf>,
+    pub(crate) listed: Vec<PathBuf>,
     /// Each entry in files of the project, by the name that trust knows it by, and all that it says.
-    pub pins: Vec<(String, String)>,
+    pub(crate) pins: Vec<(String, String)>,
     /// One sentence for each server that is named and not mounted.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
     /// All commands, of entries that do not count yet as well: a file of the project among them would be run, or
     /// read by what runs.
-    pub commands: Vec<CommandWords>,
+    pub(crate) commands: Vec<CommandWords>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -317,7 +317,7 @@ impl Mounts {
 }
 
 /// What is the same in two names that look alike: upper and lower case, `0` and `o`, `1`, `i` and `l`, `-` and `_`.
-pub fn skeleton(name: &str) -> String {
+pub(crate) fn skeleton(name: &str) -> String {
     let plain = |letter: char| match letter.to_ascii_lowercase() {
         '0' => 'o',
         '1' | 'i' => 'l',

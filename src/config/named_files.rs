@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 ///
 /// # Errors
 /// The path in the workspace of the first file for which there is no `pin`: one that its owner has not trusted as it is now.
-pub fn pins_among<'a>(
+pub(crate) fn pins_among<'a>(
     program: &str,
     words: impl IntoIterator<Item = &'a str>,
     bases: &[&Path],

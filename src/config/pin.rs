@@ -10,7 +10,7 @@ use crate::text::hex;
 use crate::workspace::Workspace;
 
 /// The largest program whose content is looked at: several times what any is.
-pub const MOST_PROGRAM_BYTES: u64 = 2 << 30;
+pub(crate) const MOST_PROGRAM_BYTES: u64 = 2 << 30;
 
 /// A file of a project and the content that its owner trusted. Whoever runs the file, or has it run by another program, hands this on
 /// to [`Spawn`](crate::process::Spawn), so that it is compared once more at the last moment.
@@ -65,7 +65,7 @@ impl Pin {
     ///
     /// # Errors
     /// When it is another, or cannot be read.
-    pub fn check(&self) -> Result<(), PinError> {
+    pub(crate) fn check(&self) -> Result<(), PinError> {
         self.open()?.check()
     }
 
@@ -76,17 +76,17 @@ impl Pin {
 
 impl PinnedFile {
     /// The open file.
-    pub fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
     /// The same with `copy` in the place of the file: whatever was copied must be what was trusted as well.
-    pub fn copied(&self, copy: File) -> Self {
+    pub(crate) fn copied(&self, copy: File) -> Self {
         Self { pin: self.pin.clone(), file: copy }
     }
 
     /// What to say where the file cannot be read.
-    pub fn unread(&self, source: io::Error) -> PinError {
+    pub(crate) fn unread(&self, source: io::Error) -> PinError {
         self.pin.unread(source)
     }
 

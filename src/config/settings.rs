@@ -51,12 +51,12 @@ mod editor;
 mod edits;
 mod web;
 
-pub use bash::{BashSettings, Caches, Network, Sandbox};
-pub use chats::ChatSettings;
-pub use daemon::DaemonSettings;
-pub use editor::EditorSettings;
-pub use edits::EditSettings;
-pub use web::{FetchSettings, LibraryDocsSettings};
+pub(crate) use bash::{BashSettings, Caches, Network, Sandbox};
+pub(crate) use chats::ChatSettings;
+pub(crate) use daemon::DaemonSettings;
+pub(super) use editor::EditorSettings;
+pub(super) use edits::EditSettings;
+pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 
 const MOST_MS: u64 = 3_600_000;
 const A_DEADLINE: super::schema::Shape = Number(1, MOST_MS);
@@ -125,89 +125,89 @@ const LOG: &[Field] = &[plain("level", Choice(&["off", "error", "warn", "info", 
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
     /// How long each kind of request may take.
-    pub deadlines: Deadlines,
+    pub(crate) deadlines: Deadlines,
     /// What running servers may cost.
-    pub servers: ServerSettings,
+    pub(crate) servers: ServerSettings,
     /// How much is read and answered at once.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// What is logged.
-    pub log: LogSettings,
+    pub(crate) log: LogSettings,
     /// Commands.
-    pub bash: BashSettings,
+    pub(crate) bash: BashSettings,
     /// When the daemon goes.
-    pub daemon: DaemonSettings,
+    pub(crate) daemon: DaemonSettings,
     /// How files are changed.
-    pub edits: EditSettings,
+    pub(crate) edits: EditSettings,
     /// What `fetch_web_page` may ask.
-    pub fetch: FetchSettings,
+    pub(crate) fetch: FetchSettings,
     /// Whom the tools of library documentation ask.
-    pub library_docs: LibraryDocsSettings,
+    pub(crate) library_docs: LibraryDocsSettings,
     /// Keys of servers that never run.
-    pub disabled: Vec<String>,
+    pub(crate) disabled: Vec<String>,
     /// By language, the keys of the servers that run, whatever is installed, the navigating one first.
-    pub prefer: BTreeMap<String, Vec<String>>,
+    pub(crate) prefer: BTreeMap<String, Vec<String>>,
     /// The record of calls.
-    pub audit: AuditSettings,
+    pub(crate) audit: AuditSettings,
     /// What each file says about who may call what, from the weakest layer to the strongest.
     #[serde(skip)]
     pub access: Vec<AccessLayer>,
     /// Which skills there are.
-    pub skills: SkillSettings,
+    pub(crate) skills: SkillSettings,
     /// The MCP servers that are mounted.
     #[serde(skip)]
-    pub mounts: Mounts,
+    pub(crate) mounts: Mounts,
     /// How editors take part.
-    pub editor: EditorSettings,
+    pub(crate) editor: EditorSettings,
     /// Whether agents may know of the user's chats.
-    pub chats: ChatSettings,
+    pub(crate) chats: ChatSettings,
 }
 
 /// How long each kind of request may take, from the caller's question to the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Deadlines {
+pub(crate) struct Deadlines {
     /// Hover (10 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub hover: Duration,
+    pub(crate) hover: Duration,
     /// Definition, declaration, type definition and implementation (10 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub definition: Duration,
+    pub(crate) definition: Duration,
     /// References (30 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub references: Duration,
+    pub(crate) references: Duration,
     /// Call and type hierarchies (30 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub hierarchy: Duration,
+    pub(crate) hierarchy: Duration,
     /// The symbols of one document (10 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub symbols: Duration,
+    pub(crate) symbols: Duration,
     /// The symbols of the workspace (20 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub workspace_symbols: Duration,
+    pub(crate) workspace_symbols: Duration,
     /// Completion (10 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub completion: Duration,
+    pub(crate) completion: Duration,
     /// Signature help (10 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub signature: Duration,
+    pub(crate) signature: Duration,
     /// The diagnostics of one document (15 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub diagnostics: Duration,
+    pub(crate) diagnostics: Duration,
     /// Rename, code actions and format (20 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub edit: Duration,
+    pub(crate) edit: Duration,
     /// `initialize`, where the catalogue gives a server no `start-timeout` (45 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub start: Duration,
+    pub(crate) start: Duration,
     /// `shutdown` and `exit`, after which a server is killed (3 s).
     #[serde(deserialize_with = "milliseconds")]
-    pub stop: Duration,
+    pub(crate) stop: Duration,
     /// Any call of a tool, whatever it does (30 min).
     #[serde(deserialize_with = "milliseconds")]
-    pub tool: Duration,
+    pub(crate) tool: Duration,
     /// A task of another agent (10 min).
     #[serde(deserialize_with = "milliseconds")]
-    pub task: Duration,
+    pub(crate) task: Duration,
 }
 
 impl Default for Deadlines {
@@ -235,14 +235,14 @@ impl Default for Deadlines {
 /// What running servers may cost.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct ServerSettings {
+pub(crate) struct ServerSettings {
     /// Seconds without a question after which a server is stopped (600).
-    pub idle_stop_s: u64,
+    pub(crate) idle_stop_s: u64,
     /// Resident memory of all servers and their children together, in MiB, above which the one that was asked least
     /// recently is stopped (4096). One that is the only one, or was asked within the last minute, is not.
-    pub memory_budget_mb: u64,
+    pub(crate) memory_budget_mb: u64,
     /// Documents that one server has open at a time (64).
-    pub max_open_documents: usize,
+    pub(crate) max_open_documents: usize,
 }
 
 impl Default for ServerSettings {
@@ -253,12 +253,12 @@ impl Default for ServerSettings {
 
 impl ServerSettings {
     /// The time without a question after which a server is stopped.
-    pub fn idle_stop(&self) -> Duration {
+    pub(crate) fn idle_stop(&self) -> Duration {
         Duration::from_secs(self.idle_stop_s)
     }
 
     /// The memory budget in bytes.
-    pub fn memory_budget(&self) -> u64 {
+    pub(crate) fn memory_budget(&self) -> u64 {
         self.memory_budget_mb.saturating_mul(1 << 20)
     }
 }
@@ -266,15 +266,15 @@ impl ServerSettings {
 /// How much is read and answered at once.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// The largest file that is opened as text, in bytes (64 MiB).
-    pub max_file_bytes: u64,
+    pub(crate) max_file_bytes: u64,
     /// The size that an answer is kept under, in bytes (24 000).
-    pub answer_bytes: usize,
+    pub(crate) answer_bytes: usize,
     /// Locations, symbols or diagnostics in one answer where the caller gives no limit (100).
-    pub answer_items: usize,
+    pub(crate) answer_items: usize,
     /// Files that a walk through the workspace looks at (100 000).
-    pub walk_files: usize,
+    pub(crate) walk_files: usize,
 }
 
 impl Default for Limits {
@@ -286,20 +286,20 @@ impl Default for Limits {
 /// Which skills there are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct SkillSettings {
+pub(crate) struct SkillSettings {
     /// Folders of skills, or skills themselves, beside the usual ones: absolute, below `~/`, or relative to the workspace.
     /// Those of later ones win over those of earlier ones.
-    pub directories: Vec<String>,
+    pub(crate) directories: Vec<String>,
     /// Names of skills that are not used.
-    pub disabled: Vec<String>,
+    pub(crate) disabled: Vec<String>,
 }
 
 /// What is logged.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct LogSettings {
+pub(crate) struct LogSettings {
     /// `off`, `error`, `warn`, `info` (the default), `debug` or `trace`.
-    pub level: String,
+    pub(crate) level: String,
 }
 
 impl Default for LogSettings {
@@ -311,11 +311,11 @@ impl Default for LogSettings {
 /// The record of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct AuditSettings {
+pub(crate) struct AuditSettings {
     /// Whether it is kept (it is).
-    pub enabled: bool,
+    pub(crate) enabled: bool,
     /// The size in bytes at which the file is put aside, replacing the one put aside before (8 MiB).
-    pub max_bytes: u64,
+    pub(crate) max_bytes: u64,
 }
 
 impl Default for AuditSettings {
@@ -334,7 +334,7 @@ impl Settings {
     ///
     /// # Errors
     /// [`ConfigError::Invalid`] with every unknown key, wrong type, and server or language that is not in `catalogue`.
-    pub fn load(layers: &[Layer], catalogue: &Catalogue) -> Result<(Self, Vec<String>), ConfigError> {
+    pub(crate) fn load(layers: &[Layer], catalogue: &Catalogue) -> Result<(Self, Vec<String>), ConfigError> {
         let (mut merged, mut left_out, mut access) = (Table::new(), Vec::new(), Vec::new());
         let mut mounts = Mounts::default();
         for layer in layers {
@@ -359,7 +359,7 @@ impl Settings {
     }
 
     /// The agents by name, key by key as the strongest file says it.
-    pub fn agents(&self) -> BTreeMap<String, Agent> {
+    pub(crate) fn agents(&self) -> BTreeMap<String, Agent> {
         let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
         for (name, agent) in self.access.iter().flat_map(|layer| &layer.access.agents) {
             let known = agents.entry(name.clone()).or_default();
@@ -417,13 +417,8 @@ impl Settings {
             .collect()
     }
 
-    /// Whether a server never runs.
-    pub fn is_disabled(&self, server: &str) -> bool {
-        self.disabled.iter().any(|key| key == server)
-    }
-
     /// Makes the catalogue run the servers that these settings choose.
-    pub fn choose_servers(&self, catalogue: &mut Catalogue) {
+    pub(crate) fn choose_servers(&self, catalogue: &mut Catalogue) {
         for (language, preferred) in &self.prefer {
             if let Some(language) = catalogue.languages.get_mut(language) {
                 language.servers.clone_from(preferred);

@@ -31,17 +31,17 @@ impl From<String> for Sign {
 
 impl Sign {
     /// The name of the file.
-    pub fn file(&self) -> &str {
+    pub(crate) fn file(&self) -> &str {
         &self.file
     }
 
     /// The name of the file, where it is not enough that it is there.
-    pub fn looks_into(&self) -> Option<&str> {
+    pub(crate) fn looks_into(&self) -> Option<&str> {
         self.section.as_ref().map(|_| self.file.as_str())
     }
 
     /// The texts of a list in TOML that it names; empty where there is none.
-    pub fn list_in(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
+    pub(crate) fn list_in(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
         let read = || {
             let (path, section) = (root.join(&self.file).ok()?, self.section.as_ref()?);
             let text = workspace.read_text_up_to(&path, MOST_BYTES).ok()?.text;
@@ -56,7 +56,7 @@ impl Sign {
     }
 
     /// A hash of what it says in `root`; `None` where it is not there.
-    pub fn content(&self, workspace: &Workspace, root: &WorkspacePath) -> Option<u64> {
+    pub(crate) fn content(&self, workspace: &Workspace, root: &WorkspacePath) -> Option<u64> {
         let path = root.join(&self.file).ok()?;
         let text = workspace.read_text_up_to(&path, MOST_BYTES).ok()?.text;
         let said = match &self.section {
@@ -69,7 +69,7 @@ impl Sign {
     }
 
     /// Whether `root` has it. A file that cannot be read, or is not what its name says, configures nothing.
-    pub fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
+    pub(crate) fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };
         let Some(section) = &self.section else { return workspace.absolute(&path).exists() };
         let Ok(file) = workspace.read_text_up_to(&path, MOST_BYTES) else { return false };

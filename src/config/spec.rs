@@ -18,43 +18,43 @@ pub struct Language {
     pub name: String,
     /// File name extensions without the dot, compared without case.
     #[serde(default)]
-    pub extensions: Vec<String>,
+    pub(crate) extensions: Vec<String>,
     /// Whole file names ("Makefile", ".bashrc"); one that ends in `.*` stands for any extension
     /// ("Dockerfile.*"), and `.*.` in one for any word between dots ("tsconfig.*.json").
     #[serde(default)]
-    pub filenames: Vec<String>,
+    pub(crate) filenames: Vec<String>,
     /// Interpreters named by a first line that starts with `#!` ("python3").
     #[serde(default)]
-    pub shebangs: Vec<String>,
+    pub(crate) shebangs: Vec<String>,
     /// LSP `languageId` (3.17, *TextDocumentItem*); the language's key where absent.
-    pub language_id: Option<String>,
+    pub(crate) language_id: Option<String>,
     /// Extensions whose `languageId` differs (`tsx = "typescriptreact"`).
     #[serde(default)]
-    pub language_ids: BTreeMap<String, String>,
+    pub(crate) language_ids: BTreeMap<String, String>,
     /// Keys of the servers used by default, the first one navigates.
     #[serde(default)]
-    pub servers: Vec<String>,
+    pub(crate) servers: Vec<String>,
     /// Keys of the servers that take the place of those where they are installed, the best first; those that do not navigate
     /// join the one that does.
     #[serde(default)]
-    pub alternatives: Vec<String>,
+    pub(crate) alternatives: Vec<String>,
     /// Settings name the servers, so what is installed has no say.
     #[serde(skip)]
-    pub fixed: bool,
+    pub(crate) fixed: bool,
     /// The servers that run instead of `servers`, by what is installed.
     #[serde(skip)]
-    pub chosen: Option<Vec<String>>,
+    pub(crate) chosen: Option<Vec<String>>,
 }
 
 impl Language {
     /// What files of the language end in: its extensions, and "" where scripts without any may be of it.
-    pub fn endings(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn endings(&self) -> impl Iterator<Item = &str> {
         let bare = (!self.shebangs.is_empty()).then_some("");
         self.extensions.iter().map(String::as_str).chain(bare)
     }
 
     /// Keys of the servers that run, the first one navigates.
-    pub fn running(&self) -> &[String] {
+    pub(crate) fn running(&self) -> &[String] {
         self.chosen.as_deref().unwrap_or(&self.servers)
     }
 }
@@ -210,13 +210,13 @@ pub enum PythonUnrun {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Features {
     /// Hover, definition, references, symbols, hierarchies, signatures, completion, rename.
-    pub navigation: bool,
+    pub(crate) navigation: bool,
     /// Diagnostics.
-    pub diagnostics: bool,
+    pub(crate) diagnostics: bool,
     /// Formatting.
-    pub format: bool,
+    pub(crate) format: bool,
     /// Code actions.
-    pub actions: bool,
+    pub(crate) actions: bool,
 }
 
 impl Default for Features {
@@ -253,7 +253,7 @@ pub enum Unchecked {
 
 impl Unchecked {
     /// The word for it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Imports => "imports",
             Self::Types => "types",
@@ -266,9 +266,9 @@ impl Unchecked {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ForMore {
     /// What it finds and does not find ("undefined names, but no type errors").
-    pub finds: String,
+    pub(crate) finds: String,
     /// Keys of the servers to install for more.
-    pub servers: Vec<String>,
+    pub(crate) servers: Vec<String>,
 }
 
 /// Settings that hold unless the project has its own.
@@ -276,9 +276,9 @@ pub struct ForMore {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SettingsUnless {
     /// The signs of the project's own.
-    pub configured_by: Vec<Sign>,
+    pub(crate) configured_by: Vec<Sign>,
     /// The settings.
-    pub settings: toml::Table,
+    pub(crate) settings: toml::Table,
 }
 
 /// What a project's builds leave that tells a server how files are compiled, and where they put it.
@@ -286,19 +286,19 @@ pub struct SettingsUnless {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BuildFile {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// The folders, relative to the root, in which the server looks by itself.
-    pub itself: Vec<String>,
+    pub(crate) itself: Vec<String>,
     /// Files in the root that say it as well, where builds put none.
     #[serde(default)]
-    pub instead: Vec<String>,
+    pub(crate) instead: Vec<String>,
     /// Where builds put it, relative to the root, in this order; a `*` stands for any part of one name.
-    pub folders: Vec<String>,
+    pub(crate) folders: Vec<String>,
     /// Files of CMake's presets, which name more folders.
     #[serde(default)]
-    pub presets: Vec<String>,
+    pub(crate) presets: Vec<String>,
     /// Dotted key of the initialization options that takes its folder.
-    pub option: String,
+    pub(crate) option: String,
 }
 
 /// Something that a project of a kind needs and may not have yet.
@@ -307,28 +307,28 @@ pub struct BuildFile {
 pub struct SetUp {
     /// The signs of such a project.
     #[serde(rename = "where")]
-    pub of: Vec<Sign>,
+    pub(crate) of: Vec<Sign>,
     /// The signs that it is there, in the root or a folder above it.
-    pub unless: Vec<Sign>,
+    pub(crate) unless: Vec<Sign>,
     /// Where there are any, one of these signs must be there as well, in the root or a folder above it.
     #[serde(default)]
-    pub with: Vec<Sign>,
+    pub(crate) with: Vec<Sign>,
     /// What is lost without it, and the command that makes it.
-    pub message: String,
+    pub(crate) message: String,
     /// A Python environment is another sign that it is there.
     #[serde(default)]
-    pub environment: bool,
+    pub(crate) environment: bool,
     /// Without it diagnostics may fall short of what there is.
     #[serde(default)]
-    pub lowers: bool,
+    pub(crate) lowers: bool,
     /// The server's build file is another sign that it is there.
     #[serde(default)]
-    pub build_file: bool,
+    pub(crate) build_file: bool,
 }
 
 impl SetUp {
     /// Whether the project at `root` needs it and does not have it.
-    pub fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
+    pub(crate) fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let above = |signs: &[Sign]| {
             let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
             folders.any(|folder| signs.iter().any(|sign| sign.is_in(workspace, &folder)))
@@ -345,7 +345,7 @@ impl Server {
     }
 
     /// What the project at `root` needs for its answers and does not have.
-    pub fn lacking<'a>(
+    pub(crate) fn lacking<'a>(
         &'a self,
         workspace: &'a Workspace,
         root: &'a WorkspacePath,
@@ -357,7 +357,7 @@ impl Server {
     }
 
     /// Its table for `root`, the settings that depend on the root's files decided.
-    pub fn configured_for(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
+    pub(crate) fn configured_for(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
         let mut settings = toml::Table::new();
         for unless in &self.settings_unless {
             if !unless.configured_by.iter().any(|sign| sign.is_in(workspace, root)) {
@@ -375,13 +375,13 @@ impl Server {
 pub struct Install {
     /// Components of the user's Rust toolchain (`rust-analyzer`).
     #[serde(default)]
-    pub rustup: Vec<String>,
+    pub(crate) rustup: Vec<String>,
     /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), into a virtual environment of their own.
     #[serde(default)]
     pub pip: Vec<String>,
     /// Of what is fetched from PyPI, what may be built from source, and why.
     #[serde(default)]
-    pub pip_source: BTreeMap<String, String>,
+    pub(crate) pip_source: BTreeMap<String, String>,
     /// Packages from npm, pinned (`pyright@1.1.400`), under a prefix of their own.
     #[serde(default)]
     pub npm: Vec<String>,
@@ -390,24 +390,24 @@ pub struct Install {
     pub cargo: Vec<String>,
     /// Features for `cargo install`.
     #[serde(default)]
-    pub cargo_features: Vec<String>,
+    pub(crate) cargo_features: Vec<String>,
     /// Go modules, pinned (`golang.org/x/tools/gopls@v0.24.0`).
     #[serde(default)]
-    pub go: Vec<String>,
+    pub(crate) go: Vec<String>,
     /// Ruby gems, pinned (`ruby-lsp:0.26.0`).
     #[serde(default)]
-    pub gem: Vec<String>,
+    pub(crate) gem: Vec<String>,
     /// .NET tools, pinned (`csharp-ls@0.19.0`).
     #[serde(default)]
-    pub dotnet: Vec<String>,
+    pub(crate) dotnet: Vec<String>,
     /// Debian's packages, with the suite (`gopls/sid`), unpacked under a root of their own.
     #[serde(default)]
-    pub deb: Vec<String>,
+    pub(crate) deb: Vec<String>,
     /// What is tried next, in this order, where the packages above cannot be had.
     #[serde(default)]
-    pub or: Vec<Recipe>,
+    pub(crate) or: Vec<Recipe>,
     /// A program that the server, or its build, needs beside itself.
-    pub needs: Option<Needs>,
+    pub(crate) needs: Option<Needs>,
     /// The command that advice shows, where it is not derived from the recipes above.
     pub advice: Option<String>,
     /// What to tell who must install by hand (system packages, downloads).
@@ -419,36 +419,36 @@ pub struct Install {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Recipe {
     /// Components of the user's Rust toolchain.
-    pub rustup: Vec<String>,
+    pub(crate) rustup: Vec<String>,
     /// From PyPI.
-    pub pip: Vec<String>,
+    pub(crate) pip: Vec<String>,
     /// What of it may be built from source, and why.
-    pub pip_source: BTreeMap<String, String>,
+    pub(crate) pip_source: BTreeMap<String, String>,
     /// From npm.
-    pub npm: Vec<String>,
+    pub(crate) npm: Vec<String>,
     /// Crates.
-    pub cargo: Vec<String>,
+    pub(crate) cargo: Vec<String>,
     /// Features for `cargo install`.
-    pub cargo_features: Vec<String>,
+    pub(crate) cargo_features: Vec<String>,
     /// Go modules.
-    pub go: Vec<String>,
+    pub(crate) go: Vec<String>,
     /// Ruby gems.
-    pub gem: Vec<String>,
+    pub(crate) gem: Vec<String>,
     /// .NET tools.
-    pub dotnet: Vec<String>,
+    pub(crate) dotnet: Vec<String>,
     /// Debian's packages.
-    pub deb: Vec<String>,
+    pub(crate) deb: Vec<String>,
 }
 
 impl Recipe {
     /// Every package, as the catalogue names it.
-    pub fn packages(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn packages(&self) -> impl Iterator<Item = &String> {
         let Self { rustup, pip, pip_source: _, npm, cargo, cargo_features: _, go, gem, dotnet, deb } = self;
         [rustup, pip, npm, cargo, go, gem, dotnet, deb].into_iter().flatten()
     }
 
     /// Whether there is nothing to install.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.packages().next().is_none()
     }
 }
@@ -480,15 +480,15 @@ impl Install {
 /// A program that is brought with a server unless PATH has one that is new enough.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Needs {
+pub(crate) struct Needs {
     /// Its name ("go").
-    pub program: String,
+    pub(crate) program: String,
     /// The arguments with which it says its version.
-    pub version: Vec<String>,
+    pub(crate) version: Vec<String>,
     /// The least version that will do ("1.21").
-    pub at_least: String,
+    pub(crate) at_least: String,
     /// The packages from PyPI, pinned, that bring it.
-    pub pip: Vec<String>,
+    pub(crate) pip: Vec<String>,
 }
 
 /// How a server is started in a project that is not trusted, where its ordinary start would run code of the project.
@@ -496,26 +496,26 @@ pub struct Needs {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Untrusted {
     /// Arguments after those of the command.
-    pub args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// It is started outside of the project, in the system's root folder, and not in its root.
-    pub apart: bool,
+    pub(crate) apart: bool,
     /// Node.js, in it and in what it starts, loads no code that lies in the workspace.
-    pub node_guard: bool,
+    pub(crate) node_guard: bool,
     /// Requests of LSP that it is not sent, since its answers would come from code of the project.
-    pub unasked: Vec<String>,
+    pub(crate) unasked: Vec<String>,
     /// Environment variables, laid over those of the server.
-    pub env: BTreeMap<String, String>,
+    pub(crate) env: BTreeMap<String, String>,
     /// Environment variables whose value is the first word that a program, with arguments, says in the root. Where there is no
     /// such program they are not set; where it fails the server is not started.
-    pub env_from: BTreeMap<String, Vec<String>>,
+    pub(crate) env_from: BTreeMap<String, Vec<String>>,
     /// Settings, laid over those of the server.
-    pub settings: toml::Table,
+    pub(crate) settings: toml::Table,
     /// `initializationOptions`, laid over those of the server.
-    pub initialization_options: toml::Table,
+    pub(crate) initialization_options: toml::Table,
     /// Files with which it is not started even so, since they have it run code of the project all the same.
     pub refused_with: Vec<FileSign>,
     /// Where what it finds may fall short of what it would find in a trusted project.
-    pub shortfall: Option<ShortfallRule>,
+    pub(crate) shortfall: Option<ShortfallRule>,
 }
 
 /// A program that stands on PATH under the names of others and runs the one behind it, where that is installed.
@@ -523,13 +523,13 @@ pub struct Untrusted {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Proxy {
     /// Its own name ("rustup").
-    pub program: String,
+    pub(crate) program: String,
     /// The variable that names its folder ("RUSTUP_HOME").
-    pub variable: String,
+    pub(crate) variable: String,
     /// Its folder below the home folder, where the variable is not set (".rustup").
-    pub folder: String,
+    pub(crate) folder: String,
     /// Where the programs behind it are, relative to its folder; a `*` stands for any name ("toolchains/*/bin").
-    pub behind: String,
+    pub(crate) behind: String,
 }
 
 /// A file of a project that says something. Without `keys` and `matches` its being there is enough.
@@ -541,31 +541,31 @@ pub struct FileSign {
     pub file: String,
     /// Dotted keys of TOML, `*` for any key, one of which it must have.
     #[serde(default)]
-    pub keys: Vec<String>,
+    pub(crate) keys: Vec<String>,
     /// What its text must have, where it is no TOML.
-    pub matches: Option<Pattern>,
+    pub(crate) matches: Option<Pattern>,
 }
 
 /// What an untrusted start costs, and in which projects.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ShortfallRule {
+pub(crate) struct ShortfallRule {
     /// What was left undone, as a sentence without its full stop.
-    pub reason: String,
+    pub(crate) reason: String,
     /// What its diagnostics lack in every project, as such a sentence; absent where they lack nothing more.
-    pub diagnostics: Option<String>,
+    pub(crate) diagnostics: Option<String>,
     /// A program, with arguments, that is run in the root as the server is; a failure counts as a sign. None where it is absent.
     #[serde(default)]
-    pub command: Vec<String>,
+    pub(crate) command: Vec<String>,
     /// It matters where the program's output has one of these texts.
     #[serde(default)]
-    pub signs: Vec<String>,
+    pub(crate) signs: Vec<String>,
     /// It matters where one of these files is there.
     #[serde(default)]
-    pub files: Vec<FileSign>,
+    pub(crate) files: Vec<FileSign>,
     /// Names of files that decide it: it is looked at anew when one of that name changes, wherever.
     #[serde(default)]
-    pub depends_on: Vec<String>,
+    pub(crate) depends_on: Vec<String>,
 }
 
 /// How a server must be told of changes.
@@ -586,58 +586,58 @@ pub enum Sync {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DiagnosticsRule {
     /// The way to use.
-    pub source: DiagnosticsSource,
+    pub(crate) source: DiagnosticsSource,
     /// Milliseconds of silence after which unversioned pushes are taken as settled, where nothing better is known.
-    pub quiet_ms: Option<u64>,
+    pub(crate) quiet_ms: Option<u64>,
     /// The first push after opening is an empty list that says nothing.
-    pub first_empty_is_noise: bool,
+    pub(crate) first_empty_is_noise: bool,
     /// How many pushes each version gets; those before the last speak of an older text (0 stands for 1).
-    pub pushes_per_version: u64,
+    pub(crate) pushes_per_version: u64,
     /// It checks only what was saved: a `didSave` follows each change of the file on disk.
-    pub on_save: bool,
+    pub(crate) on_save: bool,
     /// A notification that says "done with this document" (clangd's file status).
-    pub idle: Option<IdleSign>,
+    pub(crate) idle: Option<IdleSign>,
     /// Milliseconds to wait for the first diagnostics of a document, beyond the usual deadline (slow linters).
-    pub timeout_ms: Option<u64>,
+    pub(crate) timeout_ms: Option<u64>,
     /// It publishes nothing when nothing changed: after a change that leaves its findings as they are, silence means
     /// that the last push still holds once a barrier request was answered and `quiet-ms` have passed.
-    pub silent_when_same: bool,
+    pub(crate) silent_when_same: bool,
     /// It checks only the document that changed last, so documents are given to it one after the other.
-    pub one_at_a_time: bool,
+    pub(crate) one_at_a_time: bool,
     /// What it gives as hints are findings, as its command line shows them.
-    pub hints_are_findings: bool,
+    pub(crate) hints_are_findings: bool,
     /// Members added to the `didChange` that makes it check a text again which is the same, after another file changed
     /// (clangd's `forceRebuild`); it then pushes for that version in any case.
-    pub recheck: toml::Table,
+    pub(crate) recheck: toml::Table,
     /// It pushes findings beside the ones it answers to pulls (rust-analyzer's `cargo check`); they are added.
-    pub pushes_more: bool,
+    pub(crate) pushes_more: bool,
     /// What it finds in a file follows unsaved text of others.
-    pub sees_unsaved: bool,
+    pub(crate) sees_unsaved: bool,
     /// Findings by which it says that there may be more.
-    pub falls_short: Vec<FallsShort>,
+    pub(crate) falls_short: Vec<FallsShort>,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
-    pub byte_columns: Vec<String>,
+    pub(crate) byte_columns: Vec<String>,
 }
 
 /// A finding by which a server says that it has not looked at everything.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct FallsShort {
+pub(crate) struct FallsShort {
     /// Its code.
-    pub code: Option<String>,
+    pub(crate) code: Option<String>,
     /// What its message reads like.
-    pub matches: Option<Pattern>,
+    pub(crate) matches: Option<Pattern>,
     /// It counts only where the project has no build file.
     #[serde(default)]
-    pub without_build_file: bool,
+    pub(crate) without_build_file: bool,
     /// What may be missing, as a sentence without its full stop.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// Where fresh diagnostics come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum DiagnosticsSource {
+pub(crate) enum DiagnosticsSource {
     /// Not measured: pull where offered, else pushes, versioned where they are.
     #[default]
     Auto,
@@ -656,16 +656,16 @@ pub enum DiagnosticsSource {
 /// A notification that tells that a server is done with a document.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct IdleSign {
+pub(crate) struct IdleSign {
     /// The notification's method; its params name the document in `uri`.
-    pub method: String,
+    pub(crate) method: String,
     /// The member that tells the state.
-    pub field: String,
+    pub(crate) field: String,
     /// The member's value (or the start of it) that means "done".
-    pub value: String,
+    pub(crate) value: String,
     /// The start of what it says at least once while it works on a new text: until then "done" is about an older one.
     #[serde(default)]
-    pub work: Option<String>,
+    pub(crate) work: Option<String>,
 }
 
 /// What it takes for a server to see other files as they are on disk, once they came, went or changed while it had them not open.
@@ -673,22 +673,22 @@ pub struct IdleSign {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReloadRule {
     /// It holds for changes of files with these names; for all that concern the server, where there are none.
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// A request that makes it look at the disk. It is put before the next question.
-    pub method: Option<String>,
+    pub(crate) method: Option<String>,
     /// The params of that request.
-    pub params: toml::Table,
+    pub(crate) params: toml::Table,
     /// A document is sent to it again, with the same text, and what it pushes for it is waited for, before it is asked about it.
-    pub touch: bool,
+    pub(crate) touch: bool,
     /// It never sees them, and is started anew.
-    pub restart: bool,
+    pub(crate) restart: bool,
     /// Milliseconds in which its answers may still be about the files as they were.
-    pub settle_ms: Option<u64>,
+    pub(crate) settle_ms: Option<u64>,
 }
 
 impl ReloadRule {
     /// How long its answers may be about the files as they were.
-    pub fn settle(&self) -> Option<Duration> {
+    pub(crate) fn settle(&self) -> Option<Duration> {
         self.settle_ms.map(Duration::from_millis)
     }
 }
@@ -698,34 +698,34 @@ impl ReloadRule {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReadinessRule {
     /// Starts of the titles of work-done progress that must begin and end after the first document was opened.
-    pub progress: Vec<String>,
+    pub(crate) progress: Vec<String>,
     /// Milliseconds within which that progress begins; where it does not, the server is taken as ready.
-    pub grace_ms: Option<u64>,
+    pub(crate) grace_ms: Option<u64>,
     /// What it says of single files is right before that progress ends: only questions across files wait for it.
-    pub files_first: bool,
+    pub(crate) files_first: bool,
     /// It reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
-    pub server_status: bool,
+    pub(crate) server_status: bool,
     /// Starts of the titles of work-done progress during which what it says of single files is right already, though it is
     /// not quiescent: it only fills its caches.
-    pub files_during: Vec<String>,
+    pub(crate) files_during: Vec<String>,
     /// A notification that says "ready" once.
-    pub notification: Option<ReadySign>,
+    pub(crate) notification: Option<ReadySign>,
     /// Milliseconds after its first document was opened in which "nothing" is not believed and asked again: it answers
     /// before it has looked.
-    pub distrust_empty_ms: u64,
+    pub(crate) distrust_empty_ms: u64,
     /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for all.
-    pub not_indexing: Vec<String>,
+    pub(crate) not_indexing: Vec<String>,
     /// Of the files that no index covers it knows those that are open.
-    pub knows_open_files: bool,
+    pub(crate) knows_open_files: bool,
     /// But it knows all that lie in, or below, a folder with one of these files.
-    pub knows_all_below: Vec<String>,
+    pub(crate) knows_all_below: Vec<String>,
     /// Of the projects within its root it knows those with an open file.
-    pub knows_open_projects: bool,
+    pub(crate) knows_open_projects: bool,
 }
 
 impl ReadinessRule {
     /// How long the announced progress may take to begin.
-    pub fn grace(&self) -> Duration {
+    pub(crate) fn grace(&self) -> Duration {
         Duration::from_millis(self.grace_ms.unwrap_or(1_000))
     }
 }
@@ -733,19 +733,19 @@ impl ReadinessRule {
 /// A notification by which a server says that it is ready.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ReadySign {
+pub(crate) struct ReadySign {
     /// The notification's method.
-    pub method: String,
+    pub(crate) method: String,
     /// The member to look at.
-    pub field: Option<String>,
+    pub(crate) field: Option<String>,
     /// What that member reads like when it means "ready"; any value does where there is none.
-    pub matches: Option<Pattern>,
+    pub(crate) matches: Option<Pattern>,
 }
 
 /// A regular expression.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Pattern(regex::Regex);
+pub(crate) struct Pattern(regex::Regex);
 
 impl TryFrom<String> for Pattern {
     type Error = regex::Error;
@@ -765,7 +765,7 @@ impl Eq for Pattern {}
 
 impl Pattern {
     /// Whether `text` has it.
-    pub fn is_in(&self, text: &str) -> bool {
+    pub(crate) fn is_in(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 }
@@ -775,19 +775,19 @@ impl Pattern {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Hollow {
     /// A program that must be on PATH.
-    pub program: Option<String>,
+    pub(crate) program: Option<String>,
     /// A Python module that must be importable in the server's own environment.
-    pub python_module: Option<String>,
+    pub(crate) python_module: Option<String>,
     /// The program of the server's command must succeed with these arguments (a rustup proxy without its component fails).
     #[serde(default)]
-    pub succeeds: Vec<String>,
+    pub(crate) succeeds: Vec<String>,
     /// A path that must be there, relative to the folder that `below` says.
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// A program, with arguments, whose first line is a folder.
     #[serde(default)]
-    pub below: Vec<String>,
+    pub(crate) below: Vec<String>,
     /// What is lost without it.
-    pub message: String,
+    pub(crate) message: String,
     /// The command that mends it.
-    pub install: String,
+    pub(crate) install: String,
 }

@@ -28,7 +28,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(5);
 
 /// A folder below the user's state folder.
 #[derive(Debug, Clone)]
-pub struct StateFolder {
+pub(crate) struct StateFolder {
     path: PathBuf,
     /// How errors call it.
     what: &'static str,
@@ -37,11 +37,11 @@ pub struct StateFolder {
 /// The name of a file in a [`StateFolder`]: 1 to 128 bytes; letters, digits, spaces, `-`, `_` and `.`, of which it does
 /// not begin with a dot or space.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct StateName(String);
+pub(crate) struct StateName(String);
 
 impl StateName {
     /// `name`, if it can be one.
-    pub fn new(name: &str) -> Option<Self> {
+    pub(crate) fn new(name: &str) -> Option<Self> {
         let fits =
             |character: char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_' | '.');
         let whole = (1..=NAME_BYTES).contains(&name.len()) && name.chars().all(fits);
@@ -49,14 +49,14 @@ impl StateName {
     }
 
     /// As text.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 /// A file of our own cannot be read or written.
 #[derive(Debug, thiserror::Error)]
-pub enum StateError {
+pub(crate) enum StateError {
     /// Others could have changed it.
     #[error(
         "the folder of {what} belongs to another user or can be written by others, so it is not used; take that right away (chmod go-w) or set LSP_TOOLS_STATE_DIR to a folder of your own"
@@ -93,7 +93,7 @@ pub enum StateError {
 
 /// A folder that nobody else changes.
 #[derive(Debug)]
-pub struct Locked<'a> {
+pub(crate) struct Locked<'a> {
     folder: &'a StateFolder,
     /// Before the turn: the next one in this process then finds the file free.
     _lock: File,
@@ -132,7 +132,7 @@ impl Drop for Turn {
 impl StateFolder {
     /// The folder `relative` below the user's state folder; it need not be there. `what` is how errors call what is in it
     /// ("the todo lists").
-    pub fn new(folders: &Folders, relative: impl AsRef<Path>, what: &'static str) -> Self {
+    pub(crate) fn new(folders: &Folders, relative: impl AsRef<Path>, what: &'static str) -> Self {
         Self { path: folders.state.join(relative), what }
     }
 
@@ -140,7 +140,7 @@ impl StateFolder {
     ///
     /// # Errors
     /// Where it cannot be believed or read.
-    pub fn read(&self, name: &StateName, limit: u64) -> Result<Option<Vec<u8>>, StateError> {
+    pub(crate) fn read(&self, name: &StateName, limit: u64) -> Result<Option<Vec<u8>>, StateError> {
         if !self.is_there()? {
             return Ok(None);
         }
@@ -168,7 +168,7 @@ impl StateFolder {
     ///
     /// # Errors
     /// Where the folder cannot be believed or read.
-    pub fn names(&self) -> Result<Vec<StateName>, StateError> {
+    pub(crate) fn names(&self) -> Result<Vec<StateName>, StateError> {
         if !self.is_there()? {
             return Ok(Vec::new());
         }
@@ -188,7 +188,7 @@ impl StateFolder {
     ///
     /// # Errors
     /// Where the folder cannot be believed or made, or somebody else holds it.
-    pub fn lock(&self) -> Result<Locked<'_>, StateError> {
+    pub(crate) fn lock(&self) -> Result<Locked<'_>, StateError> {
         self.is_there()?;
         private::make_folder(&self.path).map_err(|error| self.failed("written", error))?;
         let turn = Turn::take(&self.path).ok_or(StateError::Busy { what: self.what })?;
@@ -228,7 +228,7 @@ impl Locked<'_> {
     ///
     /// # Errors
     /// Where it cannot be written; the old one is there then.
-    pub fn write(&self, name: &StateName, content: &[u8]) -> Result<(), StateError> {
+    pub(crate) fn write(&self, name: &StateName, content: &[u8]) -> Result<(), StateError> {
         let folder = self.folder;
         let (path, fresh) = (folder.path.join(name.as_str()), folder.path.join(FRESH));
         // Only the holder of the lock gets here, so what lies there was left by a process that died.
@@ -251,7 +251,7 @@ impl Locked<'_> {
     ///
     /// # Errors
     /// Where the system refuses.
-    pub fn remove(&self, name: &StateName) -> Result<bool, StateError> {
+    pub(crate) fn remove(&self, name: &StateName) -> Result<bool, StateError> {
         match fs::remove_file(self.folder.path.join(name.as_str())) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -28,7 +28,7 @@ use super::pin::Pin;
 use crate::workspace::{Stamp, normalise, private};
 
 use error::LOCKED;
-pub use error::TrustError;
+pub(crate) use error::TrustError;
 
 pub(super) const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
@@ -124,7 +124,7 @@ pub enum TrustState {
 
 impl TrustState {
     /// Whether it may run what it says.
-    pub fn is_trusted(&self) -> bool {
+    pub(crate) fn is_trusted(&self) -> bool {
         *self == Self::Trusted
     }
 }
@@ -133,11 +133,11 @@ impl TrustState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trusted {
     /// Its canonical path when it was trusted.
-    pub project: PathBuf,
+    pub(crate) project: PathBuf,
     /// The launch fields that count.
-    pub fields: Vec<String>,
+    pub(crate) fields: Vec<String>,
     /// The programs inside it that may run, relative to it.
-    pub programs: Vec<String>,
+    pub(crate) programs: Vec<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -216,7 +216,7 @@ impl Trust {
     ///
     /// # Errors
     /// The sentence; also where the store or the project's folder cannot be read.
-    pub fn check_kept(&self, project: &Path, fields: &LaunchFields) -> Result<(), String> {
+    pub(crate) fn check_kept(&self, project: &Path, fields: &LaunchFields) -> Result<(), String> {
         match self.is_trusted(project, fields).map_err(|error| error.to_string())? {
             TrustState::Trusted => Ok(()),
             TrustState::Untrusted | TrustState::Changed { .. } => {
@@ -246,7 +246,12 @@ impl Trust {
     ///
     /// # Errors
     /// When the store or the project's folder cannot be read.
-    pub fn text_state(&self, project: &Path, path: &str, content: &[u8]) -> Result<TrustState, TrustError> {
+    pub(crate) fn text_state(
+        &self,
+        project: &Path,
+        path: &str,
+        content: &[u8],
+    ) -> Result<TrustState, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
         let hash = hash_text(content);
         let then = found.record().texts.get(path);
@@ -267,7 +272,7 @@ impl Trust {
     ///
     /// # Errors
     /// When the store or the project's folder cannot be read.
-    pub fn has_lost_hooks(&self, project: &Path, fields: &LaunchFields) -> Result<bool, TrustError> {
+    pub(crate) fn has_lost_hooks(&self, project: &Path, fields: &LaunchFields) -> Result<bool, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(false) };
         let recorded = &found.record().fields;
         let has_hooks = recorded.keys().any(|name| name.starts_with("`hooks"));
@@ -278,7 +283,7 @@ impl Trust {
     ///
     /// # Errors
     /// When the store or the project's folder cannot be read.
-    pub fn texts_below(&self, project: &Path, start: &str) -> Result<Vec<String>, TrustError> {
+    pub(crate) fn texts_below(&self, project: &Path, start: &str) -> Result<Vec<String>, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(Vec::new()) };
         Ok(found.record().texts.keys().filter(|path| path.starts_with(start)).cloned().collect())
     }
@@ -288,7 +293,7 @@ impl Trust {
     ///
     /// # Errors
     /// When the store or the project's folder cannot be read.
-    pub fn tool_state(&self, project: &Path, tool: &str, pin: &str) -> Result<TrustState, TrustError> {
+    pub(crate) fn tool_state(&self, project: &Path, tool: &str, pin: &str) -> Result<TrustState, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
         let hash = hash_text(pin.as_bytes());
         let then = found.record().tools.get(tool);
@@ -299,7 +304,7 @@ impl Trust {
     ///
     /// # Errors
     /// When the store cannot be read or written; it is then as it was.
-    pub fn grant(&self, project: &Path, fields: &LaunchFields) -> Result<(), TrustError> {
+    pub(crate) fn grant(&self, project: &Path, fields: &LaunchFields) -> Result<(), TrustError> {
         let (key, device, inode) = identity(project)?;
         let LaunchFields { fields, programs, texts, tools, .. } = fields.clone();
         let record = Record { device, inode, fields, programs, texts, tools };
@@ -314,7 +319,7 @@ impl Trust {
     ///
     /// # Errors
     /// When the store cannot be read or written; it is then as it was.
-    pub fn decline(&self, project: &Path, shown: Option<String>) -> Result<(), TrustError> {
+    pub(crate) fn decline(&self, project: &Path, shown: Option<String>) -> Result<(), TrustError> {
         let (key, device, inode) = identity(project)?;
         self.change(|store| {
             store.declined.insert(key, Declined { device, inode, shown });
@@ -325,7 +330,7 @@ impl Trust {
     ///
     /// # Errors
     /// When the store or the project's folder cannot be read.
-    pub fn is_declined(&self, project: &Path, shown: &str) -> Result<bool, TrustError> {
+    pub(crate) fn is_declined(&self, project: &Path, shown: &str) -> Result<bool, TrustError> {
         let (key, device, inode) = identity(project)?;
         let store = self.read()?;
         let declined = store.declined.get(&key);
@@ -337,7 +342,7 @@ impl Trust {
     ///
     /// # Errors
     /// When the store cannot be read or written; it is then as it was.
-    pub fn revoke(&self, project: &Path) -> Result<bool, TrustError> {
+    pub(crate) fn revoke(&self, project: &Path) -> Result<bool, TrustError> {
         let path = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
         let key = path.to_str().ok_or_else(|| TrustError::NotUtf8(path.display().to_string()))?;
         self.change(|store| store.projects.remove(key).is_some())

@@ -7,17 +7,17 @@ use crate::text::shell_word;
 
 /// How a missing server can be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice {
+pub(crate) struct Advice {
     /// The command to run; absent where only a person can install it.
-    pub install: Option<String>,
+    pub(crate) install: Option<String>,
     /// Whether `lsp-tools install` can do it as well.
-    pub ours: bool,
+    pub(crate) ours: bool,
     /// One sentence with the command or, without one, what to do.
-    pub sentence: String,
+    pub(crate) sentence: String,
 }
 
 /// The advice for the server with the key `key` in the catalogue.
-pub fn advice(key: &str, server: &Server) -> Advice {
+pub(crate) fn advice(key: &str, server: &Server) -> Advice {
     let install = command(server);
     let sentence = match (&install, &server.install.manual, &server.homepage) {
         (Some(command), ..) => format!("{key} is not installed, run: {command}"),
@@ -50,7 +50,7 @@ fn command(server: &Server) -> Option<String> {
 /// The language people are spoken to in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speech {
+pub(crate) enum Speech {
     /// English.
     English,
     /// Chinese.
@@ -60,7 +60,7 @@ pub enum Speech {
 impl Speech {
     /// As the environment says: the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty decides
     /// (POSIX, *Environment Variables*).
-    pub fn from_environment() -> Self {
+    pub(crate) fn from_environment() -> Self {
         Self::of(|name| std::env::var(name).ok())
     }
 
@@ -73,12 +73,12 @@ impl Speech {
 }
 
 /// The command of ours that installs what `name` means: a server, or those of a language.
-pub fn our_command(name: &str) -> String {
+pub(crate) fn our_command(name: &str) -> String {
     format!("lsp-tools install {name}")
 }
 
 /// Both ways to install a server, for people.
-pub fn commands(command: &str, ours: Option<&String>) -> String {
+pub(crate) fn commands(command: &str, ours: Option<&String>) -> String {
     match ours {
         Some(ours) if ours != command => format!("{command} (or: {ours})"),
         _ => command.to_owned(),
@@ -86,7 +86,7 @@ pub fn commands(command: &str, ours: Option<&String>) -> String {
 }
 
 /// The line printed at start for a language of the workspace whose server is missing.
-pub fn startup_line(language: &str, key: &str, server: &Server, speech: Speech) -> String {
+pub(crate) fn startup_line(language: &str, key: &str, server: &Server, speech: Speech) -> String {
     let advice = advice(key, server);
     let manual = server.install.manual.as_deref().or(server.homepage.as_deref());
     match (advice.install, speech) {

@@ -19,36 +19,36 @@ const MOST_HITS: usize = 20_000;
 const MOST_PARSED: usize = 64;
 
 /// One definition found by its name.
-pub struct Named {
-    pub source: Arc<Source>,
-    pub index: usize,
-    pub score: i32,
-    pub why: String,
+pub(super) struct Named {
+    pub(crate) source: Arc<Source>,
+    pub(crate) index: usize,
+    pub(crate) score: i32,
+    pub(crate) why: String,
 }
 
 /// What the search found.
-pub struct Found {
-    pub named: Vec<Named>,
+pub(super) struct Found {
+    pub(crate) named: Vec<Named>,
     /// Files that hold the name but have no grammar, with their hits.
-    pub hits: Vec<Hit>,
-    pub truncated: bool,
-    pub timed_out: bool,
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) truncated: bool,
+    pub(crate) timed_out: bool,
 }
 
 /// Where the question is asked from.
-pub struct Asked<'a> {
-    pub name: &'a str,
-    pub spot: Option<&'a Spot>,
-    pub source: Option<&'a Source>,
-    pub path: Option<&'a WorkspacePath>,
-    pub container: Option<&'a str>,
+pub(super) struct Asked<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) spot: Option<&'a Spot>,
+    pub(crate) source: Option<&'a Source>,
+    pub(crate) path: Option<&'a WorkspacePath>,
+    pub(crate) container: Option<&'a str>,
 }
 
 /// Every occurrence of `name` in files of the languages related to `language`.
 ///
 /// # Errors
 /// [`SearchError`] where the workspace cannot be searched.
-pub fn occurrences(
+pub(super) fn occurrences(
     project: &Project<'_>,
     language: Option<&str>,
     name: &str,
@@ -82,7 +82,11 @@ pub fn occurrences(
 ///
 /// # Errors
 /// [`SearchError`] where the workspace cannot be searched.
-pub fn find(project: &Project<'_>, language: Option<&str>, asked: &Asked<'_>) -> Result<Found, SearchError> {
+pub(super) fn find(
+    project: &Project<'_>,
+    language: Option<&str>,
+    asked: &Asked<'_>,
+) -> Result<Found, SearchError> {
     let (hits, mut truncated, mut timed_out) = occurrences(project, language, asked.name)?;
     let mut files: HashMap<&WorkspacePath, u8> = HashMap::new();
     for hit in &hits {
@@ -120,7 +124,7 @@ pub fn find(project: &Project<'_>, language: Option<&str>, asked: &Asked<'_>) ->
 }
 
 /// Parses `paths` with all processors; what is known already is not parsed again.
-pub fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<Source>> {
+pub(super) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<Source>> {
     let next = AtomicUsize::new(0);
     let parsed: Mutex<Vec<(usize, Source)>> = Mutex::default();
     let (workspace, catalogue, deadline) = (project.workspace, project.catalogue, project.deadline);
@@ -211,7 +215,7 @@ fn likeliness(hit: &Hit, name: &str) -> u8 {
 }
 
 /// Tests, examples and what others wrote.
-pub fn is_secondary(path: &WorkspacePath) -> bool {
+pub(super) fn is_secondary(path: &WorkspacePath) -> bool {
     path.as_path().iter().filter_map(|part| part.to_str()).any(|part| {
         let part = part.to_ascii_lowercase();
         matches!(
@@ -240,7 +244,7 @@ pub fn is_secondary(path: &WorkspacePath) -> bool {
 }
 
 /// How many folders lie between two files.
-pub fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usize {
+pub(super) fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usize {
     let Some(from) = from else { return to.as_path().components().count() };
     let (a, b): (Vec<_>, Vec<_>) =
         (from.as_path().components().collect(), to.as_path().components().collect());

@@ -47,30 +47,30 @@ pub struct Candidate {
     /// Where its name stands.
     pub location: Location,
     /// What it is; absent where only the text is known.
-    pub kind: Option<SymbolKind>,
+    pub(crate) kind: Option<SymbolKind>,
     /// What it is a member of.
-    pub container: Option<String>,
+    pub(crate) container: Option<String>,
     /// Why it ranks where it does, in a few words.
     pub why: String,
     /// How likely, comparable within one answer only; higher is likelier.
-    pub score: i32,
+    pub(crate) score: i32,
     /// Its first lines up to its body.
-    pub signature: Option<String>,
+    pub(crate) signature: Option<String>,
     /// Its documentation as written, without comment markers.
-    pub documentation: Option<String>,
+    pub(crate) documentation: Option<String>,
 }
 
 /// What the text says about a name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hints {
     /// The name that was taken as asked about; absent where the line has none.
-    pub identifier: Option<(String, Option<Range>)>,
+    pub(crate) identifier: Option<(String, Option<Range>)>,
     /// Best first.
     pub candidates: Vec<Candidate>,
     /// There are more.
-    pub truncated: bool,
+    pub(crate) truncated: bool,
     /// The deadline came before all was looked at.
-    pub timed_out: bool,
+    pub(crate) timed_out: bool,
 }
 
 /// Why there are no hints.

@@ -10,7 +10,7 @@ const MOST_BYTES: usize = 1_000;
 const MOST_DOCUMENTATION: usize = 8_000;
 
 /// The definition's first lines up to its body, on as few lines as it was written on.
-pub fn signature(source: &Source, definition: &Definition) -> Option<String> {
+pub(super) fn signature(source: &Source, definition: &Definition) -> Option<String> {
     let start = source.text[..definition.span.start].rfind('\n').map_or(0, |at| at + 1);
     let lead = &source.text[start..definition.span.start];
     // `pub`, `export` and the like stand before the node that is the definition.
@@ -78,7 +78,7 @@ fn dedent(text: &str) -> String {
 }
 
 /// The docstring, or the comment that stands directly above the definition.
-pub fn documentation(source: &Source, definition: &Definition) -> Option<String> {
+pub(super) fn documentation(source: &Source, definition: &Definition) -> Option<String> {
     let text = if source.grammar.key == "python" { docstring(source, definition) } else { None };
     let text = text.or_else(|| comment_above(source, definition))?;
     let text = cut(text.trim(), MOST_DOCUMENTATION);

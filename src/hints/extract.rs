@@ -19,11 +19,11 @@ const MATCH_LIMIT: u32 = 4_096;
 const DEEPEST_PATTERN: usize = 64;
 
 /// What a file defines.
-pub struct Extracted {
-    pub definitions: Vec<Definition>,
-    pub scopes: Vec<Scope>,
-    pub imports: Vec<Import>,
-    pub quiet: Vec<Span<usize>>,
+pub(super) struct Extracted {
+    pub(crate) definitions: Vec<Definition>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) quiet: Vec<Span<usize>>,
 }
 
 /// A definition or scope before it is known what lies around it.
@@ -52,7 +52,7 @@ struct Captures<'t> {
 ///
 /// # Errors
 /// [`ParseError::TimedOut`] where the deadline passes first.
-pub fn extract(
+pub(super) fn extract(
     grammar: &Grammar,
     text: &str,
     tree: &Tree,
@@ -288,7 +288,7 @@ impl Collector<'_> {
 const GLOBAL: &str = "global";
 
 /// What the queries call a definition (`@def.NAME`), and what it is.
-pub const ROLES: [(&str, Role); 24] = [
+pub(super) const ROLES: [(&str, Role); 24] = [
     ("class", Role::Class),
     ("struct", Role::Struct),
     ("interface", Role::Interface),
@@ -316,7 +316,7 @@ pub const ROLES: [(&str, Role); 24] = [
 ];
 
 /// The last name of a path without what follows it: `Foo` of `&a::Foo<T>`.
-pub fn head(text: &str) -> &str {
+pub(super) fn head(text: &str) -> &str {
     let end = text.find(['<', '[', '(']).unwrap_or(text.len());
     let path = &text[..end];
     path.rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))

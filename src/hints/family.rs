@@ -11,7 +11,7 @@ const FAMILIES: [&[&str]; 5] = [
 ];
 
 /// The keys of the languages whose files may define what a file of `language` uses, itself first.
-pub fn members(language: &str) -> Vec<&str> {
+pub(super) fn members(language: &str) -> Vec<&str> {
     let family = FAMILIES.iter().find(|family| family.contains(&language));
     let others =
         family.into_iter().flat_map(|family| family.iter().copied()).filter(|other| *other != language);
@@ -20,7 +20,7 @@ pub fn members(language: &str) -> Vec<&str> {
 
 /// The extensions of the files of all those languages, "" where scripts without any are among them; empty where the language has whole
 /// names only, and all files count.
-pub fn extensions(catalogue: &Catalogue, language: &str) -> Vec<String> {
+pub(super) fn extensions(catalogue: &Catalogue, language: &str) -> Vec<String> {
     let own = catalogue.languages.get(language);
     if own.is_none_or(|own| own.extensions.is_empty()) {
         return Vec::new();

@@ -5,43 +5,43 @@ use std::sync::{LazyLock, OnceLock};
 use tree_sitter::{Language, Query};
 
 /// What is known of one language's syntax tree, as data; the queries lie in `queries/`.
-pub struct Grammar {
+pub(super) struct Grammar {
     /// The catalogue's key of the language; TSX files of `typescript` have an entry of their own, `tsx`.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     language: fn() -> Language,
     source: &'static str,
     query: OnceLock<Query>,
     /// Leaf nodes that are names.
-    pub names: &'static [&'static str],
+    pub(crate) names: &'static [&'static str],
     /// Accesses to a member: kind, field of the owner, field of the member's name.
-    pub members: &'static [(&'static str, &'static str, &'static str)],
+    pub(crate) members: &'static [(&'static str, &'static str, &'static str)],
     /// Calls and constructions: kind, field of what is called (`None`: the call is itself a member access).
-    pub calls: &'static [(&'static str, Option<&'static str>)],
+    pub(crate) calls: &'static [(&'static str, Option<&'static str>)],
     /// Expressions whose type is that of their first named child.
-    pub transparent: &'static [&'static str],
+    pub(crate) transparent: &'static [&'static str],
     /// Fields of pattern nodes that bind nothing.
-    pub unbound: &'static [(&'static str, &'static str)],
+    pub(crate) unbound: &'static [(&'static str, &'static str)],
     /// Arguments given by name: kind, field of the name.
-    pub named_arguments: &'static [(&'static str, &'static str)],
+    pub(crate) named_arguments: &'static [(&'static str, &'static str)],
     /// Names of the present object or class.
-    pub selves: &'static [&'static str],
+    pub(crate) selves: &'static [&'static str],
     /// Members are visible by their plain name inside their class.
-    pub implicit_members: bool,
+    pub(crate) implicit_members: bool,
     /// A later definition in the same scope hides an earlier one.
-    pub shadowing: bool,
+    pub(crate) shadowing: bool,
     /// Types open no scope for the names inside (C).
-    pub flat_types: bool,
+    pub(crate) flat_types: bool,
 }
 
 /// Whether files of `language` can be parsed, so that names in them are known.
-pub fn has_grammar(language: &str) -> bool {
+pub(crate) fn has_grammar(language: &str) -> bool {
     Grammar::of(language, None).is_some()
 }
 
 impl Grammar {
     /// The grammar for a file of `language` (a key of the catalogue), which may depend on the file's extension;
     /// `None` where there is none and patterns must do.
-    pub fn of(language: &str, extension: Option<&str>) -> Option<&'static Grammar> {
+    pub(super) fn of(language: &str, extension: Option<&str>) -> Option<&'static Grammar> {
         let key = match (language, extension) {
             ("typescript", Some("tsx")) => "tsx",
             // A header is C as well as C++; the larger grammar reads both.
@@ -52,12 +52,12 @@ impl Grammar {
     }
 
     /// The tree-sitter language.
-    pub fn language(&self) -> Language {
+    pub(super) fn language(&self) -> Language {
         (self.language)()
     }
 
     /// The query that finds definitions, scopes and what does not count.
-    pub fn query(&self) -> &Query {
+    pub(super) fn query(&self) -> &Query {
         self.query.get_or_init(|| match Query::new(&self.language(), self.source) {
             Ok(query) => query,
             Err(error) => panic!("the query for {} in this crate is wrong: {error}", self.key),

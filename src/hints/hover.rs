@@ -6,7 +6,7 @@ use crate::lsp::model::{FileRef, Hover};
 /// The signature and documentation of the best candidate; `None` where there is none with a signature.
 ///
 /// `language_id` names the language of the code block (LSP 3.17, *TextDocumentItem*).
-pub fn hover(hints: &Hints, language_id: &str) -> Option<Hover> {
+pub(crate) fn hover(hints: &Hints, language_id: &str) -> Option<Hover> {
     let best = hints.candidates.iter().find(|candidate| candidate.signature.is_some())?;
     let range = hints.identifier.as_ref().and_then(|(_, range)| *range);
     Some(Hover { contents: markdown(best, language_id), range })

@@ -21,7 +21,7 @@ const MOST_PARSED: usize = 200;
 ///
 /// # Errors
 /// [`HintError`] where the workspace cannot be searched.
-pub fn importers(
+pub(crate) fn importers(
     workspace: &Workspace,
     catalogue: &Catalogue,
     path: &WorkspacePath,

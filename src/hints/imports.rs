@@ -6,22 +6,22 @@ use tree_sitter::Node;
 
 /// A name brought in, or a whole module's names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Import {
+pub(super) struct Import {
     /// The name by which this file knows it; empty for [`Item::Wildcard`].
-    pub local: String,
+    pub(crate) local: String,
     /// Where that name stands.
-    pub selection: Span<usize>,
+    pub(crate) selection: Span<usize>,
     /// The statement.
-    pub span: Span<usize>,
+    pub(crate) span: Span<usize>,
     /// The module as written: `a.b`, `..c`, `./d`, `crate::e`, `x.h`.
-    pub module: String,
+    pub(crate) module: String,
     /// What of the module.
-    pub item: Item,
+    pub(crate) item: Item,
 }
 
 /// What of a module is brought in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
+pub(super) enum Item {
     /// The module itself.
     Whole,
     /// What it exports by default (JavaScript).
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
 }
 
 /// What the import statement `node` of a file in the language `key` brings in.
-pub fn read(key: &str, node: Node<'_>, text: &str) -> Vec<Import> {
+pub(super) fn read(key: &str, node: Node<'_>, text: &str) -> Vec<Import> {
     let mut reader = Reader { text, statement: node.byte_range(), found: Vec::new() };
     match key {
         "python" => python(&mut reader, node),

@@ -9,12 +9,12 @@ use crate::text::{Position, Range, identifiers_on_line};
 use crate::workspace::WorkspacePath;
 
 /// One symbol: where its name is defined, and where its overloads are.
-pub type Overloads = Vec<Range>;
+pub(crate) type Overloads = Vec<Range>;
 
 /// The symbols that `name` (`Class.method` within `Class`) means in `text`, which is or would be the file `path` of `language`;
 /// where it defines none that is known outside a function, the first place of the plain name that is neither in a comment or string
 /// nor in an import. `None` where the language has no grammar here or the text is not parsed in time.
-pub fn symbols_named(
+pub(crate) fn symbols_named(
     language: &str,
     path: &WorkspacePath,
     text: &str,
@@ -79,7 +79,7 @@ fn first_in_code(source: &Source, name: &str) -> Option<Range> {
 }
 
 /// Whether a definition of `name` that begins at `line` (0-based) of `text` is an import: there it is brought in or handed on.
-pub fn is_import(
+pub(crate) fn is_import(
     language: &str,
     path: &WorkspacePath,
     text: &str,
@@ -96,7 +96,7 @@ pub fn is_import(
 
 /// The module that the name at a position is imported from, or the name that stands before its dots, where the file does not define
 /// it itself.
-pub fn imported_from(
+pub(crate) fn imported_from(
     language: &str,
     path: &WorkspacePath,
     text: &str,

@@ -15,7 +15,7 @@ fn is_javascript(source: &Source) -> bool {
 
 impl Resolver<'_> {
     /// A module whose file says `module.exports = …` is what stands there; every other target is itself.
-    pub fn behind_module(&self, target: Target) -> Target {
+    pub(super) fn behind_module(&self, target: Target) -> Target {
         let mut target = target;
         for _ in 0..FURTHEST {
             let Target::File(source) = &target else { break };

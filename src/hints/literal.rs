@@ -13,20 +13,20 @@ const DEEPEST: usize = 32;
 
 /// A Python module, as far as its text tells.
 #[derive(Debug)]
-pub struct PythonModule<'t> {
+pub(crate) struct PythonModule<'t> {
     text: &'t str,
     tree: Tree,
 }
 
 impl<'t> PythonModule<'t> {
     /// Reads `text`; `None` where it cannot be parsed in time.
-    pub fn read(text: &'t str, deadline: Instant) -> Option<Self> {
+    pub(crate) fn read(text: &'t str, deadline: Instant) -> Option<Self> {
         let tree = parse(Grammar::of("python", Some("py"))?, text, deadline).ok()?;
         Some(Self { text, tree })
     }
 
     /// Whether it defines a function called `name`.
-    pub fn has_function(&self, name: &str) -> bool {
+    pub(crate) fn has_function(&self, name: &str) -> bool {
         self.statements().any(|statement| {
             let function = match statement.kind() {
                 "decorated_definition" => statement.child_by_field_name("definition"),
@@ -42,7 +42,7 @@ impl<'t> PythonModule<'t> {
     ///
     /// # Errors
     /// What in it is no plain value, and where.
-    pub fn constant(&self, name: &str) -> Result<Option<Value>, String> {
+    pub(crate) fn constant(&self, name: &str) -> Result<Option<Value>, String> {
         let assigned = self.statements().filter_map(|statement| {
             let assignment = statement.named_child(0).filter(|inner| inner.kind() == "assignment")?;
             let is_meant = self.named(assignment, "left") == Some(name);

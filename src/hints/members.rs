@@ -11,7 +11,7 @@ use crate::workspace::WorkspacePath;
 
 impl Resolver<'_> {
     /// The member `name` of a module, a type, or (through its type) a value.
-    pub fn member(&self, target: &Target, name: &str) -> Vec<Target> {
+    pub(super) fn member(&self, target: &Target, name: &str) -> Vec<Target> {
         self.guarded(|| match target {
             Target::File(source) => self.of_file(source, name),
             Target::Folder(folder) => self.of_folder(folder, name),

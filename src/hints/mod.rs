@@ -39,21 +39,23 @@ mod syntax;
 mod types;
 mod word;
 
-pub use advice::{Advice, Speech, advice, commands, our_command, startup_line};
-pub use candidates::{Candidate, DEADLINE, HintError, Hints, Subject, definition};
-pub use grammar::has_grammar;
-pub use hover::hover;
-pub use importers::importers;
-pub use in_file::{Overloads, imported_from, is_import, symbols_named};
-pub use literal::PythonModule;
-pub use parse::{LARGEST_PARSED, ParseError};
-pub use references::{References, references};
-pub use standing::{Named, Sense, Standing, StandingIn, standing};
-pub use symbols::{
+pub(crate) use advice::{Speech, advice, commands, our_command, startup_line};
+pub use candidates::DEADLINE;
+pub use candidates::Subject;
+pub use candidates::definition;
+pub(crate) use candidates::{Candidate, HintError, Hints};
+pub(crate) use grammar::has_grammar;
+pub(crate) use hover::hover;
+pub(crate) use importers::importers;
+pub(crate) use in_file::{imported_from, is_import, symbols_named};
+pub(crate) use literal::PythonModule;
+pub(crate) use references::references;
+pub(crate) use standing::{Named, Sense, Standing, StandingIn, standing};
+pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };
-pub use syntax::{Syntax, syntax_errors, syntax_errors_in};
-pub use word::{NoName, can_be_name};
+pub(crate) use syntax::{Syntax, syntax_errors, syntax_errors_in};
+pub(crate) use word::{NoName, can_be_name};
 
 #[cfg(test)]
 mod tests;

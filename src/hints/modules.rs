@@ -5,7 +5,7 @@ use crate::workspace::WorkspacePath;
 
 /// What a module's name leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Module {
+pub(super) enum Module {
     /// A file.
     File(WorkspacePath),
     /// A folder whose files together are the module.
@@ -28,7 +28,7 @@ fn first_file(project: &Project<'_>, base: &WorkspacePath, names: &[String]) -> 
 }
 
 /// The module that the file `from`, in the language `key`, calls `spec`; `None` where it is not in the workspace.
-pub fn find(project: &Project<'_>, key: &str, from: &WorkspacePath, spec: &str) -> Option<Module> {
+pub(super) fn find(project: &Project<'_>, key: &str, from: &WorkspacePath, spec: &str) -> Option<Module> {
     match key {
         "python" => python(project, from, spec),
         "javascript" | "typescript" | "tsx" => javascript(project, from, spec),
@@ -58,7 +58,7 @@ fn python(project: &Project<'_>, from: &WorkspacePath, spec: &str) -> Option<Mod
 }
 
 /// The module `path` below `base`; the package `base` itself where `path` is empty.
-pub fn python_at(project: &Project<'_>, base: &WorkspacePath, path: &str) -> Option<Module> {
+pub(super) fn python_at(project: &Project<'_>, base: &WorkspacePath, path: &str) -> Option<Module> {
     if path.is_empty() {
         let init = ["__init__.py".to_owned(), "__init__.pyi".to_owned()];
         return first_file(project, base, &init).or_else(|| Some(Module::Folder(base.clone())));
@@ -183,7 +183,7 @@ fn by_name(project: &Project<'_>, from: &WorkspacePath, spec: &str, endings: &[&
 }
 
 /// The file of the child module `name` of the Rust file `from`.
-pub fn rust_child(project: &Project<'_>, from: &WorkspacePath, name: &str) -> Option<WorkspacePath> {
+pub(super) fn rust_child(project: &Project<'_>, from: &WorkspacePath, name: &str) -> Option<WorkspacePath> {
     let stem = from.as_path().file_stem()?.to_str()?;
     let parent = from.parent()?;
     let below = parent.join(stem).ok()?;
@@ -197,7 +197,7 @@ pub fn rust_child(project: &Project<'_>, from: &WorkspacePath, name: &str) -> Op
 }
 
 /// The file of the module around the Rust file `from`.
-pub fn rust_parent(project: &Project<'_>, from: &WorkspacePath) -> Option<WorkspacePath> {
+pub(super) fn rust_parent(project: &Project<'_>, from: &WorkspacePath) -> Option<WorkspacePath> {
     let folder = from.parent()?;
     let folder = if from.file_name() == Some("mod.rs") { folder.parent()? } else { folder };
     let beside = folder.file_name().map(|name| format!("../{name}.rs"));
@@ -214,7 +214,7 @@ fn is_rust_root(project: &Project<'_>, path: &WorkspacePath) -> bool {
 }
 
 /// The root file of the crate that the Rust file `from` belongs to.
-pub fn rust_root(project: &Project<'_>, from: &WorkspacePath) -> Option<WorkspacePath> {
+pub(super) fn rust_root(project: &Project<'_>, from: &WorkspacePath) -> Option<WorkspacePath> {
     if matches!(from.file_name(), Some("lib.rs" | "main.rs")) {
         return Some(from.clone());
     }
@@ -226,7 +226,7 @@ pub fn rust_root(project: &Project<'_>, from: &WorkspacePath) -> Option<Workspac
 }
 
 /// The root file of the package whose manifest lies in `folder`.
-pub fn rust_root_at(project: &Project<'_>, folder: &WorkspacePath) -> Option<WorkspacePath> {
+pub(super) fn rust_root_at(project: &Project<'_>, folder: &WorkspacePath) -> Option<WorkspacePath> {
     let names = ["src/lib.rs", "src/main.rs", "lib.rs", "main.rs"].map(str::to_owned);
     match first_file(project, folder, &names) {
         Some(Module::File(path)) => Some(path),

@@ -8,11 +8,11 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 use super::grammar::Grammar;
 
 /// Larger files, in bytes, are not parsed.
-pub const LARGEST_PARSED: usize = 4 * 1024 * 1024;
+pub(crate) const LARGEST_PARSED: usize = 4 * 1024 * 1024;
 
 /// Why a text has no syntax tree.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParseError {
+pub(crate) enum ParseError {
     /// It is larger than [`LARGEST_PARSED`].
     #[error(
         "the text has {bytes} bytes, and only up to {LARGEST_PARSED} are parsed; split the file or ask a language server"
@@ -40,7 +40,7 @@ pub enum ParseError {
 ///
 /// # Errors
 /// [`ParseError`] where the text is too large or the deadline passes first.
-pub fn parse(grammar: &Grammar, text: &str, deadline: Instant) -> Result<Tree, ParseError> {
+pub(super) fn parse(grammar: &Grammar, text: &str, deadline: Instant) -> Result<Tree, ParseError> {
     if text.len() > LARGEST_PARSED {
         return Err(ParseError::TooLarge { bytes: text.len() });
     }

@@ -320,7 +320,7 @@ impl Patterns {
 ///
 /// # Errors
 /// [`HintError`] where the workspace cannot be searched.
-pub fn definition(
+pub(super) fn definition(
     project: &Project<'_>,
     path: &WorkspacePath,
     identifier: &Identifier,
@@ -342,7 +342,7 @@ pub fn definition(
 type Compiled<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Regex)>);
 
 /// Adds what among `hits` looks like a definition, best first.
-pub fn from_hits(project: &Project<'_>, asked: &Asked<'_>, hits: &[Hit], hints: &mut Hints) {
+pub(super) fn from_hits(project: &Project<'_>, asked: &Asked<'_>, hits: &[Hit], hints: &mut Hints) {
     let mut known: Vec<Compiled<'_>> = Vec::new();
     for hit in hits {
         let language = project.catalogue.language_of(&hit.path.name_lossy(), None);

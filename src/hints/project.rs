@@ -18,10 +18,10 @@ const MOST_FILES: usize = 50_000;
 const MOST_PARSED: usize = 400;
 
 /// The workspace during one question.
-pub struct Project<'a> {
-    pub workspace: &'a Workspace,
-    pub catalogue: &'a Catalogue,
-    pub deadline: Instant,
+pub(super) struct Project<'a> {
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) deadline: Instant,
     sources: RefCell<HashMap<WorkspacePath, Option<Arc<Source>>>>,
     files: OnceCell<Vec<WorkspacePath>>,
     crates: OnceCell<Vec<(String, WorkspacePath)>>,
@@ -29,7 +29,7 @@ pub struct Project<'a> {
 
 impl<'a> Project<'a> {
     /// A view of `workspace` until `deadline`.
-    pub fn new(workspace: &'a Workspace, catalogue: &'a Catalogue, deadline: Instant) -> Self {
+    pub(super) fn new(workspace: &'a Workspace, catalogue: &'a Catalogue, deadline: Instant) -> Self {
         Self {
             workspace,
             catalogue,
@@ -41,17 +41,17 @@ impl<'a> Project<'a> {
     }
 
     /// Whether the time is over.
-    pub fn is_late(&self) -> bool {
+    pub(super) fn is_late(&self) -> bool {
         Instant::now() >= self.deadline
     }
 
     /// The catalogue's key of the language of `path`, by its name or else by its first line.
-    pub fn language(&self, path: &WorkspacePath) -> Option<&'a str> {
+    pub(super) fn language(&self, path: &WorkspacePath) -> Option<&'a str> {
         language_of(self.workspace, self.catalogue, path)
     }
 
     /// `path`, parsed; `None` where there is no such file, no grammar for it, or no time.
-    pub fn source(&self, path: &WorkspacePath) -> Option<Arc<Source>> {
+    pub(super) fn source(&self, path: &WorkspacePath) -> Option<Arc<Source>> {
         if let Some(known) = self.sources.borrow().get(path) {
             return known.clone();
         }
@@ -64,7 +64,7 @@ impl<'a> Project<'a> {
     }
 
     /// Remembers a file that was parsed elsewhere.
-    pub fn remember(&self, source: Arc<Source>) -> Arc<Source> {
+    pub(super) fn remember(&self, source: Arc<Source>) -> Arc<Source> {
         self.sources
             .borrow_mut()
             .entry(source.path.clone())
@@ -74,7 +74,7 @@ impl<'a> Project<'a> {
     }
 
     /// All files, listed once.
-    pub fn files(&self) -> &[WorkspacePath] {
+    pub(super) fn files(&self) -> &[WorkspacePath] {
         self.files.get_or_init(|| {
             let limits = WalkLimits { max_files: MOST_FILES, deadline: self.deadline };
             self.workspace.files(&WorkspacePath::root(), &limits).files
@@ -82,7 +82,7 @@ impl<'a> Project<'a> {
     }
 
     /// Rust's packages: the name that code uses, and the folder of the manifest.
-    pub fn crates(&self) -> &[(String, WorkspacePath)] {
+    pub(super) fn crates(&self) -> &[(String, WorkspacePath)] {
         self.crates.get_or_init(|| {
             let manifests = self.files().iter().filter(|path| path.file_name() == Some("Cargo.toml"));
             manifests.filter_map(|path| Some((self.crate_name(path)?, path.parent()?))).collect()
@@ -97,7 +97,7 @@ impl<'a> Project<'a> {
     }
 
     /// The files whose path ends in `suffix` (with `/` between names), shortest path first.
-    pub fn ending_in(&self, suffix: &str) -> Vec<WorkspacePath> {
+    pub(super) fn ending_in(&self, suffix: &str) -> Vec<WorkspacePath> {
         let suffix = std::path::Path::new(suffix);
         let mut found: Vec<WorkspacePath> =
             self.files().iter().filter(|path| path.as_path().ends_with(suffix)).cloned().collect();
@@ -107,7 +107,7 @@ impl<'a> Project<'a> {
 }
 
 /// The catalogue's key of the language of `path`, by its name or else by its first line.
-pub fn language_of<'a>(
+pub(super) fn language_of<'a>(
     workspace: &Workspace,
     catalogue: &'a Catalogue,
     path: &WorkspacePath,
@@ -121,7 +121,7 @@ pub fn language_of<'a>(
 }
 
 /// Reads and parses `path`.
-pub fn load(
+pub(super) fn load(
     workspace: &Workspace,
     catalogue: &Catalogue,
     path: &WorkspacePath,

@@ -18,17 +18,17 @@ const MOST_PARSED: usize = 200;
 
 /// Occurrences of a name.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct References {
+pub(crate) struct References {
     /// The name.
-    pub identifier: Option<String>,
+    pub(crate) identifier: Option<String>,
     /// The likely definition, if one was found; it is also the first of `locations`.
-    pub definition: Option<Candidate>,
+    pub(crate) definition: Option<Candidate>,
     /// The definition, then the occurrences, nearest file first.
-    pub locations: Vec<Location>,
+    pub(crate) locations: Vec<Location>,
     /// There are more than were asked for.
-    pub truncated: bool,
+    pub(crate) truncated: bool,
     /// The deadline came before all was looked at.
-    pub timed_out: bool,
+    pub(crate) timed_out: bool,
 }
 
 /// Where the subject's name occurs in files of its family of languages, at most `limit` places.
@@ -37,7 +37,7 @@ pub struct References {
 ///
 /// # Errors
 /// [`HintError`] where the file cannot be read or the workspace not searched.
-pub fn references(
+pub(crate) fn references(
     workspace: &Workspace,
     catalogue: &Catalogue,
     subject: &Subject,

@@ -15,7 +15,7 @@ const DEEPEST: u32 = 24;
 
 /// What a name leads to.
 #[derive(Clone)]
-pub enum Target {
+pub(super) enum Target {
     /// A definition of a file, by its index.
     Definition(Arc<Source>, usize),
     /// A file as a module.
@@ -26,12 +26,12 @@ pub enum Target {
 
 impl Target {
     /// Whether it only names something that lies elsewhere.
-    pub fn is_import(&self) -> bool {
+    pub(super) fn is_import(&self) -> bool {
         self.definition().is_some_and(|found| matches!(found.role, Role::Import(_)))
     }
 
     /// The definition, where it is one.
-    pub fn definition(&self) -> Option<&Definition> {
+    pub(super) fn definition(&self) -> Option<&Definition> {
         match self {
             Self::Definition(source, index) => source.definitions.get(*index),
             _ => None,
@@ -40,15 +40,15 @@ impl Target {
 }
 
 /// Follows names within one question.
-pub struct Resolver<'a> {
-    pub project: &'a Project<'a>,
+pub(super) struct Resolver<'a> {
+    pub(crate) project: &'a Project<'a>,
     steps: Cell<u32>,
     depth: Cell<u32>,
 }
 
 impl<'a> Resolver<'a> {
     /// A resolver over the files of `project`.
-    pub fn new(project: &'a Project<'a>) -> Self {
+    pub(super) fn new(project: &'a Project<'a>) -> Self {
         Self { project, steps: Cell::new(0), depth: Cell::new(0) }
     }
 
@@ -65,7 +65,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The definitions of `name` in `source` that are known at a byte, those of the innermost scope.
-    pub fn visible(&self, source: &Source, name: &str, at: usize) -> Vec<usize> {
+    pub(super) fn visible(&self, source: &Source, name: &str, at: usize) -> Vec<usize> {
         let innermost = source.scope_at(at);
         let is_visible = |&index: &usize| {
             let definition = &source.definitions[index];
@@ -116,7 +116,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// What the plain `name` means at a byte of `source`.
-    pub fn plain(&self, source: &Arc<Source>, name: &str, at: usize) -> Vec<Target> {
+    pub(super) fn plain(&self, source: &Arc<Source>, name: &str, at: usize) -> Vec<Target> {
         self.guarded(|| {
             if let Some(found) = self.keyword(source, name, at) {
                 return found;
@@ -233,7 +233,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// What the import number `index` of `source` brings in; empty where it comes from outside.
-    pub fn imported(&self, source: &Arc<Source>, index: usize) -> Vec<Target> {
+    pub(super) fn imported(&self, source: &Arc<Source>, index: usize) -> Vec<Target> {
         self.guarded(|| {
             let Some(import) = source.imports.get(index) else { return Vec::new() };
             if import.item == Item::Child {
@@ -277,7 +277,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The module written `spec` at a byte of `source`.
-    pub fn module(&self, source: &Arc<Source>, spec: &str, at: usize) -> Vec<Target> {
+    pub(super) fn module(&self, source: &Arc<Source>, spec: &str, at: usize) -> Vec<Target> {
         if source.grammar.key == "rust" {
             return self.rust_path(source, spec, at);
         }
@@ -334,7 +334,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The root of the workspace's own crate called `name`.
-    pub fn crate_named(&self, name: &str) -> Vec<Target> {
+    pub(super) fn crate_named(&self, name: &str) -> Vec<Target> {
         let found = self.project.crates().iter().find(|(known, _)| known == name);
         found
             .and_then(|(_, folder)| modules::rust_root_at(self.project, folder))

@@ -17,7 +17,7 @@ use crate::workspace::WorkspacePath;
 
 /// What a definition is, more finely than [`SymbolKind`] where resolving needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
+pub(super) enum Role {
     Class,
     Struct,
     Interface,
@@ -46,7 +46,7 @@ pub enum Role {
 
 impl Role {
     /// Other definitions are its members.
-    pub fn has_members(self) -> bool {
+    pub(super) fn has_members(self) -> bool {
         matches!(
             self,
             Self::Class | Self::Struct | Self::Interface | Self::Enum | Self::Type | Self::Extension
@@ -54,17 +54,17 @@ impl Role {
     }
 
     /// A type that values can have.
-    pub fn is_type(self) -> bool {
+    pub(super) fn is_type(self) -> bool {
         self.has_members() && self != Self::Extension || self == Self::TypeParameter
     }
 
     /// Something that runs when it is called.
-    pub fn is_callable(self) -> bool {
+    pub(super) fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Prototype | Self::Method | Self::Constructor | Self::Macro)
     }
 
     /// LSP's kind.
-    pub fn kind(self) -> SymbolKind {
+    pub(super) fn kind(self) -> SymbolKind {
         SymbolKind(match self {
             Self::Class => 5,
             Self::Struct => 23,
@@ -88,39 +88,39 @@ impl Role {
 
 /// One definition; spans are bytes of [`Source::text`].
 #[derive(Debug, Clone)]
-pub struct Definition {
-    pub name: String,
-    pub role: Role,
+pub(super) struct Definition {
+    pub(crate) name: String,
+    pub(crate) role: Role,
     /// The name.
-    pub selection: Span<usize>,
+    pub(crate) selection: Span<usize>,
     /// The whole of it.
-    pub span: Span<usize>,
+    pub(crate) span: Span<usize>,
     /// The index of the scope in which its plain name is known.
-    pub scope: usize,
+    pub(crate) scope: usize,
     /// The index of the definition around it.
-    pub parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
     /// The name of the type whose member it is.
-    pub container: Option<String>,
+    pub(crate) container: Option<String>,
     /// Its declared type, or the type of what it returns.
-    pub type_span: Option<Span<usize>>,
+    pub(crate) type_span: Option<Span<usize>>,
     /// Where its value comes from.
-    pub value_span: Option<Span<usize>>,
+    pub(crate) value_span: Option<Span<usize>>,
     /// The value is an element or part of `value_span`.
-    pub is_part: bool,
+    pub(crate) is_part: bool,
     /// Where the names of base types stand.
-    pub bases: Vec<Span<usize>>,
+    pub(crate) bases: Vec<Span<usize>>,
 }
 
 /// Where plain names are known.
 #[derive(Debug, Clone)]
-pub struct Scope {
-    pub span: Span<usize>,
-    pub kind: ScopeKind,
+pub(super) struct Scope {
+    pub(crate) span: Span<usize>,
+    pub(crate) kind: ScopeKind,
 }
 
 /// What kind of scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScopeKind {
+pub(super) enum ScopeKind {
     File,
     Namespace,
     Class,
@@ -128,18 +128,18 @@ pub enum ScopeKind {
 }
 
 /// A file, parsed.
-pub struct Source {
-    pub path: WorkspacePath,
-    pub grammar: &'static Grammar,
-    pub text: String,
-    pub tree: Tree,
+pub(super) struct Source {
+    pub(crate) path: WorkspacePath,
+    pub(crate) grammar: &'static Grammar,
+    pub(crate) text: String,
+    pub(crate) tree: Tree,
     /// In the order in which they begin.
-    pub definitions: Vec<Definition>,
+    pub(crate) definitions: Vec<Definition>,
     /// The first one is the file.
-    pub scopes: Vec<Scope>,
-    pub imports: Vec<Import>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) imports: Vec<Import>,
     /// Comments and the text of strings, in order.
-    pub quiet: Vec<Span<usize>>,
+    pub(crate) quiet: Vec<Span<usize>>,
     by_name: HashMap<String, Vec<usize>>,
     buffer: OnceLock<Buffer>,
 }
@@ -149,7 +149,7 @@ impl Source {
     ///
     /// # Errors
     /// [`ParseError`] where it is too large or too slow to parse.
-    pub fn new(
+    pub(super) fn new(
         path: WorkspacePath,
         grammar: &'static Grammar,
         text: String,
@@ -176,48 +176,48 @@ impl Source {
     }
 
     /// The text as a buffer, made when first needed.
-    pub fn buffer(&self) -> &Buffer {
+    pub(super) fn buffer(&self) -> &Buffer {
         self.buffer.get_or_init(|| Buffer::new(&self.text))
     }
 
     /// `span` as positions.
-    pub fn range(&self, span: &Span<usize>) -> Range {
+    pub(super) fn range(&self, span: &Span<usize>) -> Range {
         Range::new(self.position(span.start), self.position(span.end))
     }
 
     /// The position of a byte.
-    pub fn position(&self, byte: usize) -> Position {
+    pub(super) fn position(&self, byte: usize) -> Position {
         self.buffer().position_of_byte(byte)
     }
 
     /// The text of `span`.
-    pub fn slice(&self, span: &Span<usize>) -> &str {
+    pub(super) fn slice(&self, span: &Span<usize>) -> &str {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
     /// The text of `node`.
-    pub fn text_of(&self, node: Node<'_>) -> &str {
+    pub(super) fn text_of(&self, node: Node<'_>) -> &str {
         self.slice(&node.byte_range())
     }
 
     /// The smallest node around `span`.
-    pub fn node(&self, span: &Span<usize>) -> Option<Node<'_>> {
+    pub(super) fn node(&self, span: &Span<usize>) -> Option<Node<'_>> {
         self.tree.root_node().named_descendant_for_byte_range(span.start, span.end)
     }
 
     /// The definitions called `name`, by where they begin.
-    pub fn named(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
         self.by_name.get(name).into_iter().flatten().copied()
     }
 
     /// Whether a byte lies in a comment or in the text of a string.
-    pub fn is_quiet(&self, byte: usize) -> bool {
+    pub(super) fn is_quiet(&self, byte: usize) -> bool {
         let next = self.quiet.partition_point(|span| span.start <= byte);
         next > 0 && byte < self.quiet[next - 1].end
     }
 
     /// The innermost scope around a byte.
-    pub fn scope_at(&self, byte: usize) -> usize {
+    pub(super) fn scope_at(&self, byte: usize) -> usize {
         self.scopes
             .iter()
             .enumerate()
@@ -227,7 +227,7 @@ impl Source {
     }
 
     /// The definition with members that a byte lies in, innermost first.
-    pub fn class_at(&self, byte: usize) -> Option<usize> {
+    pub(super) fn class_at(&self, byte: usize) -> Option<usize> {
         (0..self.definitions.len())
             .filter(|&index| {
                 let definition = &self.definitions[index];
@@ -240,7 +240,7 @@ impl Source {
     }
 
     /// Whether other files see what the import number `index` brings in.
-    pub fn hands_on(&self, index: usize) -> bool {
+    pub(super) fn hands_on(&self, index: usize) -> bool {
         let Some(import) = self.imports.get(index) else { return false };
         let written = || self.slice(&import.span).trim_start();
         match self.grammar.key {
@@ -251,7 +251,7 @@ impl Source {
     }
 
     /// Whether a definition is known outside its own function.
-    pub fn is_local(&self, definition: &Definition) -> bool {
+    pub(super) fn is_local(&self, definition: &Definition) -> bool {
         definition.container.is_none() && self.scopes[definition.scope].kind == ScopeKind::Body
     }
 }

@@ -18,20 +18,20 @@ const MOST_PARSED: usize = 60;
 
 /// The name that was asked about.
 #[derive(Debug, Clone)]
-pub struct Named {
+pub(crate) struct Named {
     /// The file that it was asked about in.
-    pub path: WorkspacePath,
+    pub(crate) path: WorkspacePath,
     /// Where in it.
-    pub position: Position,
+    pub(crate) position: Position,
     /// The name.
-    pub name: String,
+    pub(crate) name: String,
     /// What counts.
-    pub sense: Sense,
+    pub(crate) sense: Sense,
 }
 
 /// Which of a name's occurrences answer a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sense {
+pub(crate) enum Sense {
     /// All of them.
     Any,
     /// Those in code that may call it: neither its definition nor an import.
@@ -44,36 +44,36 @@ pub enum Sense {
 
 /// A file in which a name stands, neither in a comment nor in a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandingIn {
+pub(crate) struct StandingIn {
     /// The file.
-    pub path: WorkspacePath,
+    pub(crate) path: WorkspacePath,
     /// The first place in it that counts.
-    pub position: Position,
+    pub(crate) position: Position,
     /// It imports the name from a module that is called as the file that was asked about, or a folder around it.
-    pub imports: bool,
+    pub(crate) imports: bool,
     /// It defines something of that name itself.
-    pub defines: bool,
+    pub(crate) defines: bool,
     /// It uses something of that name as a member of a value.
-    pub uses_member: bool,
+    pub(crate) uses_member: bool,
     /// It defines a method of that name.
-    pub defines_method: bool,
+    pub(crate) defines_method: bool,
     /// Its language has no grammar here, so the place may be in a comment or string.
-    pub unparsed: bool,
+    pub(crate) unparsed: bool,
 }
 
 /// Where a name stands beside the files that are known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Standing {
+pub(crate) struct Standing {
     /// Those with an import of it first, then the nearest.
-    pub files: Vec<StandingIn>,
+    pub(crate) files: Vec<StandingIn>,
     /// Those where it stands in comments and strings alone.
-    pub quiet: Vec<WorkspacePath>,
+    pub(crate) quiet: Vec<WorkspacePath>,
     /// The number of further files that have the word and were not read.
-    pub unread: usize,
+    pub(crate) unread: usize,
     /// The search ended before all files were looked at.
-    pub cut: bool,
+    pub(crate) cut: bool,
     /// What was asked about is a method.
-    pub of_method: bool,
+    pub(crate) of_method: bool,
 }
 
 /// Where `asked` stands in files of its family of languages, without those in `known`. Nothing where it is known in one function
@@ -81,7 +81,7 @@ pub struct Standing {
 ///
 /// # Errors
 /// [`HintError`] where the workspace cannot be searched.
-pub fn standing(
+pub(crate) fn standing(
     workspace: &Workspace,
     catalogue: &Catalogue,
     asked: &Named,
@@ -168,7 +168,7 @@ fn in_source(source: &Source, asked: &Named, hits: &[Hit]) -> Option<StandingIn>
 impl StandingIn {
     /// A place of which nothing more is known.
     #[must_use]
-    pub fn at(path: WorkspacePath, position: Position) -> Self {
+    pub(crate) fn at(path: WorkspacePath, position: Position) -> Self {
         let [imports, defines, uses_member, defines_method, unparsed] = [false; 5];
         Self { path, position, imports, defines, uses_member, defines_method, unparsed }
     }

@@ -14,7 +14,7 @@ const HIGHEST: usize = 12;
 
 /// How a name was found to mean what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub(super) enum How {
     /// It is the definition's own name.
     Itself,
     /// Scopes and imports.
@@ -28,23 +28,23 @@ pub enum How {
 }
 
 /// A name in its place.
-pub struct Spot {
+pub(super) struct Spot {
     /// What it is called.
-    pub name: String,
+    pub(crate) name: String,
     /// The bytes it takes.
-    pub span: std::ops::Range<usize>,
+    pub(crate) span: std::ops::Range<usize>,
     /// It stands behind `.`, `::` or `->`.
-    pub is_member: bool,
+    pub(crate) is_member: bool,
     /// It is called.
-    pub is_called: bool,
+    pub(crate) is_called: bool,
     /// The last name of what it is a member of.
-    pub owner: Option<String>,
+    pub(crate) owner: Option<String>,
     /// It stands in a comment or string.
-    pub is_quiet: bool,
+    pub(crate) is_quiet: bool,
 }
 
 /// Describes the name at `span` of `source`.
-pub fn spot(source: &Source, span: std::ops::Range<usize>) -> Spot {
+pub(super) fn spot(source: &Source, span: std::ops::Range<usize>) -> Spot {
     let before = source.text[..span.start].trim_end();
     let after = source.text[span.end..].trim_start();
     let access = ["?.", "::", "->", "."].into_iter().find(|access| before.ends_with(access));
@@ -67,7 +67,7 @@ pub fn spot(source: &Source, span: std::ops::Range<usize>) -> Spot {
 }
 
 /// What the name at `spot` means, as far as scopes, imports and types show it.
-pub fn meaning(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Vec<Target>) {
+pub(super) fn meaning(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Vec<Target>) {
     if let Some(found) = namespace(resolver, source, spot) {
         return (How::Name, vec![found]);
     }

@@ -24,7 +24,7 @@ const MOST_HITS: usize = 20_000;
 ///
 /// # Errors
 /// [`HintError`] where the file cannot be read.
-pub fn symbols(
+pub(crate) fn symbols(
     workspace: &Workspace,
     catalogue: &Catalogue,
     path: &WorkspacePath,
@@ -35,7 +35,7 @@ pub fn symbols(
 }
 
 /// The outline of `text`, which is or would be the file `path` of `language` (a key of the catalogue).
-pub fn symbols_in(
+pub(crate) fn symbols_in(
     language: &str,
     path: &WorkspacePath,
     text: &str,
@@ -47,7 +47,7 @@ pub fn symbols_in(
 }
 
 /// The names that the imports of `text` bring in; a star where all names of a module are. `None` as for [`symbols_in`].
-pub fn imported_in(
+pub(crate) fn imported_in(
     language: &str,
     path: &WorkspacePath,
     text: &str,
@@ -124,20 +124,20 @@ fn symbol(source: &Source, definition: &Definition, children: Vec<Symbol>) -> Sy
 
 /// Definitions found by a query.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct FoundSymbols {
+pub(crate) struct FoundSymbols {
     /// Best first.
-    pub symbols: Vec<WorkspaceSymbol>,
+    pub(crate) symbols: Vec<WorkspaceSymbol>,
     /// There are more.
-    pub truncated: bool,
+    pub(crate) truncated: bool,
     /// The deadline came before all was looked at.
-    pub timed_out: bool,
+    pub(crate) timed_out: bool,
 }
 
 /// The definitions in the workspace whose name is exactly `name`, best first. Files that do not have the word are not parsed.
 ///
 /// # Errors
 /// [`HintError`] where the workspace cannot be searched.
-pub fn workspace_symbols_named(
+pub(crate) fn workspace_symbols_named(
     workspace: &Workspace,
     catalogue: &Catalogue,
     name: &str,
@@ -163,7 +163,7 @@ pub(super) fn definitions_named(project: &Project<'_>, name: &str) -> Result<Fou
 ///
 /// # Errors
 /// [`HintError`] where the workspace cannot be searched.
-pub fn workspace_symbols(
+pub(crate) fn workspace_symbols(
     workspace: &Workspace,
     catalogue: &Catalogue,
     query: &str,

@@ -21,7 +21,7 @@ const LONGEST_QUOTE: usize = 30;
 
 /// What could be said about a file's syntax.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Syntax {
+pub(crate) enum Syntax {
     /// It was parsed: its errors, in order. An empty list is no finding, not a clean file.
     Checked {
         /// Each with the server `syntax`.
@@ -39,7 +39,7 @@ pub enum Syntax {
 ///
 /// # Errors
 /// [`HintError`] where the file cannot be read.
-pub fn syntax_errors(
+pub(crate) fn syntax_errors(
     workspace: &Workspace,
     catalogue: &Catalogue,
     path: &WorkspacePath,
@@ -51,7 +51,7 @@ pub fn syntax_errors(
 }
 
 /// The syntax errors of `text`, which is or would be the file `path` of `language` (a key of the catalogue).
-pub fn syntax_errors_in(
+pub(crate) fn syntax_errors_in(
     language: Option<&str>,
     path: &WorkspacePath,
     text: &str,

@@ -10,7 +10,7 @@ use super::source::{Role, Source};
 
 impl Resolver<'_> {
     /// The text of a type or path at a byte of `source`, resolved: every name in it that is known.
-    pub fn names_in(&self, source: &Arc<Source>, text: &str, at: usize) -> Vec<Target> {
+    pub(super) fn names_in(&self, source: &Arc<Source>, text: &str, at: usize) -> Vec<Target> {
         let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':' | '\\');
         let mut found = Vec::new();
         for path in text.split(|c: char| !is_path(c)).filter(|path| !path.is_empty()) {
@@ -28,7 +28,7 @@ impl Resolver<'_> {
     }
 
     /// The base types of a type.
-    pub fn bases(&self, target: &Target) -> Vec<Target> {
+    pub(super) fn bases(&self, target: &Target) -> Vec<Target> {
         let Target::Definition(source, index) = target else { return Vec::new() };
         let name = &source.definitions[*index].name;
         let mut found = Vec::new();
@@ -52,7 +52,7 @@ impl Resolver<'_> {
     }
 
     /// The types that a definition's values have, as far as the text shows them.
-    pub fn types(&self, target: &Target) -> Vec<Target> {
+    pub(super) fn types(&self, target: &Target) -> Vec<Target> {
         self.guarded(|| {
             let Target::Definition(source, index) = target else { return vec![target.clone()] };
             let definition = &source.definitions[*index];
@@ -85,12 +85,12 @@ impl Resolver<'_> {
     }
 
     /// The types of the value of an expression.
-    pub fn type_of(&self, source: &Arc<Source>, node: Node<'_>) -> Vec<Target> {
+    pub(super) fn type_of(&self, source: &Arc<Source>, node: Node<'_>) -> Vec<Target> {
         self.guarded(|| self.expression(source, node).iter().flat_map(|target| self.types(target)).collect())
     }
 
     /// What an expression names or makes: definitions, modules, or the type of what a call gives.
-    pub fn expression(&self, source: &Arc<Source>, node: Node<'_>) -> Vec<Target> {
+    pub(super) fn expression(&self, source: &Arc<Source>, node: Node<'_>) -> Vec<Target> {
         self.guarded(|| {
             let grammar = source.grammar;
             let kind = node.kind();
@@ -141,7 +141,7 @@ impl Resolver<'_> {
     }
 
     /// The member `name` of what the expression `owner` is.
-    pub fn member_of(&self, source: &Arc<Source>, owner: Node<'_>, name: &str) -> Vec<Target> {
+    pub(super) fn member_of(&self, source: &Arc<Source>, owner: Node<'_>, name: &str) -> Vec<Target> {
         let owners = self.expression(source, owner);
         self.of_modules(&owners, name)
     }

@@ -7,7 +7,7 @@ use super::parse::parse;
 
 /// Why a word cannot be a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoName {
+pub(crate) enum NoName {
     /// It is not one word.
     NoIdentifier,
     /// The language has another meaning for it.
@@ -26,7 +26,7 @@ const NEVER: &str = "()[]{}<>;,\"'`\\";
 ///
 /// # Errors
 /// [`NoName`].
-pub fn can_be_name(
+pub(crate) fn can_be_name(
     language: &str,
     extension: Option<&str>,
     word: &str,

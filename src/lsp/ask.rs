@@ -29,7 +29,7 @@ const MOST_EARLY: Duration = Duration::from_secs(2);
 
 /// Why a question to a session has no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum AskError {
+pub(crate) enum AskError {
     /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -49,14 +49,14 @@ pub enum AskError {
 
 impl AskError {
     /// Whether the server is gone.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         matches!(self, Self::Request(RequestError::Closed { .. }))
     }
 }
 
 /// How much of the project an answer depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// The file and what it imports: asked as soon as the server can answer at all.
     File,
     /// The whole project: asked when the index is at rest, as far as the deadline allows.
@@ -65,18 +65,18 @@ pub enum Scope {
 
 /// A request about one document.
 #[derive(Debug, Clone, Copy)]
-pub struct DocumentRequest<'a, P> {
+pub(crate) struct DocumentRequest<'a, P> {
     /// Its method.
-    pub method: &'a str,
+    pub(crate) method: &'a str,
     /// How much of the project its answer depends on.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// Makes its params from the text as the server has it.
-    pub params: P,
+    pub(crate) params: P,
 }
 
 impl<P> DocumentRequest<'static, P> {
     /// The request `R`.
-    pub fn of<R: Request>(scope: Scope, params: P) -> Self
+    pub(crate) fn of<R: Request>(scope: Scope, params: P) -> Self
     where
         P: Fn(&Snapshot, Encoding) -> R::Params,
     {
@@ -86,22 +86,22 @@ impl<P> DocumentRequest<'static, P> {
 
 /// A request that concerns no document.
 #[derive(Debug, Clone, Copy)]
-pub struct WorkspaceRequest<'a, V> {
+pub(crate) struct WorkspaceRequest<'a, V> {
     /// Its method.
-    pub method: &'a str,
+    pub(crate) method: &'a str,
     /// Its params.
-    pub params: V,
+    pub(crate) params: V,
 }
 
 impl<V: Serialize> WorkspaceRequest<'static, V> {
     /// The request `R`.
-    pub fn of<R: Request<Params = V>>(params: V) -> Self {
+    pub(crate) fn of<R: Request<Params = V>>(params: V) -> Self {
         Self { method: R::METHOD, params }
     }
 }
 
 /// LSP 3.17 *TextDocumentPositionParams*.
-pub fn at(snapshot: &Snapshot, position: Position, encoding: Encoding) -> TextDocumentPositionParams {
+pub(crate) fn at(snapshot: &Snapshot, position: Position, encoding: Encoding) -> TextDocumentPositionParams {
     TextDocumentPositionParams {
         text_document: snapshot.identifier(),
         position: position_of(snapshot.buffer.encode(position, encoding)),
@@ -109,24 +109,24 @@ pub fn at(snapshot: &Snapshot, position: Position, encoding: Encoding) -> TextDo
 }
 
 /// LSP 3.17 *Range*.
-pub fn range_of(snapshot: &Snapshot, range: Range, encoding: Encoding) -> lsp_types::Range {
+pub(crate) fn range_of(snapshot: &Snapshot, range: Range, encoding: Encoding) -> lsp_types::Range {
     let range = snapshot.buffer.encode_range(range, encoding);
     lsp_types::Range { start: position_of(range.start), end: position_of(range.end) }
 }
 
 /// An answer, the text it is about, and what the server was still doing.
 #[derive(Debug, Clone)]
-pub struct Asked<T> {
+pub(crate) struct Asked<T> {
     /// The answer.
-    pub value: T,
+    pub(crate) value: T,
     /// The text it is about.
-    pub snapshot: Snapshot,
+    pub(crate) snapshot: Snapshot,
     /// Work that was going on when it was given: it may be incomplete.
-    pub working: Option<Busy>,
+    pub(crate) working: Option<Busy>,
     /// How many parts of it could not be understood and were left out.
-    pub odd: usize,
+    pub(crate) odd: usize,
     /// How many were not read, because there were too many or the time was up.
-    pub left_out: usize,
+    pub(crate) left_out: usize,
 }
 
 /// When a question is put.
@@ -144,7 +144,7 @@ impl Session {
     }
 
     /// Waits until answers of `scope` are whole, at most until `deadline`; returns what is still going on.
-    pub async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<Busy> {
+    pub(crate) async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<Busy> {
         let mut bell = self.state.listen();
         loop {
             let work = self.busy()?;
@@ -165,7 +165,7 @@ impl Session {
 
     /// Asks about `path`, in step with the disk, and again when the file changed meanwhile or the server says that its content was
     /// modified.
-    pub async fn ask<V: Serialize>(
+    pub(crate) async fn ask<V: Serialize>(
         &self,
         path: &WorkspacePath,
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
@@ -333,7 +333,7 @@ impl Session {
     }
 
     /// Asks what concerns no document.
-    pub async fn ask_workspace(
+    pub(crate) async fn ask_workspace(
         &self,
         request: WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,

@@ -10,7 +10,7 @@ use crate::config::spec;
 use crate::text::{Encoding, matching, read_glob};
 
 /// Our side of LSP 3.17 *ClientCapabilities*: what this client really does.
-pub fn client() -> Value {
+pub(super) fn client() -> Value {
     let dynamic = json!({ "dynamicRegistration": true });
     let linked = json!({ "dynamicRegistration": true, "linkSupport": true });
     let markup = json!(["markdown", "plaintext"]);
@@ -94,7 +94,7 @@ pub fn client() -> Value {
 
 /// How a server takes changes (LSP 3.17, *TextDocumentSyncKind*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SyncKind {
+pub(super) enum SyncKind {
     /// It reads the disk itself.
     None,
     /// The whole text each time.
@@ -105,21 +105,21 @@ pub enum SyncKind {
 
 /// What a server announced in its answer to `initialize`, with the catalogue's corrections.
 #[derive(Debug, Clone)]
-pub struct ServerCapabilities {
+pub(super) struct ServerCapabilities {
     raw: Value,
     /// What it counts columns in.
-    pub encoding: Encoding,
+    pub(crate) encoding: Encoding,
     /// How it takes changes.
-    pub sync: SyncKind,
+    pub(crate) sync: SyncKind,
     /// It wants `didSave`, with the text if `true`.
-    pub save: Option<bool>,
+    pub(crate) save: Option<bool>,
     /// It takes more workspace folders while it runs.
-    pub more_folders: bool,
+    pub(crate) more_folders: bool,
 }
 
 impl ServerCapabilities {
     /// Reads the `result` of `initialize`.
-    pub fn from_initialize(result: &Value, spec: &spec::Server) -> Self {
+    pub(super) fn from_initialize(result: &Value, spec: &spec::Server) -> Self {
         let raw = result.get("capabilities").cloned().unwrap_or_default();
         let announced = raw["positionEncoding"].as_str().and_then(Encoding::from_name);
         let sync = &raw["textDocumentSync"];
@@ -147,28 +147,28 @@ impl ServerCapabilities {
     }
 
     /// Whether the server announced `method` at start (it may still register it later).
-    pub fn announces(&self, method: &str) -> bool {
+    pub(super) fn announces(&self, method: &str) -> bool {
         let Some(field) = provider_of(method) else { return false };
         !matches!(self.raw.pointer(field), None | Some(Value::Null | Value::Bool(false)))
     }
 
     /// The `identifier` of the announced `diagnosticProvider`.
-    pub fn diagnostic_identifier(&self) -> Option<String> {
+    pub(super) fn diagnostic_identifier(&self) -> Option<String> {
         self.raw["diagnosticProvider"]["identifier"].as_str().map(str::to_owned)
     }
 
     /// Whether the server wants to be asked whether a place can be renamed (LSP 3.17, *RenameOptions*).
-    pub fn prepares_rename(&self) -> bool {
+    pub(super) fn prepares_rename(&self) -> bool {
         self.raw["renameProvider"]["prepareProvider"] == true
     }
 
     /// Whether code actions may come without their edit, which is then asked for (LSP 3.17, *CodeActionOptions*).
-    pub fn resolves_actions(&self) -> bool {
+    pub(super) fn resolves_actions(&self) -> bool {
         self.raw["codeActionProvider"]["resolveProvider"] == true
     }
 
     /// Whether the server answers `resolve` (`completionItem/resolve`, `codeLens/resolve`, …; LSP 3.17, their *Options*).
-    pub fn resolves(&self, resolve: &str) -> bool {
+    pub(super) fn resolves(&self, resolve: &str) -> bool {
         let provider = match resolve {
             "completionItem/resolve" => "completionProvider",
             "codeAction/resolve" => "codeActionProvider",
@@ -183,7 +183,7 @@ impl ServerCapabilities {
 
     /// Whether `character` is one that makes the server answer `method` (LSP 3.17, *CompletionOptions*,
     /// *SignatureHelpOptions*).
-    pub fn triggers(&self, method: &str, character: &str) -> bool {
+    pub(super) fn triggers(&self, method: &str, character: &str) -> bool {
         let Some(options) = provider_of(method).and_then(|field| self.raw.pointer(field)) else {
             return false;
         };
@@ -192,13 +192,13 @@ impl ServerCapabilities {
     }
 
     /// What the numbers in its semantic tokens mean, if it announced that.
-    pub fn semantic_legend(&self) -> Option<Value> {
+    pub(super) fn semantic_legend(&self) -> Option<Value> {
         self.raw["semanticTokensProvider"].get("legend").cloned()
     }
 
     /// Whether the server wants to hear of a file operation (`willRename`, `didRename`) on `path` (LSP 3.17,
     /// *FileOperationRegistrationOptions*).
-    pub fn covers_file_operation(&self, operation: &str, path: &Path) -> bool {
+    pub(super) fn covers_file_operation(&self, operation: &str, path: &Path) -> bool {
         let filters = &self.raw["workspace"]["fileOperations"][operation]["filters"];
         filters.as_array().into_iter().flatten().any(|filter| {
             let scheme = filter["scheme"].as_str();
@@ -209,7 +209,7 @@ impl ServerCapabilities {
     }
 
     /// Whether the server offers `command` through `workspace/executeCommand`.
-    pub fn executes(&self, command: &str) -> bool {
+    pub(super) fn executes(&self, command: &str) -> bool {
         let commands = &self.raw["executeCommandProvider"]["commands"];
         commands.as_array().is_some_and(|known| known.iter().any(|known| known == command))
     }
@@ -253,7 +253,7 @@ fn provider_of(method: &str) -> Option<&'static str> {
 
 /// What a server registered after it had started (LSP 3.17, *Register Capability*).
 #[derive(Debug, Default)]
-pub struct Registrations {
+pub(crate) struct Registrations {
     entries: Vec<Registration>,
 }
 
@@ -277,7 +277,7 @@ struct Watcher {
 
 impl Registrations {
     /// Takes the params of `client/registerCapability`.
-    pub fn register(&mut self, params: &Value) {
+    pub(crate) fn register(&mut self, params: &Value) {
         for entry in params["registrations"].as_array().into_iter().flatten() {
             let (Some(id), Some(method)) = (entry["id"].as_str(), entry["method"].as_str()) else { continue };
             let options = entry["registerOptions"].clone();
@@ -295,7 +295,7 @@ impl Registrations {
     }
 
     /// Takes the params of `client/unregisterCapability` (the specification spells the member `unregisterations`).
-    pub fn unregister(&mut self, params: &Value) {
+    pub(crate) fn unregister(&mut self, params: &Value) {
         let lists = [&params["unregisterations"], &params["unregistrations"]];
         for entry in lists.into_iter().filter_map(Value::as_array).flatten() {
             self.entries.retain(|known| entry["id"] != known.id.as_str());
@@ -303,12 +303,17 @@ impl Registrations {
     }
 
     /// Whether `method` is registered for documents of `language_id` at `path`.
-    pub fn covers(&self, method: &str, language_id: &str, path: &Path) -> bool {
+    pub(crate) fn covers(&self, method: &str, language_id: &str, path: &Path) -> bool {
         self.all_options(method, language_id, path).next().is_some()
     }
 
     /// The options with which `method` is registered for such a document.
-    pub fn all_options(&self, method: &str, language_id: &str, path: &Path) -> impl Iterator<Item = &Value> {
+    pub(crate) fn all_options(
+        &self,
+        method: &str,
+        language_id: &str,
+        path: &Path,
+    ) -> impl Iterator<Item = &Value> {
         let fits = move |entry: &&Registration| {
             entry.method == method && selects(&entry.options["documentSelector"], language_id, path)
         };
@@ -316,12 +321,12 @@ impl Registrations {
     }
 
     /// Whether any document at all is covered.
-    pub fn has(&self, method: &str) -> bool {
+    pub(crate) fn has(&self, method: &str) -> bool {
         self.entries.iter().any(|entry| entry.method == method)
     }
 
     /// Whether the server wants to hear of a change at `path`; `kind` is a bit of LSP 3.17 *WatchKind*.
-    pub fn watches(&self, path: &Path, kind: u64) -> bool {
+    pub(crate) fn watches(&self, path: &Path, kind: u64) -> bool {
         let watchers = self.entries.iter().flat_map(|entry| &entry.watchers);
         watchers.into_iter().any(|watcher| {
             let relative = match &watcher.base {

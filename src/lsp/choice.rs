@@ -11,7 +11,7 @@ use crate::workspace::WorkspacePath;
 
 /// What is installed for a workspace, and what it configures.
 #[derive(Debug)]
-pub struct ServerChoice<'a> {
+pub(crate) struct ServerChoice<'a> {
     catalogue: &'a Catalogue,
     places: Places<'a>,
     /// The servers among the alternatives that are there, and whether they may start.
@@ -21,7 +21,7 @@ pub struct ServerChoice<'a> {
 impl<'a> ServerChoice<'a> {
     /// Looks at what is there of the servers of `catalogue` for the workspace of `places`; `trusted` tells whether servers may
     /// start that run code of the project.
-    pub fn new(catalogue: &'a Catalogue, places: Places<'a>, trusted: bool) -> Self {
+    pub(crate) fn new(catalogue: &'a Catalogue, places: Places<'a>, trusted: bool) -> Self {
         let open = catalogue.languages.values().filter(|language| is_open(language));
         // Several languages share a server, which is looked for once.
         let keys: BTreeSet<&str> =
@@ -36,13 +36,13 @@ impl<'a> ServerChoice<'a> {
     }
 
     /// The keys of the servers that run for each language of which what is installed decides.
-    pub fn made(&self) -> BTreeMap<String, Vec<String>> {
+    pub(crate) fn made(&self) -> BTreeMap<String, Vec<String>> {
         let open = self.catalogue.languages.iter().filter(|(_, language)| is_open(language));
         open.map(|(key, language)| (key.clone(), self.servers_of(language))).collect()
     }
 
     /// The files and folders whose change can lead to another choice; they need not be there.
-    pub fn watched(catalogue: &Catalogue, places: &Places<'_>) -> BTreeSet<PathBuf> {
+    pub(crate) fn watched(catalogue: &Catalogue, places: &Places<'_>) -> BTreeSet<PathBuf> {
         let mut watched = BTreeSet::from_iter(locate::folders(places));
         let open = catalogue.languages.values().filter(|language| is_open(language));
         for key in open.flat_map(|language| &language.alternatives) {

@@ -43,12 +43,12 @@ const MOST_RELATED: usize = 32;
 
 /// Converts a server's positions, for which it needs the texts they are in: the document asked about as it was sent,
 /// other open documents as the server has them, everything else from disk.
-pub struct Texts<'a> {
+pub(super) struct Texts<'a> {
     session: &'a Session,
     own: FileRef,
     buffers: HashMap<FileRef, Option<Buffer>>,
     /// How many elements could not be understood.
-    pub dropped: usize,
+    pub(crate) dropped: usize,
     /// How many were not looked at because the time was up.
     left_out: usize,
     until: Option<Instant>,
@@ -56,30 +56,30 @@ pub struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     /// For an answer about `snapshot`.
-    pub fn new(session: &'a Session, snapshot: &Snapshot) -> Self {
+    pub(super) fn new(session: &'a Session, snapshot: &Snapshot) -> Self {
         Self::of(session, FileRef::Inside(snapshot.path.clone()), snapshot.buffer.clone())
     }
 
     /// For an answer about `own`, whose text is `text`.
-    pub fn of(session: &'a Session, own: FileRef, text: Buffer) -> Self {
+    pub(super) fn of(session: &'a Session, own: FileRef, text: Buffer) -> Self {
         let buffers = HashMap::from([(own.clone(), Some(text))]);
         Self { session, own, buffers, dropped: 0, left_out: 0, until: None }
     }
 
     /// For an answer about no document in particular.
-    pub fn of_workspace(session: &'a Session) -> Self {
+    pub(super) fn of_workspace(session: &'a Session) -> Self {
         let own = FileRef::Virtual(String::new());
         Self { session, own, buffers: HashMap::new(), dropped: 0, left_out: 0, until: None }
     }
 
     /// What is not converted by `deadline` is left out: each place may be in another file, which has to be read.
-    pub fn until(mut self, deadline: Instant) -> Self {
+    pub(super) fn until(mut self, deadline: Instant) -> Self {
         self.until = Some(deadline.max(Instant::now() + GRACE));
         self
     }
 
     /// Whether the time is up.
-    pub fn is_late(&self) -> bool {
+    pub(super) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
@@ -90,7 +90,7 @@ impl<'a> Texts<'a> {
     }
 
     /// The text of `file`, where it can be read.
-    pub fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
+    pub(super) fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
         let session = self.session;
         let load = || match file {
             FileRef::Inside(path) => session
@@ -107,7 +107,7 @@ impl<'a> Texts<'a> {
     }
 
     /// A range of `file`. Where its text cannot be read, code units are taken for characters.
-    pub fn range_in(&mut self, file: &FileRef, value: &Value) -> Option<Range> {
+    pub(super) fn range_in(&mut self, file: &FileRef, value: &Value) -> Option<Range> {
         let encoding = self.session.capabilities.encoding;
         let EncodedRange { start, end } = encoded_range(value, encoding)?;
         Some(match self.buffer(file) {
@@ -117,7 +117,7 @@ impl<'a> Texts<'a> {
     }
 
     /// A range of the document asked about.
-    pub fn range(&mut self, value: &Value) -> Option<Range> {
+    pub(super) fn range(&mut self, value: &Value) -> Option<Range> {
         let own = self.own.clone();
         self.range_in(&own, value)
     }
@@ -131,7 +131,7 @@ impl<'a> Texts<'a> {
     }
 
     /// LSP 3.17 *Location* or *LocationLink*; of a link, the target's name.
-    pub fn location(&mut self, value: &Value) -> Option<Location> {
+    pub(super) fn location(&mut self, value: &Value) -> Option<Location> {
         match value["targetUri"].as_str() {
             Some(uri) => {
                 let range = &value["targetSelectionRange"];
@@ -142,7 +142,7 @@ impl<'a> Texts<'a> {
     }
 
     /// `Location | Location[] | LocationLink[] | null`, without doubles.
-    pub fn locations(&mut self, value: &Value) -> Vec<Location> {
+    pub(super) fn locations(&mut self, value: &Value) -> Vec<Location> {
         let mut found: Vec<Location> = Vec::new();
         let mut known: HashSet<(FileRef, Range)> = HashSet::new();
         for element in elements(value) {
@@ -160,7 +160,7 @@ impl<'a> Texts<'a> {
     }
 
     /// LSP 3.17 *Hover*; `None` where it says nothing.
-    pub fn hover(&mut self, value: &Value) -> Option<Hover> {
+    pub(super) fn hover(&mut self, value: &Value) -> Option<Hover> {
         let Some(contents) = markup(&value["contents"]) else {
             self.dropped +=
                 usize::from(!value["contents"].is_null() || !(value.is_null() || value.is_object()));
@@ -171,7 +171,7 @@ impl<'a> Texts<'a> {
     }
 
     /// LSP 3.17 *Diagnostic* of the document asked about.
-    pub fn diagnostic(&mut self, value: &Value) -> Option<Diagnostic> {
+    pub(super) fn diagnostic(&mut self, value: &Value) -> Option<Diagnostic> {
         let source = value["source"].as_str().map(str::to_owned);
         let range = match &source {
             Some(source) if self.session.state.spec.diagnostics.byte_columns.contains(source) => {
@@ -229,7 +229,7 @@ impl<'a> Texts<'a> {
     }
 
     /// LSP 3.17 *DocumentSymbol* tree or flat *SymbolInformation*, which is made a tree by what encloses what.
-    pub fn symbols(&mut self, value: &Value) -> Vec<Symbol> {
+    pub(super) fn symbols(&mut self, value: &Value) -> Vec<Symbol> {
         let mut flat = Vec::new();
         let mut tree = Vec::new();
         for element in elements(value) {
@@ -321,30 +321,30 @@ fn nest(mut flat: Vec<Symbol>) -> Vec<Symbol> {
 }
 
 /// LSP 3.17 *SymbolKind*.
-pub fn kind(value: &Value) -> SymbolKind {
+pub(super) fn kind(value: &Value) -> SymbolKind {
     SymbolKind(value.as_u64().and_then(|kind| u8::try_from(kind).ok()).unwrap_or(0))
 }
 
 /// The elements of an array, one value as itself, nothing for null.
-pub fn elements(value: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn elements(value: &Value) -> impl Iterator<Item = &Value> {
     let one = (!value.is_null() && !value.is_array()).then_some(value);
     value.as_array().into_iter().flatten().chain(one)
 }
 
 /// LSP 3.17 *Range*, if it is one.
-pub fn encoded_range(value: &Value, encoding: Encoding) -> Option<EncodedRange> {
+pub(crate) fn encoded_range(value: &Value, encoding: Encoding) -> Option<EncodedRange> {
     Some(EncodedRange { start: encoded(&value["start"], encoding)?, end: encoded(&value["end"], encoding)? })
 }
 
 /// LSP 3.17 *Position*, if it is one.
-pub fn encoded(value: &Value, encoding: Encoding) -> Option<EncodedPosition> {
+pub(crate) fn encoded(value: &Value, encoding: Encoding) -> Option<EncodedPosition> {
     // A line beyond u32 is past every text's end, and so is clamped; a negative one means nothing.
     let number = |value: &Value| value.as_u64().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     Some(EncodedPosition { line: number(&value["line"])?, unit: number(&value["character"])?, encoding })
 }
 
 /// LSP 3.17 *MarkupContent*, the deprecated *MarkedString*, plain text, or arrays of these, as Markdown.
-pub fn markup(value: &Value) -> Option<String> {
+pub(crate) fn markup(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {

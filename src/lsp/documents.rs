@@ -31,22 +31,22 @@ const READ_INLINE: u64 = 256 * 1024;
 
 /// One document as the server knows it.
 #[derive(Debug)]
-pub struct Document {
+pub(crate) struct Document {
     /// The file.
-    pub path: WorkspacePath,
+    pub(crate) path: WorkspacePath,
     /// Its URI, as the server was given it.
-    pub uri: Url,
+    pub(crate) uri: Url,
     /// LSP `languageId`.
-    pub language_id: String,
+    pub(crate) language_id: String,
     /// The text the server has.
-    pub buffer: Buffer,
+    pub(crate) buffer: Buffer,
     /// Its version; grows with every change.
-    pub version: i32,
+    pub(crate) version: i32,
     source: Source,
     /// How many pushes had come for the document when its last version was sent.
-    pub pushes_before: u64,
+    pub(crate) pushes_before: u64,
     /// When the last version was sent, some earlier version still waited for its push.
-    pub owed: bool,
+    pub(crate) owed: bool,
     /// How often the server had said that it is done with the document when its last version was sent.
     idle_before: u64,
     /// The same, that it works on it.
@@ -54,9 +54,9 @@ pub struct Document {
     /// The server was made to check this version, and pushes for it even if nothing changed.
     forced: bool,
     /// The state's epoch for which diagnostics of this version were last asked.
-    pub epoch: u64,
+    pub(crate) epoch: u64,
     /// The epoch of which the server has shown that it read the other files for this document.
-    pub settled: u64,
+    pub(crate) settled: u64,
     last_used: Instant,
 }
 
@@ -80,40 +80,40 @@ impl Source {
 
 /// What one query works on: the text at the moment it was sent.
 #[derive(Debug, Clone)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     /// The file.
-    pub path: WorkspacePath,
+    pub(crate) path: WorkspacePath,
     /// Its URI.
-    pub uri: Url,
+    pub(crate) uri: Url,
     /// LSP `languageId`.
-    pub language_id: String,
+    pub(crate) language_id: String,
     /// The text.
-    pub buffer: Buffer,
+    pub(crate) buffer: Buffer,
     /// Its version.
-    pub version: i32,
+    pub(crate) version: i32,
     pub(super) source: Source,
     /// As in [`Document`].
-    pub pushes_before: u64,
+    pub(crate) pushes_before: u64,
     /// As in [`Document`].
-    pub owed: bool,
+    pub(crate) owed: bool,
     /// How often the server had said that it is done with the document before this version.
-    pub idle_before: u64,
+    pub(crate) idle_before: u64,
     /// The same, that it works on it.
-    pub worked_before: u64,
+    pub(crate) worked_before: u64,
     /// The server pushes for this version even if nothing changed.
-    pub forced: bool,
+    pub(crate) forced: bool,
 }
 
 impl Snapshot {
     /// LSP 3.17 *TextDocumentIdentifier*.
-    pub fn identifier(&self) -> TextDocumentIdentifier {
+    pub(crate) fn identifier(&self) -> TextDocumentIdentifier {
         TextDocumentIdentifier::new(self.uri.clone())
     }
 }
 
 impl Document {
     /// The document as it is now.
-    pub fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot {
             path: self.path.clone(),
             uri: self.uri.clone(),
@@ -132,13 +132,13 @@ impl Document {
 
 /// The open documents of one session.
 #[derive(Debug, Default)]
-pub struct Documents {
+pub(super) struct Documents {
     open: parking_lot::Mutex<HashMap<WorkspacePath, Arc<Mutex<Option<Document>>>>>,
 }
 
 impl Documents {
     /// Keeps the document of `path` from being closed as surplus while the returned value lives.
-    pub fn keep(&self, path: &WorkspacePath) -> impl Sized + use<> {
+    pub(super) fn keep(&self, path: &WorkspacePath) -> impl Sized + use<> {
         self.slot(path)
     }
 
@@ -148,23 +148,23 @@ impl Documents {
     }
 
     /// The paths of all documents that are open or being opened.
-    pub fn paths(&self) -> Vec<WorkspacePath> {
+    pub(super) fn paths(&self) -> Vec<WorkspacePath> {
         let open = self.open.lock();
         open.keys().cloned().collect()
     }
 
     /// How many documents are open.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.open.lock().len()
     }
 
     /// Whether `path` is open.
-    pub fn contains(&self, path: &WorkspacePath) -> bool {
+    pub(super) fn contains(&self, path: &WorkspacePath) -> bool {
         self.open.lock().contains_key(path)
     }
 
     /// The text that the server has for `path`, where it is open and nobody is changing it right now.
-    pub fn buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
+    pub(super) fn buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
         let slot = self.open.lock().get(path)?.clone();
         let document = slot.try_lock().ok()?;
         document.as_ref().map(|document| document.buffer.clone())
@@ -188,11 +188,11 @@ impl Documents {
 }
 
 /// A document that is in step with the disk and stays so while this is held: nothing is sent for it by others.
-pub struct Synced(OwnedMutexGuard<Option<Document>>);
+pub(crate) struct Synced(OwnedMutexGuard<Option<Document>>);
 
 impl Synced {
     /// The document.
-    pub fn document(&mut self) -> Option<&mut Document> {
+    pub(crate) fn document(&mut self) -> Option<&mut Document> {
         self.0.as_mut()
     }
 }
@@ -202,7 +202,7 @@ impl Session {
     /// or sends what changed.
     ///
     /// What is sent while the returned value is held reaches the server before any later change of the document.
-    pub async fn sync(&self, path: &WorkspacePath) -> Result<(Synced, Snapshot), ReadError> {
+    pub(crate) async fn sync(&self, path: &WorkspacePath) -> Result<(Synced, Snapshot), ReadError> {
         let mut slot = self.documents.lock(path).await;
         let unsaved = self.unsaved.lock().unsaved(path).cloned();
         if let Some(document) = slot.as_mut() {
@@ -296,7 +296,7 @@ impl Session {
     }
 
     /// Sends the text again under a new version, so that a server that only pushes checks it again.
-    pub fn touch(&self, document: &mut Document) {
+    pub(crate) fn touch(&self, document: &mut Document) {
         let event = whole_text(&document.buffer);
         let more = serde_json::to_value(&self.state.spec.diagnostics.recheck).unwrap_or_default();
         self.send_change(document, event, &more);
@@ -371,7 +371,7 @@ impl Session {
     }
 
     /// Closes the least recently used documents until at most `most` are open.
-    pub async fn close_beyond(&self, most: usize) {
+    pub(crate) async fn close_beyond(&self, most: usize) {
         let paths = self.documents.paths();
         if paths.len() <= most {
             return;
@@ -401,7 +401,7 @@ impl Session {
     }
 
     /// Whether the file, or the unsaved text over it, still is what `snapshot` was taken of.
-    pub fn is_current(&self, snapshot: &Snapshot) -> bool {
+    pub(crate) fn is_current(&self, snapshot: &Snapshot) -> bool {
         match snapshot.source {
             Source::Disk(stamp) | Source::Racy(stamp) => {
                 self.workspace.stamp(&snapshot.path).is_ok_and(|now| now == stamp)

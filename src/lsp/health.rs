@@ -52,7 +52,7 @@ pub async fn findings(spawner: &Spawner, key: &str, server: &Server, located: &L
 }
 
 /// Why the program does not do what the catalogue says that it must; `None` when it does.
-pub async fn trouble(spawner: &Spawner, server: &Server, located: &Located) -> Option<String> {
+pub(crate) async fn trouble(spawner: &Spawner, server: &Server, located: &Located) -> Option<String> {
     for hollow in server.hollow.iter().filter(|hollow| !hollow.succeeds.is_empty()) {
         let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
         if let Some(trouble) = fails(spawner, spawn(located, &located.program, &args)).await {
@@ -64,7 +64,7 @@ pub async fn trouble(spawner: &Spawner, server: &Server, located: &Located) -> O
 
 /// Of what a program said when it failed, the line that tells why: the first that speaks of an error, else the last. Behind it
 /// often come a trace of calls and advice.
-pub fn telling(said: &[String]) -> &str {
+pub(crate) fn telling(said: &[String]) -> &str {
     let lower = |line: &&String| line.to_lowercase();
     let starts = ["error", "e:", "fatal", "panic", "exception"];
     let first =

@@ -20,7 +20,7 @@ use crate::workspace::WorkspacePath;
 
 /// Which way a hierarchy is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hierarchy {
+pub(crate) enum Hierarchy {
     /// Who calls it.
     Callers,
     /// What it calls.
@@ -38,7 +38,7 @@ const MOST_SITES: usize = 100;
 
 impl Hierarchy {
     /// The request that names the item at a position.
-    pub fn prepare(self) -> &'static str {
+    pub(crate) fn prepare(self) -> &'static str {
         match self {
             Self::Callers | Self::Callees => CallHierarchyPrepare::METHOD,
             Self::Supertypes | Self::Subtypes => TypeHierarchyPrepare::METHOD,
@@ -77,7 +77,7 @@ struct Walk<'a> {
 
 impl Session {
     /// The hierarchy of what stands at `position`, `depth` levels deep (at least one).
-    pub async fn hierarchy(
+    pub(crate) async fn hierarchy(
         &self,
         hierarchy: Hierarchy,
         path: &WorkspacePath,

@@ -7,14 +7,14 @@ const KEPT: usize = 256;
 
 /// The times of the last answers.
 #[derive(Debug, Default)]
-pub struct Latencies {
+pub(crate) struct Latencies {
     times: Vec<Duration>,
     next: usize,
 }
 
 impl Latencies {
     /// Remembers one more answer's time.
-    pub fn add(&mut self, time: Duration) {
+    pub(crate) fn add(&mut self, time: Duration) {
         if self.times.len() < KEPT {
             self.times.push(time);
         } else {
@@ -24,7 +24,7 @@ impl Latencies {
     }
 
     /// Median and 99th percentile; `None` before the first answer.
-    pub fn median_and_p99(&self) -> Option<(Duration, Duration)> {
+    pub(crate) fn median_and_p99(&self) -> Option<(Duration, Duration)> {
         let mut sorted = self.times.clone();
         sorted.sort_unstable();
         let at = |part: usize| {

@@ -55,29 +55,29 @@ pub struct Located {
 /// A server's program was not found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{program}` is not {}", searched.join(" nor "))]
-pub struct NotFound {
+pub(crate) struct NotFound {
     /// What was looked for.
-    pub program: String,
+    pub(crate) program: String,
     /// Where, in words.
-    pub searched: Vec<String>,
+    pub(crate) searched: Vec<String>,
 }
 
 /// Where to look.
-pub struct Places<'a> {
+pub(crate) struct Places<'a> {
     /// The workspace.
-    pub workspace: &'a Workspace,
+    pub(crate) workspace: &'a Workspace,
     /// The session's root.
-    pub root: &'a WorkspacePath,
+    pub(crate) root: &'a WorkspacePath,
     /// The user's data folder, which holds the private prefix.
-    pub data: &'a Path,
+    pub(crate) data: &'a Path,
     /// What a program that the project brings must be when it runs; `None` where it may not.
-    pub pin: &'a dyn Fn(&Path) -> Option<Pin>,
+    pub(crate) pin: &'a dyn Fn(&Path) -> Option<Pin>,
     /// The user's PATH.
-    pub path: Option<OsString>,
+    pub(crate) path: Option<OsString>,
 }
 
 /// Where the parts of an installed server are: `<data>/servers/<key>/current/…`.
-pub fn prefix(data: &Path, server: &str) -> PathBuf {
+pub(crate) fn prefix(data: &Path, server: &str) -> PathBuf {
     data.join("servers").join(server).join("current")
 }
 
@@ -87,7 +87,7 @@ pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
 }
 
 /// The folders below `prefix` that hold programs; those that are there.
-pub fn program_folders(prefix: &Path) -> Vec<PathBuf> {
+pub(crate) fn program_folders(prefix: &Path) -> Vec<PathBuf> {
     // Most servers are not there, and all are looked for.
     if !prefix.is_dir() {
         return Vec::new();
@@ -106,7 +106,7 @@ pub fn program_folders(prefix: &Path) -> Vec<PathBuf> {
 }
 
 /// Looks for the program of `server`.
-pub fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located, NotFound> {
+pub(crate) fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located, NotFound> {
     let program = server.command.first().cloned().unwrap_or_default();
     let mut searched = Vec::new();
     if program.contains('/') {
@@ -187,7 +187,7 @@ fn proxy_folders(proxy: &Proxy) -> Vec<PathBuf> {
 }
 
 /// The folders that lie directly in `folder`; none where it cannot be read.
-pub fn inner_folders(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn inner_folders(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
@@ -215,13 +215,17 @@ fn user_folders(places: &Places<'_>) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The folders in which programs of servers are looked for, those of the private prefix aside.
-pub fn folders(places: &Places<'_>) -> Vec<PathBuf> {
+pub(crate) fn folders(places: &Places<'_>) -> Vec<PathBuf> {
     project_folders(places).into_iter().chain(user_folders(places)).collect()
 }
 
 /// The program of `server` that the project brings, in its own environment or where settings say, whether it may be run or
 /// not.
-pub fn project_program(workspace: &Workspace, root: &WorkspacePath, server: &Server) -> Option<PathBuf> {
+pub(crate) fn project_program(
+    workspace: &Workspace,
+    root: &WorkspacePath,
+    server: &Server,
+) -> Option<PathBuf> {
     let program = server.command.first()?;
     if program.contains('/') {
         let path = workspace.root().join(program);

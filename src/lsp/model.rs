@@ -28,7 +28,7 @@ pub struct Location {
     pub range: Range,
     /// The source line at the start of `range`, without its indentation's trailing break; absent where the file
     /// cannot be read as text.
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
 }
 
 /// How bad a diagnostic is (LSP 3.17, *DiagnosticSeverity*).
@@ -44,7 +44,7 @@ pub enum Severity {
 
 impl Severity {
     /// LSP 3.17 *DiagnosticSeverity*.
-    pub fn number(self) -> u8 {
+    pub(crate) fn number(self) -> u8 {
         match self {
             Self::Error => 1,
             Self::Warning => 2,
@@ -56,39 +56,39 @@ impl Severity {
 
 /// One finding of a server in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
+pub(crate) struct Diagnostic {
     /// Where.
-    pub range: Range,
+    pub(crate) range: Range,
     /// How bad.
-    pub severity: Severity,
+    pub(crate) severity: Severity,
     /// The rule's code, as text.
-    pub code: Option<String>,
+    pub(crate) code: Option<String>,
     /// The checker within the server ("pyflakes").
-    pub source: Option<String>,
+    pub(crate) source: Option<String>,
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
     /// The server's key in the catalogue.
-    pub server: String,
+    pub(crate) server: String,
     /// The code concerned is not used (LSP `DiagnosticTag.Unnecessary`).
-    pub unnecessary: bool,
+    pub(crate) unnecessary: bool,
     /// The code concerned is deprecated (LSP `DiagnosticTag.Deprecated`).
-    pub deprecated: bool,
+    pub(crate) deprecated: bool,
     /// Other places that explain it.
-    pub related: Vec<(Location, String)>,
+    pub(crate) related: Vec<(Location, String)>,
 }
 
 /// What a server says of a symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hover {
+pub(crate) struct Hover {
     /// Markdown.
-    pub contents: String,
+    pub(crate) contents: String,
     /// The text it speaks of.
-    pub range: Option<Range>,
+    pub(crate) range: Option<Range>,
 }
 
 /// The kinds of LSP 3.17 *SymbolKind*, by their names in lower case with spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SymbolKind(pub u8);
+pub(crate) struct SymbolKind(pub u8);
 
 impl SymbolKind {
     const NAMES: [&'static str; 26] = [
@@ -121,17 +121,17 @@ impl SymbolKind {
     ];
 
     /// Whether it is something that is called: a method, constructor or function.
-    pub fn is_callable(self) -> bool {
+    pub(crate) fn is_callable(self) -> bool {
         matches!(self.0, 6 | 9 | 12)
     }
 
     /// The kind's name; "symbol" for a number the protocol does not know.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         (self.0 as usize).checked_sub(1).and_then(|index| Self::NAMES.get(index)).copied().unwrap_or("symbol")
     }
 
     /// The kind called `name`.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let index = Self::NAMES.iter().position(|known| *known == name)?;
         u8::try_from(index + 1).ok().map(Self)
     }
@@ -145,85 +145,85 @@ impl Serialize for SymbolKind {
 
 /// How deep symbols lie in one another, whatever a server or a text says: each level is two of the JSON that tells of it, of
 /// which most readers take 128.
-pub const DEEPEST_SYMBOL: usize = 50;
+pub(crate) const DEEPEST_SYMBOL: usize = 50;
 
 /// A symbol of one document, with what lies inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Symbol {
+pub(crate) struct Symbol {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is.
-    pub kind: SymbolKind,
+    pub(crate) kind: SymbolKind,
     /// More, as the server puts it (a signature).
-    pub detail: Option<String>,
+    pub(crate) detail: Option<String>,
     /// The whole of it.
-    pub range: Range,
+    pub(crate) range: Range,
     /// Its name.
-    pub selection: Range,
+    pub(crate) selection: Range,
     /// What it contains.
-    pub children: Vec<Symbol>,
+    pub(crate) children: Vec<Symbol>,
 }
 
 /// A symbol somewhere in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkspaceSymbol {
+pub(crate) struct WorkspaceSymbol {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is.
-    pub kind: SymbolKind,
+    pub(crate) kind: SymbolKind,
     /// What it lies in ("class Greeter").
-    pub container: Option<String>,
+    pub(crate) container: Option<String>,
     /// Where it is.
-    pub location: Location,
+    pub(crate) location: Location,
 }
 
 /// A node of a call or type hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HierarchyNode {
+pub(crate) struct HierarchyNode {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is.
-    pub kind: SymbolKind,
+    pub(crate) kind: SymbolKind,
     /// More, as the server puts it.
-    pub detail: Option<String>,
+    pub(crate) detail: Option<String>,
     /// Where its name stands.
-    pub location: Location,
+    pub(crate) location: Location,
     /// Where the calls are: in this node's file for callers, in the parent's for callees; empty for types.
-    pub sites: Vec<Range>,
+    pub(crate) sites: Vec<Range>,
     /// The next level; empty where it was not asked for or there is none.
-    pub children: Vec<HierarchyNode>,
+    pub(crate) children: Vec<HierarchyNode>,
     /// The next level was cut: already shown above, too deep, or out of time.
-    pub cut: bool,
+    pub(crate) cut: bool,
 }
 
 /// A signature that fits a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signature {
+pub(crate) struct Signature {
     /// The whole of it.
-    pub label: String,
+    pub(crate) label: String,
     /// Markdown.
-    pub documentation: Option<String>,
+    pub(crate) documentation: Option<String>,
     /// Its parameters, as they stand in `label`.
-    pub parameters: Vec<String>,
+    pub(crate) parameters: Vec<String>,
     /// 0-based parameter at the position.
-    pub active_parameter: Option<u32>,
+    pub(crate) active_parameter: Option<u32>,
     /// The server takes this one for the call.
-    pub active: bool,
+    pub(crate) active: bool,
 }
 
 /// Something that could be typed here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Completion {
+pub(crate) struct Completion {
     /// What is shown and, unless `insert` differs, typed.
-    pub label: String,
+    pub(crate) label: String,
     /// The name of its LSP 3.17 *CompletionItemKind*, in lower case.
-    pub kind: Option<&'static str>,
+    pub(crate) kind: Option<&'static str>,
     /// More, as the server puts it (a type).
-    pub detail: Option<String>,
+    pub(crate) detail: Option<String>,
     /// Markdown.
-    pub documentation: Option<String>,
+    pub(crate) documentation: Option<String>,
     /// What is typed, where it is not `label`.
-    pub insert: Option<String>,
+    pub(crate) insert: Option<String>,
     /// The server advises against it.
-    pub deprecated: bool,
+    pub(crate) deprecated: bool,
 }

@@ -18,7 +18,7 @@ const FOLDERS: &str = "/* FOLDERS */\n";
 ///
 /// # Errors
 /// When that cannot be written.
-pub fn node_options(
+pub(super) fn node_options(
     cache: &Path,
     closed: &Path,
     open: &[&Path],

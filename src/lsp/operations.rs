@@ -33,18 +33,18 @@ const MOST_PARAMETERS: usize = 256;
 
 /// What could be typed.
 #[derive(Debug, Clone, Default)]
-pub struct CompletionList {
+pub(crate) struct CompletionList {
     /// The best, in the server's order.
-    pub items: Vec<Completion>,
+    pub(crate) items: Vec<Completion>,
     /// Whether the server left some out.
-    pub incomplete: bool,
+    pub(crate) incomplete: bool,
     /// How many it gave.
-    pub count: usize,
+    pub(crate) count: usize,
 }
 
 /// The kinds of "where is it".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Navigation {
+pub(crate) enum Navigation {
     /// `textDocument/definition`
     Definition,
     /// `textDocument/declaration`
@@ -59,7 +59,7 @@ pub enum Navigation {
 
 impl Navigation {
     /// The request's method.
-    pub fn method(self) -> &'static str {
+    pub(crate) fn method(self) -> &'static str {
         match self {
             Self::Definition => GotoDefinition::METHOD,
             Self::Declaration => GotoDeclaration::METHOD,
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// `textDocument/hover`.
-    pub async fn hover(
+    pub(crate) async fn hover(
         &self,
         path: &WorkspacePath,
         position: Position,
@@ -120,7 +120,7 @@ impl Session {
     }
 
     /// One of the "where is it" requests.
-    pub async fn navigate(
+    pub(crate) async fn navigate(
         &self,
         navigation: Navigation,
         path: &WorkspacePath,
@@ -162,7 +162,7 @@ impl Session {
     }
 
     /// `textDocument/documentSymbol` as a tree.
-    pub async fn document_symbols(
+    pub(crate) async fn document_symbols(
         &self,
         path: &WorkspacePath,
         deadline: Instant,
@@ -180,7 +180,7 @@ impl Session {
     }
 
     /// `workspace/symbol`; also says what the server was still doing, and how many symbols were left out.
-    pub async fn workspace_symbols(
+    pub(crate) async fn workspace_symbols(
         &self,
         query: &str,
         deadline: Instant,
@@ -211,7 +211,7 @@ impl Session {
     }
 
     /// `textDocument/signatureHelp`.
-    pub async fn signatures(
+    pub(crate) async fn signatures(
         &self,
         path: &WorkspacePath,
         position: Position,
@@ -237,7 +237,7 @@ impl Session {
 
     /// `textDocument/completion`, the first `most` in the server's order of preference; also whether the server left some out, and
     /// how many there are.
-    pub async fn completions(
+    pub(crate) async fn completions(
         &self,
         path: &WorkspacePath,
         position: Position,

@@ -14,7 +14,7 @@ use crate::workspace::{Workspace, private};
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn put(folder: &Path, name: &str, text: &str, mode: u32) -> io::Result<PathBuf> {
+pub(super) fn put(folder: &Path, name: &str, text: &str, mode: u32) -> io::Result<PathBuf> {
     // By its content: none is written while it runs.
     let folder = folder.join(&hex(&Sha256::digest(text))[..16]);
     let path = folder.join(name);

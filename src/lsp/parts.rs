@@ -34,11 +34,11 @@ const LISTS: [&str; 16] = [
 
 /// An answer, as far as it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parts {
+pub(super) struct Parts {
     /// What was read.
-    pub value: Value,
+    pub(crate) value: Value,
     /// How many elements of its lists were not.
-    pub left_out: usize,
+    pub(crate) left_out: usize,
 }
 
 /// An answer of so many bytes takes long enough to read that a thread of its own pays.
@@ -46,7 +46,10 @@ const LARGE_ANSWER_BYTES: usize = 256 << 10;
 
 /// The answer to a request, with a limit on how much of it becomes values. A large one is read on a thread that is left behind at the
 /// deadline.
-pub async fn answer(mut pending: PendingRequest<'_>, deadline: Instant) -> Result<Parts, RequestError> {
+pub(super) async fn answer(
+    mut pending: PendingRequest<'_>,
+    deadline: Instant,
+) -> Result<Parts, RequestError> {
     let result = pending.raw_result(deadline).await?;
     let method = pending.method().to_owned();
     let malformed = |what| RequestError::Malformed { method: method.clone(), what };
@@ -68,7 +71,7 @@ pub async fn answer(mut pending: PendingRequest<'_>, deadline: Instant) -> Resul
 ///
 /// # Errors
 /// Where it is no JSON, or too long for something that is needed whole.
-pub fn read(method: &str, json: &str) -> Result<Parts, String> {
+pub(super) fn read(method: &str, json: &str) -> Result<Parts, String> {
     let is_list = LISTS.contains(&method);
     let most = if is_list { MOST_OF_LIST } else { MOST_OF_WHOLE };
     let parts = read_most(json, most).map_err(|error| error.to_string())?;

@@ -11,7 +11,7 @@ const WAITING: usize = 256;
 
 /// What a server says.
 #[derive(Debug)]
-pub enum Word {
+pub(crate) enum Word {
     /// To be shown, or noted in a log.
     Message {
         /// The server's key.
@@ -34,11 +34,11 @@ pub enum Word {
 
 /// Everyone who hears the servers of a workspace. Cheap to clone: all clones are the same.
 #[derive(Debug, Clone, Default)]
-pub struct People(Arc<Mutex<Vec<mpsc::Sender<Word>>>>);
+pub(crate) struct People(Arc<Mutex<Vec<mpsc::Sender<Word>>>>);
 
 impl People {
     /// One more, for as long as the receiver lives.
-    pub fn join(&self) -> mpsc::Receiver<Word> {
+    pub(crate) fn join(&self) -> mpsc::Receiver<Word> {
         let (sender, receiver) = mpsc::channel(WAITING);
         self.0.lock().push(sender);
         receiver

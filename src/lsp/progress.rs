@@ -51,15 +51,15 @@ pub enum ProgressEvent {
 
 /// Everyone who watches the servers of a workspace. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Watchers {
+pub(crate) struct Watchers {
     senders: Arc<Mutex<Vec<UnboundedSender<ProgressEvent>>>>,
     /// Who also hears what servers have to say to people.
-    pub people: People,
+    pub(crate) people: People,
 }
 
 /// While it lives, its watcher is told. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Watching(#[allow(dead_code)] /* dropped, not read */ Arc<Watch>);
+pub(crate) struct Watching(#[allow(dead_code)] /* dropped, not read */ Arc<Watch>);
 
 #[derive(Debug)]
 struct Watch {
@@ -69,13 +69,13 @@ struct Watch {
 
 impl Watchers {
     /// From now on `sender` is told, until what is returned is dropped.
-    pub fn watch(&self, sender: UnboundedSender<ProgressEvent>) -> Watching {
+    pub(crate) fn watch(&self, sender: UnboundedSender<ProgressEvent>) -> Watching {
         self.senders.lock().push(sender.clone());
         Watching(Arc::new(Watch { watchers: self.clone(), sender }))
     }
 
     /// Tells everyone who watches. Those who are gone are forgotten.
-    pub fn tell(&self, event: &ProgressEvent) {
+    pub(crate) fn tell(&self, event: &ProgressEvent) {
         let mut senders = self.senders.lock();
         senders.retain(|sender| sender.send(event.clone()).is_ok());
     }

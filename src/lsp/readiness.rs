@@ -16,7 +16,7 @@ const LONGEST_SAID: usize = 1_000;
 /// What a server has said of its own work: progress (LSP 3.17, *Work Done Progress*), `experimental/serverStatus` and
 /// the catalogue's signs.
 #[derive(Debug)]
-pub struct Readiness {
+pub(crate) struct Readiness {
     active: HashMap<String, Work>,
     /// When its answers were last whole; its start, where they never were.
     since: Instant,
@@ -32,9 +32,9 @@ pub struct Readiness {
     /// Until then its answers may be about files as they were.
     settling: Option<Instant>,
     /// The health message of `experimental/serverStatus`, when it is not "ok".
-    pub health: Option<String>,
+    pub(crate) health: Option<String>,
     /// That health is "error": it could not read the project.
-    pub broken: bool,
+    pub(crate) broken: bool,
 }
 
 impl Default for Readiness {
@@ -56,13 +56,13 @@ impl Default for Readiness {
 
 /// A progress that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Work {
+pub(crate) struct Work {
     /// What it is ("Indexing").
-    pub title: String,
+    pub(crate) title: String,
     /// How it goes ("12/40 crates").
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
     /// 0 to 100.
-    pub percentage: Option<u8>,
+    pub(crate) percentage: Option<u8>,
 }
 
 impl From<&str> for Work {
@@ -87,7 +87,7 @@ impl std::fmt::Display for Work {
 
 /// How ready a server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ready {
+pub(crate) enum Ready {
     /// Its answers are whole.
     Yes,
     /// Work goes on that does not keep it from answering about single files.
@@ -98,18 +98,18 @@ pub enum Ready {
 
 /// What a server is still at while its answers are not whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Busy {
+pub(crate) struct Busy {
     /// The work.
-    pub work: Work,
+    pub(crate) work: Work,
     /// For how long its answers have not been whole: since its start, or since they last were.
-    pub so_far: Duration,
+    pub(crate) so_far: Duration,
     /// What it says of single files is right all the same.
-    pub files_are_right: bool,
+    pub(crate) files_are_right: bool,
 }
 
 impl Busy {
     /// "rust-analyzer is indexing: 312/845 (37 %), 12 s so far"
-    pub fn sentence(&self, server: &str) -> String {
+    pub(crate) fn sentence(&self, server: &str) -> String {
         let text = self.to_string();
         let first = text.split([' ', ':']).next().unwrap_or_default();
         match first.strip_suffix("ing") {
@@ -130,7 +130,7 @@ impl std::fmt::Display for Busy {
 
 impl Readiness {
     /// What the server is still at, if its answers are not whole.
-    pub fn busy(&self, rule: &ReadinessRule) -> Option<Busy> {
+    pub(crate) fn busy(&self, rule: &ReadinessRule) -> Option<Busy> {
         let so_far = self.since.elapsed();
         match self.state(rule) {
             Ready::Yes => None,
@@ -147,12 +147,12 @@ impl Readiness {
     }
 
     /// A document was opened.
-    pub fn opened(&mut self) {
+    pub(crate) fn opened(&mut self) {
         self.first_open.get_or_insert_with(Instant::now);
     }
 
     /// Until `until` its answers may be about files as they were.
-    pub fn settle(&mut self, until: Instant) {
+    pub(crate) fn settle(&mut self, until: Instant) {
         if self.settling.is_none_or(|settling| settling < Instant::now()) {
             self.since = Instant::now();
         }
@@ -160,12 +160,12 @@ impl Readiness {
     }
 
     /// Whether the server may still answer "nothing" because it has not looked yet.
-    pub fn may_not_have_looked(&self, rule: &ReadinessRule) -> bool {
+    pub(crate) fn may_not_have_looked(&self, rule: &ReadinessRule) -> bool {
         self.first_open.is_some_and(|opened| opened.elapsed() < Duration::from_millis(rule.distrust_empty_ms))
     }
 
     /// Takes the params of `$/progress`; returns the work it speaks of.
-    pub fn progress(&mut self, rule: &ReadinessRule, params: &Value) -> Option<Work> {
+    pub(crate) fn progress(&mut self, rule: &ReadinessRule, params: &Value) -> Option<Work> {
         self.hear(rule);
         let token = match &params["token"] {
             Value::String(token) => token.clone(),
@@ -199,7 +199,7 @@ impl Readiness {
     }
 
     /// Takes the params of `experimental/serverStatus`.
-    pub fn server_status(&mut self, rule: &ReadinessRule, params: &Value) {
+    pub(crate) fn server_status(&mut self, rule: &ReadinessRule, params: &Value) {
         self.hear(rule);
         self.quiescent = params["quiescent"].as_bool().or(self.quiescent);
         let healthy = params["health"].as_str().is_none_or(|health| health == "ok");
@@ -208,7 +208,7 @@ impl Readiness {
     }
 
     /// Takes any other notification: it may be the rule's sign.
-    pub fn notification(&mut self, rule: &ReadinessRule, method: &str, params: &Value) {
+    pub(crate) fn notification(&mut self, rule: &ReadinessRule, method: &str, params: &Value) {
         let Some(sign) = &rule.notification else { return };
         if self.signalled || sign.method != method {
             return;
@@ -218,7 +218,7 @@ impl Readiness {
     }
 
     /// How ready the server is by now.
-    pub fn state(&self, rule: &ReadinessRule) -> Ready {
+    pub(crate) fn state(&self, rule: &ReadinessRule) -> Ready {
         let named = self.active.values().find(|work| names(&rule.progress, &work.title));
         if let Some(work) = named {
             return not_yet(rule, work.clone());
@@ -255,7 +255,7 @@ impl Readiness {
     }
 
     /// When the state may change without any word of the server: the end of the grace period.
-    pub fn next_change(&self, rule: &ReadinessRule) -> Option<Instant> {
+    pub(crate) fn next_change(&self, rule: &ReadinessRule) -> Option<Instant> {
         if let Some(settling) = self.settling.filter(|until| Instant::now() < *until) {
             return Some(settling);
         }

@@ -34,7 +34,7 @@ pub(super) struct Reload {
 impl Session {
     /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and
     /// brings its open documents in step.
-    pub async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+    pub(crate) async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
         let before = self.state.epoch();
         // First, so that documents synced below count as checked after these changes.
         if changes.iter().any(|(path, _)| self.concerns(path)) {
@@ -66,7 +66,7 @@ impl Session {
     }
 
     /// Compares every open document with the disk, after changes that nobody could list.
-    pub async fn rescan(&self) {
+    pub(crate) async fn rescan(&self) {
         self.disk_changed();
         self.state.advance_epoch();
         for path in self.documents.paths() {

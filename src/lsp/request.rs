@@ -12,7 +12,7 @@ use crate::text::EncodedPosition;
 
 /// The request `R` with JSON for params and result: for params that hand back what a server said, which must be as it said it.
 #[derive(Debug)]
-pub struct Untyped<R>(PhantomData<R>);
+pub(crate) struct Untyped<R>(PhantomData<R>);
 
 impl<R: Request> Request for Untyped<R> {
     type Params = Value;
@@ -21,11 +21,11 @@ impl<R: Request> Request for Untyped<R> {
 }
 
 /// Tells a server `N`.
-pub fn tell<N: Notification>(connection: &Peer, params: &N::Params) {
+pub(crate) fn tell<N: Notification>(connection: &Peer, params: &N::Params) {
     connection.notify(N::METHOD, params);
 }
 
 /// LSP 3.17 *Position*.
-pub fn position_of(position: EncodedPosition) -> lsp_types::Position {
+pub(crate) fn position_of(position: EncodedPosition) -> lsp_types::Position {
     lsp_types::Position { line: position.line, character: position.unit }
 }

@@ -1,7 +1,7 @@
 //! The names that semantic tokens have between us and both sides (LSP 3.17, *Semantic Tokens*).
 
 /// The types of tokens that editors are told of (LSP 3.17, *SemanticTokenTypes*).
-pub const TOKEN_TYPES: [&str; 23] = [
+pub(crate) const TOKEN_TYPES: [&str; 23] = [
     "namespace",
     "type",
     "class",
@@ -28,7 +28,7 @@ pub const TOKEN_TYPES: [&str; 23] = [
 ];
 
 /// Their modifiers (LSP 3.17, *SemanticTokenModifiers*).
-pub const TOKEN_MODIFIERS: [&str; 10] = [
+pub(crate) const TOKEN_MODIFIERS: [&str; 10] = [
     "declaration",
     "definition",
     "readonly",

@@ -22,14 +22,14 @@ use super::state::State;
 use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 
 /// Answers what a language server asks, and hears what it tells.
-pub struct ServerHandler {
+pub(super) struct ServerHandler {
     state: Arc<State>,
     router: Router<Arc<State>>,
 }
 
 impl ServerHandler {
     /// For the server whose state this is.
-    pub fn new(state: Arc<State>) -> Self {
+    pub(super) fn new(state: Arc<State>) -> Self {
         Self { router: router(state.clone()), state }
     }
 }

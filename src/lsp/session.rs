@@ -34,13 +34,11 @@ use crate::config::Catalogue;
 use crate::config::spec::DiagnosticsSource;
 use crate::process::{Exit, ServerProcess, Spawn};
 use crate::rpc::{OUTPUT_CLOSED, Peer, RequestError, Trace};
-use crate::text::{Encoding, cut};
+use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 
-pub use super::ask::{AskError, Asked, Scope};
+pub(crate) use super::ask::{AskError, Asked, Scope};
 
-/// The most of a server's name and version that is kept, in bytes.
-const LONGEST_INFO: usize = 200;
 /// How long `shutdown` may take before the server is ended without it.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 /// The same of a server that has not answered in time before: whoever waits for the end of a command has waited for its deadline.
@@ -54,29 +52,29 @@ const EXIT: Duration = Duration::from_secs(2);
 
 /// Limits of a session, from the settings.
 #[derive(Debug, Clone, Copy)]
-pub struct SessionLimits {
+pub(crate) struct SessionLimits {
     /// Larger files are refused, in bytes.
-    pub max_file_bytes: u64,
+    pub(crate) max_file_bytes: u64,
 }
 
 /// What a session is started with.
 #[derive(Debug)]
-pub struct SessionSetup {
+pub(crate) struct SessionSetup {
     /// The workspace.
-    pub workspace: Workspace,
+    pub(crate) workspace: Workspace,
     /// The catalogue in force.
-    pub catalogue: Arc<Catalogue>,
+    pub(crate) catalogue: Arc<Catalogue>,
     /// The session's root.
-    pub root: WorkspacePath,
+    pub(crate) root: WorkspacePath,
     /// Limits in force.
-    pub limits: SessionLimits,
+    pub(crate) limits: SessionLimits,
     /// Where every message is recorded.
-    pub trace: Option<Arc<Trace>>,
+    pub(crate) trace: Option<Arc<Trace>>,
 }
 
 /// One running, initialized server.
 #[derive(Debug)]
-pub struct Session {
+pub(crate) struct Session {
     pub(super) state: Arc<State>,
     pub(super) connection: Peer,
     pub(super) capabilities: ServerCapabilities,
@@ -85,10 +83,8 @@ pub struct Session {
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) limits: SessionLimits,
     process: ServerProcess,
-    /// The server's name and version, as it gave them.
-    pub info: Option<String>,
     /// The root it was started for.
-    pub root: WorkspacePath,
+    pub(crate) root: WorkspacePath,
     started: Instant,
     last_used: Mutex<Instant>,
     in_use: AtomicUsize,
@@ -124,7 +120,7 @@ pub struct Session {
 }
 
 /// Keeps a session from being taken for idle.
-pub struct InUse<'a>(&'a Session);
+pub(crate) struct InUse<'a>(&'a Session);
 
 impl Drop for InUse<'_> {
     fn drop(&mut self) {
@@ -136,7 +132,7 @@ impl Drop for InUse<'_> {
 impl Session {
     /// Talks `process` through `initialize` and `initialized` (LSP 3.17, *Server lifecycle*). When that fails, or is not
     /// done by `deadline` or before `stopping` is cancelled, the process is gone when this returns.
-    pub async fn start(
+    pub(crate) async fn start(
         setup: SessionSetup,
         state: Arc<State>,
         mut process: ServerProcess,
@@ -172,12 +168,6 @@ impl Session {
             let params = DidChangeConfigurationParams { settings: state.settings().clone() };
             tell::<DidChangeConfiguration>(&connection, &params);
         }
-        let info = &result["serverInfo"];
-        let info = info["name"].as_str().map(|name| match info["version"].as_str() {
-            Some(version) => format!("{name} {version}"),
-            None => name.to_owned(),
-        });
-        let info = info.map(|info| cut(&info, LONGEST_INFO).into_owned());
         let capabilities = ServerCapabilities::from_initialize(&result, &state.spec);
         Ok(Self {
             state,
@@ -188,7 +178,6 @@ impl Session {
             catalogue: setup.catalogue,
             limits: setup.limits,
             process,
-            info,
             root: setup.root,
             started: Instant::now(),
             last_used: Mutex::new(Instant::now()),
@@ -212,18 +201,18 @@ impl Session {
     }
 
     /// The server's key in the catalogue.
-    pub fn server(&self) -> &str {
+    pub(crate) fn server(&self) -> &str {
         &self.state.server
     }
 
     /// Marks the session as used until the returned value is dropped.
-    pub fn use_now(&self) -> InUse<'_> {
+    pub(crate) fn use_now(&self) -> InUse<'_> {
         self.in_use.fetch_add(1, Ordering::Relaxed);
         InUse(self)
     }
 
     /// How long nobody has used it; zero while somebody does.
-    pub fn idle_for(&self) -> Duration {
+    pub(crate) fn idle_for(&self) -> Duration {
         if self.in_use.load(Ordering::Relaxed) > 0 {
             return Duration::ZERO;
         }
@@ -231,42 +220,42 @@ impl Session {
     }
 
     /// The process id to show: the server's own.
-    pub fn pid(&self) -> Option<u32> {
+    pub(crate) fn pid(&self) -> Option<u32> {
         self.process.pid()
     }
 
     /// Resident memory of the server and all its descendants, in bytes.
-    pub async fn resident_bytes(&self) -> Option<u64> {
+    pub(crate) async fn resident_bytes(&self) -> Option<u64> {
         self.process.tree_rss().await
     }
 
     /// The server's last errors and warnings for the user, oldest first.
-    pub fn messages(&self) -> Vec<String> {
+    pub(crate) fn messages(&self) -> Vec<String> {
         self.state.messages()
     }
 
     /// The last lines of its standard error.
-    pub fn stderr_tail(&self) -> Vec<String> {
+    pub(crate) fn stderr_tail(&self) -> Vec<String> {
         self.process.stderr_tail()
     }
 
     /// How many documents it has open.
-    pub fn open_documents(&self) -> usize {
+    pub(crate) fn open_documents(&self) -> usize {
         self.documents.len()
     }
 
     /// Median and 99th percentile of its answers' times.
-    pub fn latency(&self) -> Option<(Duration, Duration)> {
+    pub(crate) fn latency(&self) -> Option<(Duration, Duration)> {
         self.latencies.lock().median_and_p99()
     }
 
     /// What it is busy with, if it is.
-    pub fn busy(&self) -> Option<Busy> {
+    pub(crate) fn busy(&self) -> Option<Busy> {
         self.state.readiness(|readiness| readiness.busy(&self.state.spec.readiness))
     }
 
     /// Its own word on its health, when that is not "ok".
-    pub fn health(&self) -> Option<String> {
+    pub(crate) fn health(&self) -> Option<String> {
         let (said, broken) = self.state.readiness(|readiness| (readiness.health.clone(), readiness.broken));
         let said = said.map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "));
         if !broken {
@@ -277,27 +266,27 @@ impl Session {
     }
 
     /// Whether the conversation is over.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.connection.closed().is_some()
     }
 
     /// Why the conversation is over, once it is.
-    pub fn closed_reason(&self) -> Option<String> {
+    pub(crate) fn closed_reason(&self) -> Option<String> {
         self.connection.closed()
     }
 
     /// The documents it has open.
-    pub fn open_paths(&self) -> Vec<WorkspacePath> {
+    pub(crate) fn open_paths(&self) -> Vec<WorkspacePath> {
         self.documents.paths()
     }
 
     /// Whether it has `path` open.
-    pub fn has_open(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn has_open(&self, path: &WorkspacePath) -> bool {
         self.documents.contains(path)
     }
 
     /// Why the conversation is over: exit status and the last lines of standard error, where there are any.
-    pub async fn obituary(&self) -> String {
+    pub(crate) async fn obituary(&self) -> String {
         let reason = self.connection.closed();
         let patience = if reason.as_deref() == Some(OUTPUT_CLOSED) { EXIT } else { LEAVE };
         let exit = tokio::time::timeout(patience, self.process.wait()).await.ok();
@@ -312,14 +301,14 @@ impl Session {
 
     /// The sentence with which an answer of this session tells that it was started again after a crash: the first answer
     /// does, whoever asked, and each whose question `met_crash`, that is, was put to the session before.
-    pub fn restart_note(&self, met_crash: bool) -> Option<String> {
+    pub(crate) fn restart_note(&self, met_crash: bool) -> Option<String> {
         let obituary = self.predecessor.get()?;
         let told = self.restart_told.swap(true, Ordering::Relaxed);
         (met_crash || !told).then(|| format!("{} crashed ({obituary}) and was started again", self.server()))
     }
 
     /// Whether the server offers `method` for `path`, announced or registered.
-    pub fn offers(&self, method: &str, path: &WorkspacePath, language_id: &str) -> bool {
+    pub(crate) fn offers(&self, method: &str, path: &WorkspacePath, language_id: &str) -> bool {
         let absolute = self.workspace.absolute(path);
         // The rule is there only where the server was started without trust.
         let rule = self.state.spec.untrusted.as_ref();
@@ -329,7 +318,7 @@ impl Session {
     }
 
     /// The same, for a server that may still be registering what it offers: that happens right after its start.
-    pub async fn offers_soon(
+    pub(crate) async fn offers_soon(
         &self,
         method: &str,
         path: &WorkspacePath,
@@ -352,12 +341,12 @@ impl Session {
     }
 
     /// The same for requests that concern no document.
-    pub fn offers_anywhere(&self, method: &str) -> bool {
+    pub(crate) fn offers_anywhere(&self, method: &str) -> bool {
         self.capabilities.announces(method) || self.state.registrations(|known| known.has(method))
     }
 
     /// Whether it knows, of the files around `path`, only those that are open.
-    pub fn knows_open_files(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn knows_open_files(&self, path: &WorkspacePath) -> bool {
         let rule = &self.state.spec.readiness;
         let covers = |folder: WorkspacePath| {
             let has = |file: &String| folder.join(file).is_ok_and(|file| self.workspace.exists(&file));
@@ -367,12 +356,12 @@ impl Session {
     }
 
     /// Whether it has read every document that it was given before it answers what it is asked afterwards.
-    pub fn reads_in_order(&self) -> bool {
+    pub(crate) fn reads_in_order(&self) -> bool {
         matches!(self.state.spec.diagnostics.source, DiagnosticsSource::Tsserver | DiagnosticsSource::Pull)
     }
 
     /// Has it know `path` as an open file.
-    pub async fn have_open(&self, path: &WorkspacePath, deadline: Instant) -> Result<(), AskError> {
+    pub(crate) async fn have_open(&self, path: &WorkspacePath, deadline: Instant) -> Result<(), AskError> {
         if self.reads_in_order() {
             return Ok(self.sync(path).await.map(drop)?);
         }
@@ -381,23 +370,23 @@ impl Session {
     }
 
     /// Whether it knows, of the projects within its root, only those with an open file.
-    pub fn knows_open_projects(&self) -> bool {
+    pub(crate) fn knows_open_projects(&self) -> bool {
         self.state.spec.readiness.knows_open_projects
     }
 
     /// Whether `root` is its own or one of the folders that were added to it.
-    pub fn serves_root(&self, root: &WorkspacePath) -> bool {
+    pub(crate) fn serves_root(&self, root: &WorkspacePath) -> bool {
         self.root == *root || self.state.folders().contains(root)
     }
 
     /// Whether it gives a sign, which answers across files wait for, that it knows the whole project.
-    pub fn tells_when_ready(&self) -> bool {
+    pub(crate) fn tells_when_ready(&self) -> bool {
         let rule = &self.state.spec.readiness;
         rule.server_status || rule.notification.is_some() || !rule.progress.is_empty()
     }
 
     /// Whether it runs for less than `age`.
-    pub fn is_younger_than(&self, age: Duration) -> bool {
+    pub(crate) fn is_younger_than(&self, age: Duration) -> bool {
         self.started.elapsed() < age
     }
 
@@ -407,7 +396,7 @@ impl Session {
     }
 
     /// What the server counts columns in.
-    pub fn encoding(&self) -> Encoding {
+    pub(crate) fn encoding(&self) -> Encoding {
         self.capabilities.encoding
     }
 
@@ -444,7 +433,7 @@ impl Session {
     }
 
     /// Whether `root` can be served beside the roots it has.
-    pub fn takes_more_folders(&self) -> bool {
+    pub(crate) fn takes_more_folders(&self) -> bool {
         // What was looked at before an untrusted start was its own root.
         let rule = self.state.spec.untrusted.as_ref();
         let alone = rule.is_some_and(|rule| !rule.refused_with.is_empty() || rule.shortfall.is_some());
@@ -452,7 +441,7 @@ impl Session {
     }
 
     /// Adds a workspace folder (LSP 3.17, *DidChangeWorkspaceFolders*) if it is new.
-    pub fn add_folder(&self, folder: &WorkspacePath) {
+    pub(crate) fn add_folder(&self, folder: &WorkspacePath) {
         if self.state.add_folder(folder.clone()) {
             let added = vec![workspace_folder(&self.workspace, folder)];
             let event = WorkspaceFoldersChangeEvent { added, removed: Vec::new() };
@@ -462,7 +451,7 @@ impl Session {
     }
 
     /// Ends the server: `shutdown`, `exit`, its input closed, then signals; returns when it is gone.
-    pub async fn stop(&self) {
+    pub(crate) async fn stop(&self) {
         self.state.stop();
         if !self.is_closed() {
             // Who has just let a deadline pass is asked all the same, but hardly waited for.
@@ -506,13 +495,13 @@ fn initialize_params(setup: &SessionSetup, state: &State) -> Value {
 /// A server that did not come up.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{}", describe_end(Some(reason), exit.as_ref(), stderr))]
-pub struct StartFailure {
+pub(crate) struct StartFailure {
     /// What went wrong.
-    pub reason: String,
+    pub(crate) reason: String,
     /// How its process ended, if it did.
-    pub exit: Option<Exit>,
+    pub(crate) exit: Option<Exit>,
     /// The last lines of its standard error.
-    pub stderr: Vec<String>,
+    pub(crate) stderr: Vec<String>,
 }
 
 async fn failure(process: ServerProcess, connection: Peer, error: &RequestError) -> StartFailure {

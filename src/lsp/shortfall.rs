@@ -4,11 +4,11 @@ use super::session::Session;
 
 /// What a server leaves undone because the project is not trusted, or not set up, in sentences without their full stop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shortfall {
+pub(super) struct Shortfall {
     /// What its answers may lack; `None` where they lack nothing.
-    pub answers: Option<String>,
+    pub(crate) answers: Option<String>,
     /// What its diagnostics may lack.
-    pub diagnostics: Option<String>,
+    pub(crate) diagnostics: Option<String>,
 }
 
 impl Shortfall {
@@ -45,12 +45,12 @@ impl Session {
 
     /// Why its answers may fall short of what is there though it has come to rest: what it leaves undone because the project is
     /// not trusted, or its own word that it is not well.
-    pub fn lack(&self) -> Option<String> {
+    pub(crate) fn lack(&self) -> Option<String> {
         self.shortfall().answers.or_else(|| self.health())
     }
 
     /// The same of its diagnostics.
-    pub fn lack_of_diagnostics(&self) -> Option<String> {
+    pub(crate) fn lack_of_diagnostics(&self) -> Option<String> {
         self.shortfall().diagnostics.or_else(|| self.health())
     }
 

@@ -14,14 +14,14 @@ const DEEPEST: usize = 20;
 
 /// The text that `snippet` inserts where nothing is filled in: placeholders are their defaults, choices their first, variables and
 /// bare tab stops nothing.
-pub fn plain(snippet: &str) -> String {
+pub(crate) fn plain(snippet: &str) -> String {
     let mut text = String::with_capacity(snippet.len());
     read(&mut snippet.chars().peekable(), None, 0, &mut text);
     text
 }
 
 /// Makes the snippets of a completion list, or of its items, plain text.
-pub fn flatten(list: &mut Value) {
+pub(crate) fn flatten(list: &mut Value) {
     let items = match list {
         Value::Object(whole) if whole.contains_key("items") => &mut whole["items"],
         other => other,
@@ -33,7 +33,7 @@ pub fn flatten(list: &mut Value) {
 }
 
 /// The same of one item.
-pub fn flatten_item(item: &mut Value) {
+pub(crate) fn flatten_item(item: &mut Value) {
     if item["insertTextFormat"].as_u64() != Some(SNIPPET) {
         return;
     }

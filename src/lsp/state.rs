@@ -23,36 +23,36 @@ const KEPT_MESSAGES: usize = 8;
 
 /// Everything the server said of one document's diagnostics.
 #[derive(Debug, Clone, Default)]
-pub struct Pushes {
+pub(crate) struct Pushes {
     /// How many `textDocument/publishDiagnostics` have come for it.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The `version` of the last one.
-    pub version: Option<i32>,
+    pub(crate) version: Option<i32>,
     /// The `diagnostics` of the last one, undecoded.
-    pub items: Arc<Vec<Value>>,
+    pub(crate) items: Arc<Vec<Value>>,
     /// How many more it held than are kept.
-    pub left_out: usize,
+    pub(crate) left_out: usize,
     /// How many times they were others than before.
-    pub news: u64,
+    pub(crate) news: u64,
     /// How many pushes in a row have come with that version.
-    pub of_version: u64,
+    pub(crate) of_version: u64,
     /// How many times the server has said that it is done with the document (the catalogue's idle sign).
-    pub idle: u64,
+    pub(crate) idle: u64,
     /// The same, when the last push came.
-    pub idle_at_push: u64,
+    pub(crate) idle_at_push: u64,
     /// How many times it has said that it works on the document (the idle sign's `work`).
-    pub worked: u64,
+    pub(crate) worked: u64,
     /// Its last word on the document's state was another than "done".
-    pub busy: bool,
+    pub(crate) busy: bool,
 }
 
 /// State shared between a session and its connection.
 #[derive(Debug)]
-pub struct State {
+pub(crate) struct State {
     /// The server's key in the catalogue.
-    pub server: String,
+    pub(crate) server: String,
     /// What the catalogue says of it.
-    pub spec: Arc<spec::Server>,
+    pub(crate) spec: Arc<spec::Server>,
     workspace: Workspace,
     settings: Value,
     inner: Mutex<Inner>,
@@ -79,7 +79,7 @@ struct Inner {
 
 impl State {
     /// State of a server that was just started with `folders`.
-    pub fn new(
+    pub(crate) fn new(
         server: &str,
         spec: Arc<spec::Server>,
         workspace: Workspace,
@@ -97,63 +97,63 @@ impl State {
     }
 
     /// Something that wakes at every word of the server; look at the state after subscribing, then wait.
-    pub fn listen(&self) -> watch::Receiver<u64> {
+    pub(crate) fn listen(&self) -> watch::Receiver<u64> {
         self.bell.subscribe()
     }
 
     /// Looks at what was registered.
-    pub fn registrations<T>(&self, look: impl FnOnce(&Registrations) -> T) -> T {
+    pub(crate) fn registrations<T>(&self, look: impl FnOnce(&Registrations) -> T) -> T {
         look(&self.inner.lock().registrations)
     }
 
     /// Looks at (or notes something in) the readiness.
-    pub fn readiness<T>(&self, look: impl FnOnce(&mut Readiness) -> T) -> T {
+    pub(crate) fn readiness<T>(&self, look: impl FnOnce(&mut Readiness) -> T) -> T {
         look(&mut self.inner.lock().readiness)
     }
 
     /// What was pushed for a document.
-    pub fn pushes(&self, path: &WorkspacePath) -> Pushes {
+    pub(crate) fn pushes(&self, path: &WorkspacePath) -> Pushes {
         self.inner.lock().pushes.get(path).cloned().unwrap_or_default()
     }
 
     /// How many pushes have come for a document.
-    pub fn push_count(&self, path: &WorkspacePath) -> u64 {
+    pub(crate) fn push_count(&self, path: &WorkspacePath) -> u64 {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.count)
     }
 
     /// How often other findings than before were pushed for a document.
-    pub fn news(&self, path: &WorkspacePath) -> u64 {
+    pub(crate) fn news(&self, path: &WorkspacePath) -> u64 {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.news)
     }
 
     /// Forgets what was pushed for a document that is closed.
-    pub fn forget_pushes(&self, path: &WorkspacePath) {
+    pub(crate) fn forget_pushes(&self, path: &WorkspacePath) {
         self.inner.lock().pushes.remove(path);
     }
 
     /// Counts what makes earlier diagnostics doubtful.
-    pub fn epoch(&self) -> u64 {
+    pub(crate) fn epoch(&self) -> u64 {
         self.inner.lock().epoch
     }
 
     /// Something outside a document changed that its diagnostics may depend on.
-    pub fn advance_epoch(&self) {
+    pub(crate) fn advance_epoch(&self) {
         self.inner.lock().epoch += 1;
         self.ring();
     }
 
     /// How often the server has said that its findings are others now (LSP 3.17, *Diagnostics Refresh*).
-    pub fn refreshes(&self) -> u64 {
+    pub(crate) fn refreshes(&self) -> u64 {
         self.inner.lock().refreshes
     }
 
     /// The workspace folders the server was told of.
-    pub fn folders(&self) -> Vec<WorkspacePath> {
+    pub(crate) fn folders(&self) -> Vec<WorkspacePath> {
         self.inner.lock().folders.clone()
     }
 
     /// Notes one more folder; false if it was known.
-    pub fn add_folder(&self, folder: WorkspacePath) -> bool {
+    pub(crate) fn add_folder(&self, folder: WorkspacePath) -> bool {
         let mut inner = self.inner.lock();
         let new = !inner.folders.contains(&folder);
         if new {
@@ -163,17 +163,17 @@ impl State {
     }
 
     /// From now on the server's requests are answered with null: errors make some servers abort their shutdown.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.inner.lock().stopping = true;
     }
 
     /// Whether the server is being ended.
-    pub fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.inner.lock().stopping
     }
 
     /// The server's last errors and warnings for the user, oldest first.
-    pub fn messages(&self) -> Vec<String> {
+    pub(crate) fn messages(&self) -> Vec<String> {
         self.inner.lock().messages.iter().cloned().collect()
     }
 
@@ -190,7 +190,7 @@ impl State {
     }
 
     /// The settings as `workspace/didChangeConfiguration` carries them.
-    pub fn settings(&self) -> &Value {
+    pub(crate) fn settings(&self) -> &Value {
         &self.settings
     }
 
@@ -292,19 +292,19 @@ impl State {
     }
 
     /// The folders, as `workspace/workspaceFolders` is answered.
-    pub fn workspace_folders(&self) -> Value {
+    pub(crate) fn workspace_folders(&self) -> Value {
         let folder = |folder: &WorkspacePath| workspace_folder(&self.workspace, folder);
         json!(self.folders().iter().map(folder).collect::<Vec<_>>())
     }
 
     /// Takes the edits that the server asks for until the returned value is dropped.
-    pub fn collect_edits(&self) -> Collecting<'_> {
+    pub(crate) fn collect_edits(&self) -> Collecting<'_> {
         self.inner.lock().collected = Some(Vec::new());
         Collecting(self)
     }
 
     /// LSP 3.17 *ApplyWorkspaceEdit*: only what a command of ours brings about is taken; nobody else may edit.
-    pub fn apply_edit(&self, params: &Value) -> Value {
+    pub(crate) fn apply_edit(&self, params: &Value) -> Value {
         match &mut self.inner.lock().collected {
             Some(edits) => {
                 edits.push(params["edit"].clone());
@@ -317,36 +317,36 @@ impl State {
     }
 
     /// The settings of each item of a `workspace/configuration`; `None` where there are no items.
-    pub fn configurations(&self, params: &Value) -> Option<Value> {
+    pub(crate) fn configurations(&self, params: &Value) -> Option<Value> {
         let items = params["items"].as_array()?;
         Some(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
     }
 
     /// `client/registerCapability`.
-    pub fn register(&self, params: &Value) {
+    pub(crate) fn register(&self, params: &Value) {
         self.inner.lock().registrations.register(params);
         self.ring();
     }
 
     /// `client/unregisterCapability`.
-    pub fn unregister(&self, params: &Value) {
+    pub(crate) fn unregister(&self, params: &Value) {
         self.inner.lock().registrations.unregister(params);
         self.ring();
     }
 
     /// `workspace/diagnostic/refresh`.
-    pub fn refresh_diagnostics(&self) {
+    pub(crate) fn refresh_diagnostics(&self) {
         self.inner.lock().refreshes += 1;
         self.advance_epoch();
     }
 
     /// `window/showMessageRequest`: what the person before an editor chose.
-    pub fn ask_person(&self, params: Value) -> impl Future<Output = Value> + Send + use<> {
+    pub(crate) fn ask_person(&self, params: Value) -> impl Future<Output = Value> + Send + use<> {
         self.progress.people.ask(&self.server, params)
     }
 
     /// A notification of the server.
-    pub fn hear(&self, method: &str, params: &RawValue) {
+    pub(crate) fn hear(&self, method: &str, params: &RawValue) {
         if method == "textDocument/publishDiagnostics" {
             return self.publish(params);
         }
@@ -356,11 +356,11 @@ impl State {
 }
 
 /// While it lives, the server may ask for edits.
-pub struct Collecting<'a>(&'a State);
+pub(crate) struct Collecting<'a>(&'a State);
 
 impl Collecting<'_> {
     /// The edits it asked for so far.
-    pub fn take(&self) -> Vec<Value> {
+    pub(crate) fn take(&self) -> Vec<Value> {
         self.0.inner.lock().collected.as_mut().map(std::mem::take).unwrap_or_default()
     }
 }
@@ -372,7 +372,7 @@ impl Drop for Collecting<'_> {
 }
 
 /// LSP 3.17 *WorkspaceFolder*.
-pub fn workspace_folder(workspace: &Workspace, folder: &WorkspacePath) -> WorkspaceFolder {
+pub(super) fn workspace_folder(workspace: &Workspace, folder: &WorkspacePath) -> WorkspaceFolder {
     let absolute = workspace.absolute(folder);
     let name = absolute.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
     WorkspaceFolder { uri: uri::from_path(&absolute), name }

@@ -22,27 +22,27 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A text that is not on disk.
 #[derive(Debug, Clone)]
-pub struct Unsaved {
+pub(crate) struct Unsaved {
     /// The whole text.
-    pub text: Arc<str>,
+    pub(crate) text: Arc<str>,
     /// Tells it from every other, also from one with the same text.
     pub(super) id: u64,
 }
 
 impl Unsaved {
     /// `text`, told apart from every other.
-    pub fn new(text: Arc<str>) -> Self {
+    pub(crate) fn new(text: Arc<str>) -> Self {
         Self { text, id: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
 }
 
 /// Someone who sees other texts than the disk's for longer than one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Holder(u64);
+pub(crate) struct Holder(u64);
 
 impl Holder {
     /// A new one, told apart from every other.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -67,7 +67,7 @@ impl View {
     }
 
     /// Whether nothing hides the disk.
-    pub fn is_disk(&self) -> bool {
+    pub(crate) fn is_disk(&self) -> bool {
         self.texts.is_empty()
     }
 
@@ -77,7 +77,7 @@ impl View {
     }
 
     /// This view with `unsaved` over it.
-    pub fn covered(&self, unsaved: impl IntoIterator<Item = (WorkspacePath, Unsaved)>) -> Self {
+    pub(crate) fn covered(&self, unsaved: impl IntoIterator<Item = (WorkspacePath, Unsaved)>) -> Self {
         let mut unsaved = unsaved.into_iter().peekable();
         if unsaved.peek().is_none() {
             return self.clone();
@@ -88,17 +88,17 @@ impl View {
     }
 
     /// The same, of someone who has it for longer than one question.
-    pub fn held_by(self, holder: Holder) -> Self {
+    pub(crate) fn held_by(self, holder: Holder) -> Self {
         Self { holder: Some(holder), ..self }
     }
 
     /// Who has it for longer than one question, where it is not the disk.
-    pub fn holder(&self) -> Option<Holder> {
+    pub(crate) fn holder(&self) -> Option<Holder> {
         self.holder.filter(|_| !self.is_disk())
     }
 
     /// This view over `below`: where both hide a file, this one's text counts.
-    pub fn over(&self, below: &Self) -> Self {
+    pub(crate) fn over(&self, below: &Self) -> Self {
         if below.is_disk() {
             return Self { holder: self.holder.or(below.holder), ..self.clone() };
         }
@@ -107,7 +107,7 @@ impl View {
     }
 
     /// The part of this view of which `keep` says so.
-    pub fn only(&self, keep: impl Fn(&WorkspacePath, &str) -> bool) -> Self {
+    pub(crate) fn only(&self, keep: impl Fn(&WorkspacePath, &str) -> bool) -> Self {
         if self.texts.iter().all(|(path, unsaved)| keep(path, &unsaved.text)) {
             return self.clone();
         }
@@ -117,17 +117,17 @@ impl View {
     }
 
     /// The text that hides what is on disk at `path`.
-    pub fn unsaved(&self, path: &WorkspacePath) -> Option<&Unsaved> {
+    pub(crate) fn unsaved(&self, path: &WorkspacePath) -> Option<&Unsaved> {
         self.texts.get(path)
     }
 
     /// The files that are hidden.
-    pub fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.texts.keys()
     }
 
     /// The texts that hide files.
-    pub fn texts(&self) -> BTreeMap<WorkspacePath, Arc<str>> {
+    pub(crate) fn texts(&self) -> BTreeMap<WorkspacePath, Arc<str>> {
         self.texts.iter().map(|(path, unsaved)| (path.clone(), unsaved.text.clone())).collect()
     }
 
@@ -201,12 +201,12 @@ impl Shown {
 
 /// While it lives, the server has what one view shows. Callers must not enter a session twice at once.
 #[derive(Debug)]
-pub struct Viewing<'a>(#[allow(dead_code)] /* held, not read */ RwLockReadGuard<'a, Shown>);
+pub(crate) struct Viewing<'a>(#[allow(dead_code)] /* held, not read */ RwLockReadGuard<'a, Shown>);
 
 impl Session {
     /// Lets the server have what `view` shows; waits, at most until `deadline`, for callers with other views. Of the view
     /// only what concerns this server counts: callers who differ in nothing else do not wait for each other.
-    pub async fn enter(&self, view: &View, deadline: Instant) -> Result<Viewing<'_>, AskError> {
+    pub(crate) async fn enter(&self, view: &View, deadline: Instant) -> Result<Viewing<'_>, AskError> {
         let began = Instant::now();
         let view = &view.only(|path, text| self.concerns_text(path, text.lines().next()));
         let entered = tokio::time::timeout_at(deadline, async {

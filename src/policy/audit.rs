@@ -24,57 +24,57 @@ const LONGEST_TEXT: usize = 2_000;
 
 /// What is written of one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// When it came in, in UTC.
-    pub time: String,
+    pub(crate) time: String,
     /// The caller's session.
-    pub session: String,
+    pub(crate) session: String,
     /// The agent on whose behalf it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// The `traceparent` of the trace that the call belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace: Option<String>,
+    pub(crate) trace: Option<String>,
     /// The tool, as it was called.
-    pub tool: String,
+    pub(crate) tool: String,
     /// What the tool does to the world; `None` where there is no such tool.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub effect: Option<Effect>,
+    pub(crate) effect: Option<Effect>,
     /// What the rules said; `None` where it did not come to that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Verdict>,
+    pub(crate) decision: Option<Verdict>,
     /// The rule that said so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<String>,
+    pub(crate) rule: Option<String>,
     /// What whoever was asked said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval: Option<Approved>,
+    pub(crate) approval: Option<Approved>,
     /// The hook that forbade it or failed, by its program's name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hook: Option<String>,
+    pub(crate) hook: Option<String>,
     /// Paths in the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub paths: Vec<String>,
+    pub(crate) paths: Vec<String>,
     /// Shell commands.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub commands: Vec<String>,
+    pub(crate) commands: Vec<String>,
     /// Hosts; what else is in an address may be secret.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<String>,
+    pub(crate) hosts: Vec<String>,
     /// How long it took, with all waiting.
-    pub duration_ms: u64,
+    pub(crate) duration_ms: u64,
     /// The size of the arguments as JSON.
-    pub bytes_in: usize,
+    pub(crate) bytes_in: usize,
     /// The size of what the model reads.
-    pub bytes_out: usize,
+    pub(crate) bytes_out: usize,
     /// `ok`, `failure`, or the code of the failure.
-    pub outcome: String,
+    pub(crate) outcome: String,
 }
 
 /// What became of asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Approved {
+pub(crate) enum Approved {
     /// Yes, this time.
     Once,
     /// Yes, for the session.
@@ -88,7 +88,7 @@ pub enum Approved {
 }
 
 /// The time now, as entries have it.
-pub fn now() -> String {
+pub(crate) fn now() -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = SystemTime.format_time(&mut Writer::new(&mut text));
@@ -96,13 +96,13 @@ pub fn now() -> String {
 }
 
 /// At most so much of a text as an entry holds.
-pub fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
     truncate_chars(text, LONGEST_TEXT).into_owned()
 }
 
 /// The file that entries are added to. Several processes may add to it at once.
 #[derive(Debug)]
-pub struct Audit {
+pub(crate) struct Audit {
     folder: PathBuf,
     max_bytes: u64,
     file: Mutex<Option<File>>,
@@ -111,12 +111,12 @@ pub struct Audit {
 impl Audit {
     /// The record in `folder`, which is put aside as `audit.jsonl.1` when it has `max_bytes`. Nothing is made before the first
     /// entry.
-    pub fn new(folder: &Path, max_bytes: u64) -> Self {
+    pub(crate) fn new(folder: &Path, max_bytes: u64) -> Self {
         Self { folder: folder.to_owned(), max_bytes, file: Mutex::new(None) }
     }
 
     /// Adds an entry. What keeps it from being written goes to the log: a call is not failed for it.
-    pub fn add(&self, entry: &Entry) {
+    pub(crate) fn add(&self, entry: &Entry) {
         if let Err(error) = self.try_add(entry) {
             tracing::error!("a call of {} is missing in {FILE}: {error}", entry.tool);
         }

@@ -28,7 +28,7 @@ pub enum Consent {
 
 impl CallerAccess {
     /// For a tool that was typed at a shell.
-    pub fn typed() -> Self {
+    pub(crate) fn typed() -> Self {
         Self { consent: Consent::Typed, ..Self::default() }
     }
 }

@@ -14,12 +14,12 @@ const MOST: usize = 10_000;
 
 /// What was agreed to, by session.
 #[derive(Debug, Default)]
-pub struct Grants(Mutex<HashSet<Grant>>);
+pub(crate) struct Grants(Mutex<HashSet<Grant>>);
 
 /// What a yes for the session covers: the same session, agent and tool; exactly the same paths and commands, and any
 /// address of the same hosts. Where a call touches nothing that its tool can name, exactly the same arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Grant {
+pub(crate) struct Grant {
     session: String,
     agent: Option<String>,
     tool: String,
@@ -31,7 +31,7 @@ pub struct Grant {
 
 impl Grant {
     /// What a yes to this call would cover.
-    pub fn of(session: &str, agent: Option<&str>, request: &Request<'_>, arguments: &Value) -> Self {
+    pub(crate) fn of(session: &str, agent: Option<&str>, request: &Request<'_>, arguments: &Value) -> Self {
         let Subjects { paths, commands, urls, .. } = request.subjects;
         let nothing = paths.is_empty() && commands.is_empty() && urls.is_empty();
         Self {
@@ -48,12 +48,12 @@ impl Grant {
 
 impl Grants {
     /// Whether it was agreed to.
-    pub fn has(&self, grant: &Grant) -> bool {
+    pub(crate) fn has(&self, grant: &Grant) -> bool {
         self.0.lock().contains(grant)
     }
 
     /// Remembers it.
-    pub fn add(&self, grant: Grant) {
+    pub(crate) fn add(&self, grant: Grant) {
         let mut grants = self.0.lock();
         if grants.len() < MOST {
             grants.insert(grant);
@@ -61,13 +61,13 @@ impl Grants {
     }
 
     /// Forgets all that was agreed to in a session.
-    pub fn forget(&self, session: &str) {
+    pub(crate) fn forget(&self, session: &str) {
         self.0.lock().retain(|grant| grant.session != session);
     }
 }
 
 /// Scheme, host and port of an address; of what is none, all of it.
-pub fn host(address: &str) -> String {
+pub(crate) fn host(address: &str) -> String {
     match Url::parse(address) {
         Ok(url) if url.has_host() => url.origin().ascii_serialization(),
         _ => address.to_owned(),

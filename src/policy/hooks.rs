@@ -8,7 +8,7 @@
 //! Repositories bring hooks of other programs' making ([`files`]), which run once their owner has trusted them: in a shell, and
 //! with words of their own ([`speech`]).
 
-pub mod files;
+pub(crate) mod files;
 mod speech;
 
 use std::collections::BTreeMap;
@@ -38,14 +38,14 @@ const LONGEST_WHY: usize = 1_000;
 #[derive(Debug, Clone, Default)]
 pub struct Hooks {
     /// Before a call.
-    pub pre: Vec<Hook>,
+    pub(crate) pre: Vec<Hook>,
     /// After it.
-    pub post: Vec<Hook>,
+    pub(crate) post: Vec<Hook>,
 }
 
 /// One hook.
 #[derive(Debug, Clone)]
-pub struct Hook {
+pub(crate) struct Hook {
     /// What people know it by: its program's file name, or its file's.
     name: String,
     does: Does,
@@ -98,53 +98,53 @@ struct Ran {
 
 /// What a hook is told.
 #[derive(Debug, Clone, Serialize)]
-pub struct HookInput<'a> {
+pub(crate) struct HookInput<'a> {
     /// `pre` or `post`.
-    pub event: &'static str,
+    pub(crate) event: &'static str,
     /// The tool's name.
-    pub tool: &'a str,
+    pub(crate) tool: &'a str,
     /// What it does to the world.
-    pub effect: Effect,
+    pub(crate) effect: Effect,
     /// Its arguments, as they are now.
-    pub arguments: &'a Value,
+    pub(crate) arguments: &'a Value,
     /// The caller's session.
-    pub session: &'a str,
+    pub(crate) session: &'a str,
     /// The agent on whose behalf it is called.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent: Option<&'a str>,
+    pub(crate) agent: Option<&'a str>,
     /// The workspace's root.
-    pub workspace: &'a Path,
+    pub(crate) workspace: &'a Path,
     /// After the call: its answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub result: Option<&'a Value>,
+    pub(crate) result: Option<&'a Value>,
 }
 
 /// What a hook before a call answers.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PreAnswer {
+pub(crate) struct PreAnswer {
     /// `deny` forbids the call, `ask` has someone asked; `allow` says no more than silence does.
-    pub decision: Option<Verdict>,
+    pub(crate) decision: Option<Verdict>,
     /// Why, for whoever called.
-    pub why: Option<String>,
+    pub(crate) why: Option<String>,
     /// Instead of the arguments; they are checked and decided on anew.
-    pub arguments: Option<Value>,
+    pub(crate) arguments: Option<Value>,
 }
 
 /// What a hook after a call answers.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PostAnswer {
+pub(crate) struct PostAnswer {
     /// Instead of the answer.
-    pub result: Option<Value>,
+    pub(crate) result: Option<Value>,
     /// Words for the model beside the answer: hooks of hooks files have them.
     #[serde(skip)]
-    pub context: Option<String>,
+    pub(crate) context: Option<String>,
 }
 
 /// Why a hook gave no answer. The machine's paths and the hook's own words are in the log.
 #[derive(Debug, thiserror::Error)]
-pub enum HookError {
+pub(crate) enum HookError {
     /// There is no such program.
     #[error(
         "the hook `{0}` is not a program on PATH outside the workspace, nor one at that path; correct its `command`"
@@ -201,15 +201,15 @@ pub enum HookError {
 
 /// With what hooks run.
 #[derive(Clone, Copy)]
-pub struct HookRunner<'a> {
+pub(crate) struct HookRunner<'a> {
     /// Starts programs.
-    pub spawner: &'a Spawner,
+    pub(crate) spawner: &'a Spawner,
     /// Where they run.
-    pub workspace: &'a Workspace,
+    pub(crate) workspace: &'a Workspace,
     /// Which files of the project were trusted.
-    pub trust: &'a Trust,
+    pub(crate) trust: &'a Trust,
     /// What a file of the project must be when it runs; `None` where it may not.
-    pub pin: &'a (dyn Fn(&Path) -> Option<Pin> + Sync),
+    pub(crate) pin: &'a (dyn Fn(&Path) -> Option<Pin> + Sync),
 }
 
 impl std::fmt::Debug for HookRunner<'_> {
@@ -271,7 +271,7 @@ impl Hook {
     }
 
     /// Whether it is told of calls of `tool`.
-    pub fn sees(&self, tool: &str) -> bool {
+    pub(crate) fn sees(&self, tool: &str) -> bool {
         match &self.tools {
             Tools::Named(names) => names.is_empty() || names.iter().any(|name| name.matches(tool)),
             Tools::Matching(pattern) => pattern.as_ref().is_none_or(|pattern| pattern.is_match(tool)),
@@ -279,7 +279,7 @@ impl Hook {
     }
 
     /// Whether it is told of a call that ended so.
-    pub fn hears(&self, ok: bool) -> bool {
+    pub(crate) fn hears(&self, ok: bool) -> bool {
         match self.hears {
             Hears::All => true,
             Hears::Successes => ok,
@@ -288,7 +288,7 @@ impl Hook {
     }
 
     /// What people know it by.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -296,7 +296,7 @@ impl Hook {
     ///
     /// # Errors
     /// [`HookError`] where it gave no answer.
-    pub async fn before(
+    pub(crate) async fn before(
         &self,
         runner: HookRunner<'_>,
         input: &HookInput<'_>,
@@ -314,7 +314,7 @@ impl Hook {
     ///
     /// # Errors
     /// [`HookError`] where it gave no answer.
-    pub async fn after(
+    pub(crate) async fn after(
         &self,
         runner: HookRunner<'_>,
         input: &HookInput<'_>,
@@ -457,7 +457,7 @@ impl Hook {
     }
 
     /// The shell command of a hook of a hooks file, which may name files of the project, and the folder that it runs in.
-    pub fn shell_command(&self) -> Option<(&str, &str)> {
+    pub(crate) fn shell_command(&self) -> Option<(&str, &str)> {
         match &self.does {
             Does::Program { .. } => None,
             Does::Shell { command, cwd, .. } => Some((cwd.as_deref().unwrap_or_default(), command)),

@@ -4,14 +4,14 @@ use url::Url;
 
 /// A host (`docs.rs`), or with `*.` before it, all hosts below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostPattern {
+pub(crate) struct HostPattern {
     host: String,
     below: bool,
 }
 
 impl HostPattern {
     /// Reads a pattern; anything can be one, if only of no host at all.
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
         match text.strip_prefix("*.") {
             Some(host) => Self { host: host.to_owned(), below: true },
@@ -20,7 +20,7 @@ impl HostPattern {
     }
 
     /// Whether exactly the host of `address` is meant, for an address of the web.
-    pub fn allows(&self, address: &str) -> bool {
+    pub(crate) fn allows(&self, address: &str) -> bool {
         let Some(url) = read(address).filter(|url| matches!(url.scheme(), "http" | "https")) else {
             return false;
         };
@@ -31,7 +31,7 @@ impl HostPattern {
     }
 
     /// Whether the host of `address` is meant or lies below what is meant.
-    pub fn forbids(&self, address: &str) -> bool {
+    pub(crate) fn forbids(&self, address: &str) -> bool {
         self.is_all()
             || read(address)
                 .and_then(|url| host_of(&url))

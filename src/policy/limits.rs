@@ -9,7 +9,7 @@ use crate::workspace::edit::asks;
 
 /// The rules about paths that hold for one call.
 #[derive(Debug, Clone, Default)]
-pub struct Limits(Option<Arc<Inner>>);
+pub(crate) struct Limits(Option<Arc<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
@@ -34,17 +34,17 @@ impl Limits {
     }
 
     /// Whether every path is open to the call.
-    pub fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.0.is_none()
     }
 
     /// Whether there may be paths that the call does not see.
-    pub fn may_hide(&self) -> bool {
+    pub(crate) fn may_hide(&self) -> bool {
         self.0.as_ref().is_some_and(|inner| !inner.rules.is_empty())
     }
 
     /// Whether the call may not see what is at `path`.
-    pub fn hides(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn hides(&self, path: &WorkspacePath) -> bool {
         self.0.as_ref().is_some_and(|inner| {
             let subjects = Subjects::default();
             let request = Request { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
@@ -53,7 +53,7 @@ impl Limits {
     }
 
     /// Why the call may not change what is at `paths`, in one sentence; `None` where it may.
-    pub fn forbids(&self, paths: Vec<WorkspacePath>) -> Option<String> {
+    pub(crate) fn forbids(&self, paths: Vec<WorkspacePath>) -> Option<String> {
         let inner = self.0.as_ref()?;
         if let Some(decided) = &inner.decided {
             let governing = paths.iter().filter(|path| !decided.contains(path));
@@ -69,7 +69,7 @@ impl Limits {
     }
 
     /// The same of what lies in a folder that somebody has agreed to, or nobody needed to: only rules speak of it.
-    pub fn forbids_by_rule(&self, paths: Vec<WorkspacePath>) -> Option<String> {
+    pub(crate) fn forbids_by_rule(&self, paths: Vec<WorkspacePath>) -> Option<String> {
         let inner = self.0.as_ref()?;
         let subjects = Subjects { paths, ..Subjects::default() };
         let request = Request { tool: &inner.tool, effect: inner.effect, subjects: &subjects };

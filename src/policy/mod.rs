@@ -13,18 +13,18 @@
 //! default of the effect. Whoever calls may narrow that, never widen it, with one exception: what someone typed at a
 //! shell needs no second yes.
 
-pub mod approval;
-pub mod audit;
-pub mod caller;
-pub mod command;
-pub mod grants;
-pub mod hooks;
-pub mod host;
-pub mod limits;
-pub mod name;
-pub mod path;
-pub mod request;
-pub mod rule;
-pub mod rules;
-pub mod shell;
-pub mod shell_words;
+pub(crate) mod approval;
+pub(crate) mod audit;
+pub(crate) mod caller;
+pub(crate) mod command;
+pub(crate) mod grants;
+pub(crate) mod hooks;
+pub(crate) mod host;
+pub(crate) mod limits;
+pub(crate) mod name;
+pub(crate) mod path;
+pub(crate) mod request;
+pub(crate) mod rule;
+pub(crate) mod rules;
+pub(crate) mod shell;
+pub(crate) mod shell_words;

@@ -2,17 +2,17 @@
 
 /// A tool's name, or with `*` in it, many.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamePattern(String);
+pub(crate) struct NamePattern(String);
 
 impl NamePattern {
     /// The pattern, if it is made of what names are made of and `*`.
-    pub fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(text: &str) -> Option<Self> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/' | b'*');
         (!text.is_empty() && text.bytes().all(fits)).then(|| Self(text.to_owned()))
     }
 
     /// Whether `name` is meant.
-    pub fn matches(&self, name: &str) -> bool {
+    pub(crate) fn matches(&self, name: &str) -> bool {
         matches(&self.0, name)
     }
 }

@@ -24,7 +24,7 @@ impl Effect {
     pub const ALL: [Self; 4] = [Self::Read, Self::Edit, Self::Execute, Self::Network];
 
     /// The word of settings and answers.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Edit => "edit",
@@ -52,20 +52,20 @@ pub struct Subjects {
 
 impl Subjects {
     /// What the call does to the world, by a tool that can do what `of_tool` says.
-    pub fn effect(&self, of_tool: Effect) -> Effect {
+    pub(crate) fn effect(&self, of_tool: Effect) -> Effect {
         self.effect.map_or(of_tool, |own| own.min(of_tool))
     }
 }
 
 /// A call before it runs.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// The tool's name.
-    pub tool: &'a str,
+    pub(crate) tool: &'a str,
     /// What it does to the world.
-    pub effect: Effect,
+    pub(crate) effect: Effect,
     /// What it will touch.
-    pub subjects: &'a Subjects,
+    pub(crate) subjects: &'a Subjects,
 }
 
 /// What may become of a call.
@@ -82,7 +82,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word of settings and answers.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
             Self::Ask => "ask",
@@ -101,12 +101,12 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Why, in one sentence without a full stop; of a denial, how to change that as well.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 impl Decision {
     /// A decision that no rule made.
-    pub fn without_rule(verdict: Verdict, why: impl Into<String>) -> Self {
+    pub(crate) fn without_rule(verdict: Verdict, why: impl Into<String>) -> Self {
         Self { verdict, rule: None, why: why.into() }
     }
 }

@@ -14,11 +14,11 @@ use crate::workspace::WorkspacePath;
 /// fetch from such a host. In lists that forbid or ask, `read(.env)` holds for every tool that reads or edits, since all
 /// of them show what stands in files.
 #[derive(Debug, Clone)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// As it is written.
-    pub text: String,
+    pub(crate) text: String,
     /// Whose it is, in words that tell nothing of the machine.
-    pub whose: String,
+    pub(crate) whose: String,
     tools: Tools,
     subject: Option<Subject>,
 }
@@ -42,7 +42,7 @@ impl Rule {
     ///
     /// # Errors
     /// What is wrong with it and what would be right, in words.
-    pub fn read(text: &str, verdict: Verdict, whose: &str) -> Result<Self, String> {
+    pub(crate) fn read(text: &str, verdict: Verdict, whose: &str) -> Result<Self, String> {
         let (tools, subject) = match text.split_once('(') {
             None => (text, None),
             Some((tools, rest)) => {
@@ -76,23 +76,23 @@ impl Rule {
     }
 
     /// Whether the rule keeps the call from seeing what is at `path`.
-    pub fn hides(&self, request: &Request<'_>, path: &WorkspacePath) -> bool {
+    pub(crate) fn hides(&self, request: &Request<'_>, path: &WorkspacePath) -> bool {
         self.means_reading(request.tool, request.effect)
             && self.subject.as_ref().is_some_and(|subject| subject.path.matches(path))
     }
 
     /// Whether the rule may hide something from such a tool, or forbid it some paths.
-    pub fn speaks_of_paths(&self, tool: &str, effect: Effect) -> bool {
+    pub(crate) fn speaks_of_paths(&self, tool: &str, effect: Effect) -> bool {
         self.subject.is_some() && (self.means_tool(tool, effect) || self.means_reading(tool, effect))
     }
 
     /// Whether every call of such a tool is meant.
-    pub fn means_all_of(&self, tool: &str, effect: Effect) -> bool {
+    pub(crate) fn means_all_of(&self, tool: &str, effect: Effect) -> bool {
         self.subject.is_none() && self.means_tool(tool, effect)
     }
 
     /// Whether the call touches anything that the rule means, for rules that forbid or ask.
-    pub fn touches(&self, request: &Request<'_>) -> bool {
+    pub(crate) fn touches(&self, request: &Request<'_>) -> bool {
         if !self.means_tool(request.tool, request.effect) && !self.means_reading(request.tool, request.effect)
         {
             return false;
@@ -118,7 +118,7 @@ impl Rule {
 ///
 /// # Errors
 /// Why, as the end of a sentence; `None` where no rule speaks of such a tool at all.
-pub fn allowed_by(rules: &[Rule], request: &Request<'_>) -> Result<Vec<usize>, Option<String>> {
+pub(crate) fn allowed_by(rules: &[Rule], request: &Request<'_>) -> Result<Vec<usize>, Option<String>> {
     // What starts programs is not allowed along with everything else.
     let governs = request.effect == Effect::Edit && request.subjects.governs.is_some();
     let is_enough = |rule: &Rule| !governs || rule.subject.is_some();

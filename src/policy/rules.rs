@@ -50,11 +50,11 @@ impl Names {
 
 /// What is known of an agent.
 #[derive(Debug, Clone, Default)]
-pub struct AgentRules {
+pub(crate) struct AgentRules {
     /// What it is for.
-    pub description: Option<String>,
+    pub(crate) description: Option<String>,
     /// The program that does a task as this agent, and its arguments.
-    pub runner: Option<Vec<String>>,
+    pub(crate) runner: Option<Vec<String>>,
     scope: Scope,
 }
 
@@ -90,13 +90,13 @@ impl Policy {
     }
 
     /// The same without `tools`, which the user has not switched on; `why` is what a call is told.
-    pub fn without(mut self, tools: &[&'static str], why: &'static str) -> Self {
+    pub(crate) fn without(mut self, tools: &[&'static str], why: &'static str) -> Self {
         self.switched_off.extend(tools.iter().map(|tool| (*tool, why)));
         self
     }
 
     /// The same, with these tools outside of the profile `core`; all others are in it.
-    pub fn with_beyond_core(mut self, tools: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn with_beyond_core(mut self, tools: impl IntoIterator<Item = String>) -> Self {
         self.beyond_core.extend(tools);
         self
     }
@@ -113,13 +113,13 @@ impl Policy {
     }
 
     /// The agents by name.
-    pub fn agents(&self) -> &BTreeMap<String, AgentRules> {
+    pub(crate) fn agents(&self) -> &BTreeMap<String, AgentRules> {
         &self.agents
     }
 
     /// The rules for a caller with `access`, on behalf of `agent`: its name, or those of the agents from the first to the one
     /// that work was handed on to, with `/` between them. Each of them narrows.
-    pub fn of<'a>(&'a self, access: &'a CallerAccess, agent: Option<&'a str>) -> CallerPolicy<'a> {
+    pub(crate) fn of<'a>(&'a self, access: &'a CallerAccess, agent: Option<&'a str>) -> CallerPolicy<'a> {
         let names = agent.into_iter().flat_map(|chain| chain.split('/'));
         let agents = names.map(|name| self.agents.get(name).ok_or_else(|| self.unknown(name)));
         CallerPolicy { policy: self, access, agents: agents.collect() }
@@ -137,7 +137,7 @@ impl Policy {
 
 /// The rules for one caller.
 #[derive(Debug, Clone)]
-pub struct CallerPolicy<'a> {
+pub(crate) struct CallerPolicy<'a> {
     policy: &'a Policy,
     access: &'a CallerAccess,
     /// On whose behalf it calls. An agent that is not known may do nothing.
@@ -147,7 +147,7 @@ pub struct CallerPolicy<'a> {
 impl<'a> CallerPolicy<'a> {
     /// Whether a tool is in the list that the caller gets: it is offered, and where nobody chose a profile or named tools, it
     /// is one of [`Profile::Core`].
-    pub fn lists(&self, tool: &str, effect: Effect) -> bool {
+    pub(crate) fn lists(&self, tool: &str, effect: Effect) -> bool {
         self.offers(tool, effect) && (self.is_chosen() || self.policy.has(Profile::Core, tool, effect))
     }
 
@@ -163,12 +163,12 @@ impl<'a> CallerPolicy<'a> {
     }
 
     /// Whether a tool is offered at all.
-    pub fn offers(&self, tool: &str, effect: Effect) -> bool {
+    pub(crate) fn offers(&self, tool: &str, effect: Effect) -> bool {
         self.not_offered(tool, effect).is_none()
     }
 
     /// Why a tool is not offered, in one sentence; `None` where it is.
-    pub fn not_offered(&self, tool: &str, effect: Effect) -> Option<Decision> {
+    pub(crate) fn not_offered(&self, tool: &str, effect: Effect) -> Option<Decision> {
         let deny = |why: String| Some(Decision::without_rule(Verdict::Deny, why));
         if let Some((_, why)) = self.policy.switched_off.iter().find(|(off, _)| *off == tool) {
             return deny((*why).to_owned());
@@ -206,7 +206,7 @@ impl<'a> CallerPolicy<'a> {
     }
 
     /// Whether a call may run.
-    pub fn decide(&self, request: &Request<'_>) -> Decision {
+    pub(crate) fn decide(&self, request: &Request<'_>) -> Decision {
         if let Some(denied) = self.not_offered(request.tool, request.effect) {
             return denied;
         }
@@ -223,7 +223,7 @@ impl<'a> CallerPolicy<'a> {
 
     /// What rules say of single paths that the call comes upon only while it runs: what it found, and what a language
     /// server wants changed. What someone has to agree to first, and was not asked about, is as good as forbidden.
-    pub fn limits(&self, request: &Request<'_>) -> Limits {
+    pub(crate) fn limits(&self, request: &Request<'_>) -> Limits {
         let scopes = self.scopes().unwrap_or_default();
         let typed = self.access.consent == Consent::Typed;
         let asks = scopes.iter().flat_map(|scope| &scope.ask);

@@ -17,7 +17,7 @@ const READING: Duration = Duration::from_millis(500);
 /// Deeper trees are not read to the bottom.
 const DEEPEST: usize = 200;
 /// More simple commands than these are more than anyone looks at.
-pub const MOST_COMMANDS: usize = 50;
+pub(crate) const MOST_COMMANDS: usize = 50;
 
 /// A simple command: its name and arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Script {
     /// What keeps it from being a plain list of simple commands, in words ("a pipe"); `None` where nothing does.
     pub unknown: Option<&'static str>,
     /// The words of a text that was not understood, cut wherever a command could begin.
-    pub loose: Vec<Vec<String>>,
+    pub(crate) loose: Vec<Vec<String>>,
 }
 
 impl Script {

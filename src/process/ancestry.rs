@@ -22,7 +22,7 @@ const ROUNDS: usize = 16;
 
 /// What is known of a process's ancestors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Descent {
+pub(crate) enum Descent {
     /// None of them is a supervisor of ours.
     Free,
     /// One of them is.
@@ -33,19 +33,19 @@ pub enum Descent {
 
 /// Whether `process` descends from a supervisor. Reads `/proc`, a few files for each ancestor.
 #[cfg(target_os = "linux")]
-pub fn descent(process: &Process) -> Descent {
+pub(crate) fn descent(process: &Process) -> Descent {
     descent_in(&Proc, process)
 }
 
 /// Elsewhere there are no supervisors.
 #[cfg(not(target_os = "linux"))]
-pub fn descent(_: &Process) -> Descent {
+pub(crate) fn descent(_: &Process) -> Descent {
     Descent::Free
 }
 
 /// The process at the other end of a Unix socket: the one that connected, or the one that began to listen.
 #[derive(Debug)]
-pub struct SocketPeer {
+pub(crate) struct SocketPeer {
     pid: Option<i32>,
     handle: PeerHandle,
 }
@@ -62,12 +62,12 @@ enum PeerHandle {
 
 impl SocketPeer {
     /// The process at the other end of `socket`, whose number there is `pid`.
-    pub fn of(socket: &impl AsFd, pid: Option<i32>) -> Self {
+    pub(crate) fn of(socket: &impl AsFd, pid: Option<i32>) -> Self {
         Self { pid, handle: PeerHandle::of(socket) }
     }
 
     /// Whether it descends from a supervisor, if it was connected at `connected` ([`tree::now`]) or before.
-    pub fn descent(&self, connected: Option<u64>) -> Descent {
+    pub(crate) fn descent(&self, connected: Option<u64>) -> Descent {
         if !cfg!(target_os = "linux") {
             return Descent::Free;
         }
@@ -115,7 +115,7 @@ impl PeerHandle {
 }
 
 /// Whether this process does not descend from a supervisor, for sure.
-pub fn am_free() -> bool {
+pub(crate) fn am_free() -> bool {
     if !cfg!(target_os = "linux") {
         return true;
     }

@@ -151,7 +151,7 @@ const SECRET_SETTINGS: &[&str] =
 
 /// The variables of `all` that a server gets: where programs and toolchains are found and how they speak, nothing that
 /// looks like a secret, and no user with a password in an address.
-pub fn inherited(all: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+pub(crate) fn inherited(all: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let passed = all.filter(|(name, _)| name.to_str().is_some_and(is_passed));
     passed.filter_map(|(name, value)| Some((name.clone(), harmless(&name, value)?))).collect()
 }

@@ -14,29 +14,29 @@ const DRAIN: Duration = Duration::from_millis(200);
 
 /// What a program is given, and how much of it is taken.
 #[derive(Debug, Clone, Copy)]
-pub struct Exchange<'a> {
+pub(crate) struct Exchange<'a> {
     /// Its standard input.
-    pub input: &'a [u8],
+    pub(crate) input: &'a [u8],
     /// At most so many bytes of its output are kept; the rest is read and dropped.
-    pub most_bytes: usize,
+    pub(crate) most_bytes: usize,
     /// When it is ended.
-    pub deadline: Instant,
+    pub(crate) deadline: Instant,
 }
 
 /// How a program ended and what it gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchanged {
+pub(crate) struct Exchanged {
     /// How it ended.
-    pub exit: Exit,
+    pub(crate) exit: Exit,
     /// Its standard output, byte by byte.
-    pub output: Vec<u8>,
+    pub(crate) output: Vec<u8>,
     /// Whether there was more output than was kept.
-    pub cut: bool,
+    pub(crate) cut: bool,
 }
 
 /// Runs a program until it ends, at the latest until the deadline, and calls `tell` with each line of its standard error
 /// (cut to 500 characters, control characters escaped). It ends with all it started when the returned future is dropped.
-pub async fn exchange(
+pub(crate) async fn exchange(
     spawner: &Spawner,
     spawn: Spawn,
     exchange: Exchange<'_>,

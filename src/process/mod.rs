@@ -12,7 +12,7 @@
 //! Elsewhere than on Linux there is no supervisor: a server is started in a process group of its own, which is killed
 //! when its [`ServerProcess`] is dropped. When we are killed there, servers are left to notice that their input ended.
 
-pub mod ancestry;
+pub(crate) mod ancestry;
 pub(crate) mod environment;
 mod exchange;
 mod lease;
@@ -20,11 +20,11 @@ mod lines;
 mod namespace;
 mod oneshot;
 mod pinned;
-pub mod sandbox;
+pub(crate) mod sandbox;
 mod sealed;
 mod spawner;
-pub mod supervisor;
-pub mod tree;
+pub(crate) mod supervisor;
+pub(crate) mod tree;
 mod which;
 mod writable;
 
@@ -39,13 +39,15 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
-pub use environment::inherited;
-pub use exchange::{Exchange, Exchanged, exchange};
-pub use oneshot::{Finished, RunError, run};
+pub(crate) use environment::inherited;
+pub(crate) use exchange::{Exchange, Exchanged, exchange};
+pub use oneshot::Finished;
+pub(crate) use oneshot::RunError;
+pub use oneshot::run;
 use spawner::Streams;
 pub use spawner::{Spawn, SpawnError, Spawner};
-pub use which::{find_program, is_program};
-pub use writable::writable;
+pub(crate) use which::{find_program, is_program};
+pub(crate) use writable::writable;
 
 /// The hidden first argument that makes our binary a supervisor.
 pub const SUPERVISE: &str = "__supervise";
@@ -171,7 +173,7 @@ impl ServerProcess {
     }
 
     /// A command's standard error; once. Of a server [`stderr_tail`](Self::stderr_tail) is kept instead.
-    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+    pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.command_stderr.take()
     }
 
@@ -292,6 +294,6 @@ async fn keep_lines(
 }
 
 /// Resident memory of this process alone, in bytes; `None` where the system does not tell.
-pub fn own_resident_bytes() -> Option<u64> {
+pub(crate) fn own_resident_bytes() -> Option<u64> {
     tree::resident_bytes_of(i32::try_from(std::process::id()).ok()?)
 }

@@ -8,7 +8,7 @@
 //! ([`supervisor`](super::supervisor)).
 
 #[cfg(target_os = "linux")]
-pub use linux::{make, show};
+pub(super) use linux::{make, show};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -17,7 +17,7 @@ mod linux {
     use rustix::thread::UnshareFlags;
 
     /// Makes the next child of this process, which has one thread, the first of a process namespace of its own.
-    pub fn make() -> Result<()> {
+    pub(crate) fn make() -> Result<()> {
         unshare(UnshareFlags::NEWNS)?;
         // What is mounted outside later is seen inside, and not the other way round.
         mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)?;
@@ -31,7 +31,7 @@ mod linux {
     }
 
     /// Shows the processes of the namespace of which this process is the first.
-    pub fn show() -> Result<()> {
+    pub(crate) fn show() -> Result<()> {
         mount_proc()
     }
 

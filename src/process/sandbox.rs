@@ -35,7 +35,7 @@ use serde::Serialize;
 use super::{Exit, Spawn, Spawner, namespace, supervisor};
 
 /// The hidden first argument that makes our binary shut itself in and become another program.
-pub const ENTER: &str = "__sandbox";
+pub(crate) const ENTER: &str = "__sandbox";
 
 const FIRST: &str = "--first";
 const LANDLOCK: &str = "--landlock";
@@ -53,7 +53,7 @@ const TRIAL: Duration = Duration::from_secs(10);
 /// What keeps a command to its folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Enforced {
+pub(crate) enum Enforced {
     /// The kernel's Landlock.
     Landlock,
     /// Nothing.
@@ -86,16 +86,16 @@ pub enum Unavailable {
 
 /// What a command is kept to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Confinement {
+pub(crate) struct Confinement {
     /// Files and folders, by absolute path without links, beneath which may be written ([`writable`](super::writable())). What is
     /// not there is left out; where there is a link by now, nothing is run.
-    pub writable: Vec<PathBuf>,
+    pub(crate) writable: Vec<PathBuf>,
     /// Whether TCP is kept from it.
-    pub no_tcp: bool,
+    pub(crate) no_tcp: bool,
 }
 
 /// The arguments for our own binary that make it become `program`, shut in where `confinement` says so.
-pub fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -> Vec<OsString> {
+pub(crate) fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -> Vec<OsString> {
     let mut arguments = vec![OsString::from(ENTER)];
     if let Some(confinement) = confinement {
         arguments.push(LANDLOCK.into());
@@ -109,7 +109,7 @@ pub fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -> Vec<O
 
 /// Gives a process that is about to be started with these [`arguments`] a process namespace, where it is confined and the kernel
 /// allows that. Must be called by its parent, which has no other child.
-pub fn give_own_processes(arguments: &mut Vec<OsString>) -> bool {
+pub(crate) fn give_own_processes(arguments: &mut Vec<OsString>) -> bool {
     let is_confined = arguments.iter().take(2).eq([ENTER, LANDLOCK]);
     let given = is_confined && namespace::make().is_ok();
     if given {
@@ -132,7 +132,7 @@ pub async fn gives_own_processes(spawner: &Spawner) -> bool {
 
 /// Shuts this process in and becomes the program that `args` name; returns, with an exit status, where that fails, and for the
 /// first process of a namespace when it has ended.
-pub fn enter(args: impl Iterator<Item = OsString>) -> i32 {
+pub(crate) fn enter(args: impl Iterator<Item = OsString>) -> i32 {
     let mut confinement = None;
     let mut is_first = false;
     let mut args = args;

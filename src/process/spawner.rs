@@ -118,7 +118,7 @@ impl Order {
 impl Spawner {
     /// A spawner whose supervisor is the `lsp-tools` binary at `supervisor`; by default the running one, or the one beside
     /// the running program. Without any, and elsewhere than on Linux, servers are started directly, and nothing is sure
-    /// to be ended when this process is killed: [`is_supervised`](Self::is_supervised) tells.
+    /// to be ended when this process is killed; the log says so.
     pub fn new(supervisor: Option<PathBuf>) -> Self {
         let supervisor = supervisor.or_else(own_binary).filter(|_| cfg!(target_os = "linux"));
         if supervisor.is_none() {
@@ -129,13 +129,8 @@ impl Spawner {
         Self { supervisor }
     }
 
-    /// Whether servers are started under a supervisor.
-    pub fn is_supervised(&self) -> bool {
-        self.supervisor.is_some()
-    }
-
     /// The binary that supervises, where there is one.
-    pub fn supervisor(&self) -> Option<&Path> {
+    pub(crate) fn supervisor(&self) -> Option<&Path> {
         self.supervisor.as_deref()
     }
 
@@ -146,7 +141,7 @@ impl Spawner {
 
     /// As [`spawn`](Self::spawn), for a command that is given no input and whose standard output and standard error are
     /// both the caller's to read.
-    pub async fn spawn_command(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
+    pub(crate) async fn spawn_command(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
         self.start(spawn, Streams::Command, None).await
     }
 

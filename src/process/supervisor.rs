@@ -28,7 +28,7 @@ const RELAYED: Duration = Duration::from_millis(100);
 const NOT_STARTED: i32 = 127;
 
 /// Runs as a supervisor and returns its exit status: the server's own, or 128 + n when signal n ended it.
-pub fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
+pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     let parent = args.next().and_then(|parent| parent.to_str()?.parse::<i32>().ok()).and_then(Pid::from_raw);
     let Some((pins, program)) = pinned::read(&mut args) else { return NOT_STARTED };
     let mut args: Vec<OsString> = args.collect();
@@ -44,7 +44,7 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
 
 /// Runs `program` as the first process of a namespace and returns its exit status, as [`run`] does. When this process ends,
 /// the kernel ends all that are left.
-pub fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
+pub(crate) fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
     keep(program, args, &[], Below::All)
 }
 

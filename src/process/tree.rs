@@ -15,18 +15,18 @@ const WALK: Duration = Duration::from_millis(500);
 
 /// A process as it was when it was looked at. Its id alone may be another's by now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Process {
+pub(crate) struct Process {
     /// Its id.
-    pub pid: i32,
+    pub(crate) pid: i32,
     /// Its parent's id; 0 where that is outside of this container.
-    pub parent: i32,
+    pub(crate) parent: i32,
     /// When it started, in clock ticks since the system started.
-    pub started: u64,
+    pub(crate) started: u64,
 }
 
 /// What is seen where a process is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProcessState {
+pub(crate) enum ProcessState {
     /// It lives.
     Living(Process),
     /// It lives, and the system does not show it: it is another user's.
@@ -37,7 +37,7 @@ pub enum ProcessState {
 
 impl Process {
     /// Looks at the process `pid`.
-    pub fn look(pid: i32) -> ProcessState {
+    pub(crate) fn look(pid: i32) -> ProcessState {
         if let Some(process) = living(pid) {
             return ProcessState::Living(process);
         }
@@ -50,18 +50,18 @@ impl Process {
     }
 
     /// The process `pid`, if it lives and the system shows it.
-    pub fn living(pid: i32) -> Option<Self> {
+    pub(crate) fn living(pid: i32) -> Option<Self> {
         living(pid)
     }
 
     /// Whether this is `other`, seen at another time.
-    pub fn is(&self, other: &Self) -> bool {
+    pub(crate) fn is(&self, other: &Self) -> bool {
         (self.pid, self.started) == (other.pid, other.started)
     }
 }
 
 /// Now, in clock ticks since the system started; `None` where the system does not tell.
-pub fn now() -> Option<u64> {
+pub(crate) fn now() -> Option<u64> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     // Seconds with two places, rounded down.
     let (seconds, hundredths) = uptime.split_whitespace().next()?.split_once('.')?;
@@ -70,14 +70,14 @@ pub fn now() -> Option<u64> {
 }
 
 /// The living child of `pid` that was started first; zombies are not alive.
-pub fn oldest_child_of(pid: i32) -> Option<i32> {
+pub(crate) fn oldest_child_of(pid: i32) -> Option<i32> {
     let children = children_listed(pid).unwrap_or_else(|| Below::seen().of(pid));
     let living = children.into_iter().filter_map(living).filter(|child| child.parent == pid);
     living.min_by_key(|child| (child.started, child.pid)).map(|child| child.pid)
 }
 
 /// All descendants of `pid`, zombies among them, as far as they are found in bounded time.
-pub fn descendants_of(pid: i32) -> Vec<i32> {
+pub(crate) fn descendants_of(pid: i32) -> Vec<i32> {
     let begun = Instant::now();
     let mut below = Below::new(pid);
     let mut found = Vec::new();
@@ -93,12 +93,12 @@ pub fn descendants_of(pid: i32) -> Vec<i32> {
 }
 
 /// All descendants of `pid` that live and are found.
-pub fn living_below(pid: i32) -> Vec<Process> {
+pub(crate) fn living_below(pid: i32) -> Vec<Process> {
     descendants_of(pid).into_iter().filter_map(living).collect()
 }
 
 /// Sends `signal` to all descendants of `root` that are found.
-pub fn signal_below(root: Pid, signal: Signal) {
+pub(crate) fn signal_below(root: Pid, signal: Signal) {
     for pid in descendants_of(root.as_raw_nonzero().get()).into_iter().filter_map(Pid::from_raw) {
         // It may have ended in between.
         let _gone = kill_process(pid, signal);
@@ -106,19 +106,19 @@ pub fn signal_below(root: Pid, signal: Signal) {
 }
 
 /// Resident memory of `pid` and all its descendants, in bytes.
-pub fn resident_bytes(pid: i32) -> u64 {
+pub(crate) fn resident_bytes(pid: i32) -> u64 {
     std::iter::once(pid).chain(descendants_of(pid)).filter_map(resident_bytes_of).sum()
 }
 
 /// Resident memory of `pid` alone, in bytes.
-pub fn resident_bytes_of(pid: i32) -> Option<u64> {
+pub(crate) fn resident_bytes_of(pid: i32) -> Option<u64> {
     let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
 }
 
 /// Every process that was there when it was asked. Empty where there is no `/proc`.
-pub fn all() -> Vec<i32> {
+pub(crate) fn all() -> Vec<i32> {
     let begun = Instant::now();
     // Names alone, since they are read faster than processes are made; and not for ever where they are not.
     let entries =

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The first `program` in `folders`. Relative ones do not count, since they depend on where we were started, which may be
 /// in a repository.
-pub fn find_program(program: &str, folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+pub(crate) fn find_program(program: &str, folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
     let path = std::env::join_paths(folders.into_iter().filter(|folder| folder.is_absolute())).ok()?;
     // An empty PATH means the current folder.
     if path.is_empty() {
@@ -14,7 +14,7 @@ pub fn find_program(program: &str, folders: impl IntoIterator<Item = PathBuf>) -
 }
 
 /// Whether `path` is a file that may be executed.
-pub fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

@@ -66,7 +66,7 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> {
 
 /// What commands may write: absolute paths without links, of what is there. `always` holds what the system's owner alone can exchange
 /// (`/tmp`, devices); of `chosen` that is left out which lies, or is reached, in something else that may be written.
-pub fn writable(always: &[&str], chosen: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+pub(crate) fn writable(always: &[&str], chosen: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     let always = always.iter().filter_map(|path| Some(LookedUp::of(Path::new(path))?.target));
     let mut writable: Vec<PathBuf> = always.collect();
     let chosen: Vec<LookedUp> =

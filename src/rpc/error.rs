@@ -74,13 +74,13 @@ impl RequestError {
     }
 
     /// Whether asking again is what the specification expects (`ContentModified`, `ServerCancelled`).
-    pub fn is_transient(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         matches!(self, Self::Refused { code, .. }
             if [Self::CONTENT_MODIFIED, Self::SERVER_CANCELLED, Self::REQUEST_CANCELLED].contains(code))
     }
 
     /// Whether the other side does not know the method at all.
-    pub fn is_unsupported(&self) -> bool {
+    pub(crate) fn is_unsupported(&self) -> bool {
         matches!(self, Self::Refused { code: -32601, .. })
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// Largest message that is taken, in bytes of its body.
-pub const MAX_FRAME_BYTES: usize = 64 * 1024 * 1024;
+pub(crate) const MAX_FRAME_BYTES: usize = 64 * 1024 * 1024;
 /// Largest header block that is taken, in bytes.
 const MAX_HEADER_BYTES: usize = 8 * 1024;
 /// How many messages that cannot be understood end a conversation.
@@ -23,39 +23,39 @@ pub(super) struct OutgoingFrame {
 }
 
 impl OutgoingFrame {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut bytes = Vec::with_capacity(256);
         bytes.resize(HEADER_ROOM, 0);
         Self { bytes }
     }
 
-    pub fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    pub fn json(&mut self, value: &(impl Serialize + ?Sized)) -> serde_json::Result<()> {
+    pub(super) fn json(&mut self, value: &(impl Serialize + ?Sized)) -> serde_json::Result<()> {
         serde_json::to_writer(&mut self.bytes, value)
     }
 
     /// Bytes of the body so far.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.bytes.len() - HEADER_ROOM
     }
 
-    pub fn since(&self, start: usize) -> &[u8] {
+    pub(super) fn since(&self, start: usize) -> &[u8] {
         &self.bytes[HEADER_ROOM + start..]
     }
 
-    pub fn truncate(&mut self, len: usize) {
+    pub(super) fn truncate(&mut self, len: usize) {
         self.bytes.truncate(HEADER_ROOM + len);
     }
 
-    pub fn body(&self) -> Cow<'_, str> {
+    pub(super) fn body(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(self.since(0))
     }
 
     /// The whole frame, which begins at the returned offset.
-    pub fn finish(mut self) -> (Vec<u8>, usize) {
+    pub(super) fn finish(mut self) -> (Vec<u8>, usize) {
         let header = format!("Content-Length: {}\r\n\r\n", self.len());
         let start = HEADER_ROOM - header.len();
         self.bytes[start..HEADER_ROOM].copy_from_slice(header.as_bytes());
@@ -92,7 +92,7 @@ enum Found {
 impl FrameBuffer {
     /// Where the next bytes are appended, with room for `missing` of them. Room grows with what has arrived, so a length
     /// that lies reserves nothing.
-    pub fn room(&mut self, missing: usize) -> &mut Vec<u8> {
+    pub(super) fn room(&mut self, missing: usize) -> &mut Vec<u8> {
         self.bytes.reserve(missing.clamp(16 << 10, 1 << 20));
         &mut self.bytes
     }
@@ -101,7 +101,7 @@ impl FrameBuffer {
     ///
     /// # Errors
     /// Where what arrived is beyond a limit.
-    pub fn drain(&mut self, sink: &mut impl FrameSink) -> io::Result<usize> {
+    pub(super) fn drain(&mut self, sink: &mut impl FrameSink) -> io::Result<usize> {
         let mut at = 0;
         let missing = loop {
             match find(&self.bytes[at..])? {

@@ -34,7 +34,7 @@ struct Members<'a> {
 
 impl<'a> Message<'a> {
     /// `None` where `body` is no message of JSON-RPC.
-    pub fn read(body: &'a str) -> Option<Self> {
+    pub(super) fn read(body: &'a str) -> Option<Self> {
         let Members { id, method, params, result, error } = serde_json::from_str(body).ok()?;
         let params = params.unwrap_or(RawValue::NULL);
         Some(match (method, id) {

@@ -10,13 +10,16 @@
 //! conversation its life.
 
 mod error;
-pub mod frame;
+pub(crate) mod frame;
 mod message;
 mod outbox;
 mod peer;
 mod trace;
 
-pub use error::{RequestError, RequestRefusal};
-pub use frame::MAX_FRAME_BYTES;
-pub use peer::{OUTPUT_CLOSED, Peer, PeerHandler, PeerResponse, PendingRequest};
-pub use trace::Trace;
+pub(crate) use error::RequestError;
+pub use error::RequestRefusal;
+pub use peer::Peer;
+pub use peer::PeerHandler;
+pub use peer::PeerResponse;
+pub(crate) use peer::{OUTPUT_CLOSED, PendingRequest};
+pub(crate) use trace::Trace;

@@ -41,7 +41,7 @@ struct QueuedFrame {
 }
 
 impl Outbox {
-    pub fn new(pipe: impl AsyncWrite + Send + 'static) -> Self {
+    pub(super) fn new(pipe: impl AsyncWrite + Send + 'static) -> Self {
         let queue = Queue {
             pipe: Some(Box::pin(pipe)),
             frames: VecDeque::new(),
@@ -53,12 +53,12 @@ impl Outbox {
     }
 
     /// Sends a request or a notification. What is sent after the end is lost: who waits for an answer hears of the end.
-    pub fn send(&self, frame: OutgoingFrame) {
+    pub(super) fn send(&self, frame: OutgoingFrame) {
         self.put(frame, false);
     }
 
     /// Sends an answer.
-    pub fn answer(&self, frame: OutgoingFrame) {
+    pub(super) fn answer(&self, frame: OutgoingFrame) {
         self.put(frame, true);
     }
 
@@ -83,7 +83,7 @@ impl Outbox {
     }
 
     /// Writes what the pipe did not take at once, until the pipe fails or is closed, and says why.
-    pub async fn write_rest(&self) -> io::Error {
+    pub(super) async fn write_rest(&self) -> io::Error {
         loop {
             let written = std::future::poll_fn(|context| {
                 let mut queue = self.queue.lock();
@@ -103,7 +103,7 @@ impl Outbox {
     }
 
     /// Closes the pipe at once; what was not written is lost.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         let mut queue = self.queue.lock();
         queue.pipe = None;
         queue.frames.clear();

@@ -25,7 +25,7 @@ use super::trace::{Direction, Trace};
 use super::{RequestError, RequestRefusal};
 
 /// The reason for the end of a conversation when the other side closed its output, or takes no more input.
-pub const OUTPUT_CLOSED: &str = "it closed its output";
+pub(crate) const OUTPUT_CLOSED: &str = "it closed its output";
 
 /// Answers what the other side asks and hears what it tells. Called from the conversation's own task: it must not block.
 pub trait PeerHandler: Send + 'static {
@@ -148,7 +148,7 @@ impl Peer {
     }
 
     /// Sends a notification; a closed conversation is no error here, the next request tells.
-    pub fn notify(&self, method: &str, params: &impl Serialize) {
+    pub(crate) fn notify(&self, method: &str, params: &impl Serialize) {
         match message::call(None, method, params) {
             Ok(frame) => self.shared.send(frame),
             Err(error) => tracing::error!(method, "a notification cannot be written as JSON: {error}"),
@@ -180,7 +180,7 @@ impl Peer {
     ///
     /// # Errors
     /// As [`RequestError`] says.
-    pub async fn request<T: DeserializeOwned>(
+    pub(crate) async fn request<T: DeserializeOwned>(
         &self,
         method: &str,
         params: &impl Serialize,
@@ -190,7 +190,7 @@ impl Peer {
     }
 
     /// Why the conversation is over, once it is.
-    pub fn closed(&self) -> Option<String> {
+    pub(crate) fn closed(&self) -> Option<String> {
         self.shared.end_reason()
     }
 
@@ -202,17 +202,17 @@ impl Peer {
     }
 
     /// Whether it has answered nothing since a request that it did not answer in time.
-    pub fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.shared.silent.load(Ordering::Relaxed)
     }
 
     /// Bytes that are missing from a message that has begun to arrive; 0 between messages.
-    pub fn missing_bytes(&self) -> u64 {
+    pub(crate) fn missing_bytes(&self) -> u64 {
         self.shared.missing.load(Ordering::Relaxed)
     }
 
     /// Ends the conversation at once, for this reason: the pipes are closed.
-    pub fn close(&self, reason: &str) {
+    pub(crate) fn close(&self, reason: &str) {
         self.shared.end(reason);
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
     }
@@ -252,12 +252,12 @@ pub struct PendingRequest<'a> {
 
 impl PendingRequest<'_> {
     /// The request's method.
-    pub fn method(&self) -> &str {
+    pub(crate) fn method(&self) -> &str {
         &self.method
     }
 
     /// How long ago it was sent.
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
@@ -275,7 +275,7 @@ impl PendingRequest<'_> {
     ///
     /// # Errors
     /// As [`RequestError`] says.
-    pub async fn raw_result(&mut self, deadline: Instant) -> Result<Box<RawValue>, RequestError> {
+    pub(crate) async fn raw_result(&mut self, deadline: Instant) -> Result<Box<RawValue>, RequestError> {
         let shared = &self.peer.shared;
         match tokio::time::timeout_at(deadline, &mut self.answer).await {
             Ok(Ok(answer)) => {

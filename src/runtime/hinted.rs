@@ -18,7 +18,7 @@ const KNOWN: Duration = Duration::from_secs(60);
 
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AskedAbout {
+pub(crate) enum AskedAbout {
     /// All that is there.
     Workspace,
     /// A name: of the languages that define names, it is most likely of the one with the most files.
@@ -39,12 +39,12 @@ impl Runtime {
 
     /// As [`startup_hints`](Self::startup_hints), in the language of someone whose environment is not ours. A language that
     /// has come into the workspace within the last minute may be left out; a server that was installed is known at once.
-    pub fn startup_hints_in(&self, speech: Speech) -> Vec<String> {
+    pub(crate) fn startup_hints_in(&self, speech: Speech) -> Vec<String> {
         servers::startup_hints(&self.context, self.languages(), speech)
     }
 
     /// As [`startup_hints_in`](Self::startup_hints_in), of the languages that a question is about.
-    pub fn startup_hints_about(&self, about: &AskedAbout, speech: Speech) -> Vec<String> {
+    pub(crate) fn startup_hints_about(&self, about: &AskedAbout, speech: Speech) -> Vec<String> {
         let mut languages = Vec::new();
         match about {
             AskedAbout::Workspace => languages = self.languages(),

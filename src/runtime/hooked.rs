@@ -19,7 +19,7 @@ use crate::tools::tool::Caller;
 
 /// A call of a tool that is a host's own.
 #[derive(Debug, Clone, Copy)]
-pub struct Foreign<'a> {
+pub(crate) struct Foreign<'a> {
     /// The tool's name.
     pub tool: &'a str,
     /// What it does to the world, as far as that is known.
@@ -124,7 +124,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `denied`: a hook forbids it, or gave no answer.
-    pub async fn hooks_before(&self, call: &Foreign<'_>) -> Result<PreAnswer, ToolError> {
+    pub(crate) async fn hooks_before(&self, call: &Foreign<'_>) -> Result<PreAnswer, ToolError> {
         let mut sum = PreAnswer::default();
         let mut arguments = call.arguments.clone();
         for hook in self.hooks_now()?.pre.iter().filter(|hook| hook.sees(call.tool)) {
@@ -154,7 +154,7 @@ impl Runtime {
     }
 
     /// What the hooks say to the result of a host's own tool. One that fails is told in `context`.
-    pub async fn hooks_after(&self, call: &Foreign<'_>, result: &Value) -> PostAnswer {
+    pub(crate) async fn hooks_after(&self, call: &Foreign<'_>, result: &Value) -> PostAnswer {
         let mut sum = PostAnswer::default();
         let hooks = match self.hooks_now() {
             Ok(hooks) => hooks,

@@ -18,7 +18,7 @@ use crate::tools::tool::Caller;
 
 /// What somebody else is about to do.
 #[derive(Debug, Clone)]
-pub struct Intent {
+pub(crate) struct Intent {
     /// The tool of ours by whose rules it is judged, or the name that rules can speak of it by.
     pub tool: String,
     /// For whoever is asked.
@@ -36,7 +36,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `denied`, with why and what to do, in the words that a model may read.
-    pub async fn leave(
+    pub(crate) async fn leave(
         &self,
         caller: &Caller,
         approver: &dyn Approver,
@@ -90,7 +90,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `unknown_tool`, `invalid_args`, or `denied`.
-    pub async fn leave_to_call(&self, request: &CallRequest<'_>) -> Result<(), ToolError> {
+    pub(crate) async fn leave_to_call(&self, request: &CallRequest<'_>) -> Result<(), ToolError> {
         let CallOptions { caller, approver, .. } = &request.options;
         let tool = self.looked_for(caller, request.name).await?;
         let arguments = super::call::without_nulls(request.arguments.clone(), tool.definition());
@@ -112,7 +112,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `outside_workspace`.
-    pub fn subjects_of_path(&self, path: &Path) -> Result<Subjects, ToolError> {
+    pub(crate) fn subjects_of_path(&self, path: &Path) -> Result<Subjects, ToolError> {
         let outside = || {
             let what = format!("`{}` is outside of the workspace", path.display().to_string().escape_debug());
             ToolError::new(ErrorCode::OutsideWorkspace, what)

@@ -68,7 +68,7 @@ impl Live {
     }
 
     /// Hears when another runtime takes the place of the one before: tools, rules and servers may then differ.
-    pub fn changes(&self) -> watch::Receiver<Runtime> {
+    pub(crate) fn changes(&self) -> watch::Receiver<Runtime> {
         self.0.current.subscribe()
     }
 

@@ -5,22 +5,22 @@
 
 mod acts;
 mod approve;
-pub mod call;
+pub(crate) mod call;
 mod chosen;
-pub mod hinted;
-pub mod hooked;
+pub(crate) mod hinted;
+pub(crate) mod hooked;
 mod installs;
-pub mod leave;
-pub mod live;
-pub mod observe;
-pub mod overlays;
+pub(crate) mod leave;
+pub(crate) mod live;
+pub(crate) mod observe;
+pub(crate) mod overlays;
 mod questions;
 mod record;
 mod reopen;
-pub mod skills;
-pub mod tally;
+pub(crate) mod skills;
+pub(crate) mod tally;
 mod toolbox;
-pub mod typed;
+pub(crate) mod typed;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -279,7 +279,7 @@ impl Runtime {
 
     /// The same for calls of tools by name: relative paths of somebody who stands outside the workspace begin at its root, since
     /// from there they could only lead out.
-    pub fn called_by_name(&self) -> Self {
+    pub(crate) fn called_by_name(&self) -> Self {
         let mut own = self.clone();
         if own.context.workspace.inside(&own.context.cwd).is_none() {
             own.context.cwd = own.context.workspace.root().to_owned();
@@ -312,7 +312,7 @@ impl Runtime {
     }
 
     /// What settings say of mounted MCP servers and what does not count, in sentences.
-    pub fn mounts_left_out(&self) -> &[String] {
+    pub(crate) fn mounts_left_out(&self) -> &[String] {
         &self.context.config.settings.mounts.left_out
     }
 
@@ -353,7 +353,7 @@ impl Runtime {
     }
 
     /// How much the settings want logged: `off`, `error`, `warn`, `info`, `debug` or `trace`.
-    pub fn log_level(&self) -> &str {
+    pub(crate) fn log_level(&self) -> &str {
         &self.context.config.settings.log.level
     }
 
@@ -361,7 +361,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `outside_workspace`.
-    pub fn files_to_format(&self, folder: &Path) -> Result<Vec<WorkspacePath>, ToolError> {
+    pub(crate) fn files_to_format(&self, folder: &Path) -> Result<Vec<WorkspacePath>, ToolError> {
         let context = self.context();
         Ok(lsp_format::files_in(&context, &context.path(folder)?))
     }
@@ -394,7 +394,7 @@ impl Runtime {
 ///
 /// # Errors
 /// `not_found`.
-pub fn find_workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, ToolError> {
+pub(crate) fn find_workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, ToolError> {
     let workspace = match root {
         Some(root) => Workspace::open(&cwd.join(root)),
         None => Workspace::discover(cwd),

@@ -21,14 +21,14 @@ const RESOURCE_BYTES: u64 = 4 << 20;
 
 /// What may have changed when the diagnostics of a file are others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DiagnosticsMark {
+pub(crate) struct DiagnosticsMark {
     said: u64,
     stamp: Option<Stamp>,
 }
 
 /// Which tools there are at one time, whoever is offered them.
 #[derive(Clone)]
-pub struct OfferedTools(Arc<Offer>);
+pub(crate) struct OfferedTools(Arc<Offer>);
 
 impl PartialEq for OfferedTools {
     fn eq(&self, other: &Self) -> bool {
@@ -38,7 +38,7 @@ impl PartialEq for OfferedTools {
 
 /// The last words of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerLog {
+pub(crate) struct ServerLog {
     /// The server's key in the catalogue.
     pub server: String,
     /// The folder it serves, relative to the workspace; empty for the workspace itself.
@@ -52,7 +52,7 @@ impl Runtime {
     ///
     /// # Errors
     /// As `read`; `denied` also where someone would have to be asked.
-    pub fn text_for(&self, caller: &Caller, path: &Path) -> Result<String, ToolError> {
+    pub(crate) fn text_for(&self, caller: &Caller, path: &Path) -> Result<String, ToolError> {
         let path = self.context.path(path)?;
         let decision = self.check_call(caller, "read", &json!({"path": path.display()}))?;
         if decision.verdict != Verdict::Allow {
@@ -68,29 +68,29 @@ impl Runtime {
     }
 
     /// Which tools there are now: the same as at another time only where no list of tools can have changed in between.
-    pub fn offered_tools(&self) -> OfferedTools {
+    pub(crate) fn offered_tools(&self) -> OfferedTools {
         OfferedTools(self.offer())
     }
 
     /// A mark that is another once the diagnostics of `path` may be others; lets servers know first what changed on disk.
-    pub async fn diagnostics_mark(&self, path: &WorkspacePath) -> DiagnosticsMark {
+    pub(crate) async fn diagnostics_mark(&self, path: &WorkspacePath) -> DiagnosticsMark {
         self.context.manager.refresh().await;
         let said = self.context.manager.diagnostics_mark(path);
         DiagnosticsMark { said, stamp: self.context.workspace.stamp(path).ok() }
     }
 
     /// Receivers that wake at every word of the servers that run now.
-    pub fn server_bells(&self) -> Vec<watch::Receiver<u64>> {
+    pub(crate) fn server_bells(&self) -> Vec<watch::Receiver<u64>> {
         self.context.manager.bells()
     }
 
     /// What the servers say to people from now on, and ask them, until the receiver is dropped.
-    pub fn server_words(&self) -> mpsc::Receiver<Word> {
+    pub(crate) fn server_words(&self) -> mpsc::Receiver<Word> {
         self.watchers.people.join()
     }
 
     /// What each server that was asked for has last said.
-    pub fn server_logs(&self) -> Vec<ServerLog> {
+    pub(crate) fn server_logs(&self) -> Vec<ServerLog> {
         let status = self.context.manager.status();
         let log = status.into_iter().map(|slot| {
             let mut lines = Vec::new();
@@ -114,7 +114,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `invalid_args` for another URI, `outside_workspace` for a file elsewhere.
-    pub fn path_of_uri(&self, uri: &str) -> Result<WorkspacePath, ToolError> {
+    pub(crate) fn path_of_uri(&self, uri: &str) -> Result<WorkspacePath, ToolError> {
         let path = crate::lsp::uri::to_path(uri)
             .ok_or_else(|| ToolError::new(ErrorCode::InvalidArgs, "this is no file: URI of this machine"))?;
         self.context

@@ -31,12 +31,12 @@ impl Overlays {
     }
 
     /// From now on the client has at `path` what is on disk.
-    pub fn remove(&self, path: &WorkspacePath) {
+    pub(crate) fn remove(&self, path: &WorkspacePath) {
         self.open.lock().remove(path);
     }
 
     /// The client sees the disk and nothing else.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.open.lock().clear();
     }
 

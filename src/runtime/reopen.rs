@@ -223,7 +223,7 @@ impl Runtime {
 
     /// Ends the servers once nobody holds another handle of this runtime, or after `longest`: for one whose place another
     /// one has taken. Commands in the background belong to that other one by now.
-    pub async fn retire(self, longest: Duration) {
+    pub(crate) async fn retire(self, longest: Duration) {
         let (manager, handles) = (self.context.manager.clone(), self.handles.all.clone());
         let sources = self.sources.clone();
         drop(self);

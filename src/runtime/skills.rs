@@ -19,7 +19,7 @@ const MAIN: &str = "SKILL.md";
 
 /// A skill with the texts of all its files. Only those that have a `SKILL.md` are told so.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WholeSkill {
+pub(crate) struct WholeSkill {
     /// Its name, which is that of its folder.
     pub name: String,
     /// What it is for.
@@ -43,7 +43,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `denied` where the rules let it load none.
-    pub fn whole_skills(&self, caller: &Caller) -> Result<Vec<WholeSkill>, ToolError> {
+    pub(crate) fn whole_skills(&self, caller: &Caller) -> Result<Vec<WholeSkill>, ToolError> {
         let context = self.reading_skills(caller, &json!({"action": "list"}))?;
         let shelf = Shelf::of(&context);
         Ok(shelf.skills.iter().filter_map(|(name, skill)| whole(&context, name, skill)).collect())
@@ -53,7 +53,7 @@ impl Runtime {
     ///
     /// # Errors
     /// Where there is none, or the caller may not load it.
-    pub fn whole_skill(&self, caller: &Caller, name: &str) -> Result<Option<WholeSkill>, ToolError> {
+    pub(crate) fn whole_skill(&self, caller: &Caller, name: &str) -> Result<Option<WholeSkill>, ToolError> {
         let context = self.reading_skills(caller, &json!({"action": "load", "name": name}))?;
         let shelf = Shelf::of(&context);
         Ok(whole(&context, name, load::find(&shelf, name)?))
@@ -63,7 +63,7 @@ impl Runtime {
     ///
     /// # Errors
     /// As the tool `skill`; `denied` also where someone would have to be asked.
-    pub fn skill_file(&self, caller: &Caller, name: &str, file: &str) -> Result<String, ToolError> {
+    pub(crate) fn skill_file(&self, caller: &Caller, name: &str, file: &str) -> Result<String, ToolError> {
         let context = self.reading_skills(caller, &json!({"action": "load", "name": name}))?;
         let shelf = Shelf::of(&context);
         load::file(&context, load::find(&shelf, name)?, file)

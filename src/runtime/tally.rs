@@ -29,7 +29,7 @@ struct Counts {
 
 /// While it lives, the calls of a session are counted.
 #[derive(Debug)]
-pub struct Counting {
+pub(crate) struct Counting {
     tally: Tally,
     session: String,
 }
@@ -48,7 +48,7 @@ struct Count {
 
 /// What the calls of one name took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CallStatistics {
+pub(crate) struct CallStatistics {
     /// The tool or command.
     pub name: String,
     /// How often it was called.
@@ -61,7 +61,7 @@ pub struct CallStatistics {
 
 /// A call that runs; its drop is its end.
 #[derive(Debug)]
-pub struct Running {
+pub(crate) struct Running {
     tally: Tally,
     name: String,
     started: Instant,
@@ -69,13 +69,13 @@ pub struct Running {
 
 impl Tally {
     /// A call of `name` begins.
-    pub fn begin(&self, name: &str) -> Running {
+    pub(crate) fn begin(&self, name: &str) -> Running {
         self.0.lock().running += 1;
         Running { tally: self.clone(), name: name.to_owned(), started: Instant::now() }
     }
 
     /// A call of `name` in `session` begins.
-    pub fn begin_of(&self, name: &str, session: &str) -> Running {
+    pub(crate) fn begin_of(&self, name: &str, session: &str) -> Running {
         if let Some(calls) = self.0.lock().of_sessions.get(session) {
             calls.fetch_add(1, Ordering::Relaxed);
         }
@@ -83,18 +83,18 @@ impl Tally {
     }
 
     /// From now on each call of `session` adds one to `calls`, until what is returned is dropped.
-    pub fn count(&self, session: &str, calls: Arc<AtomicU64>) -> Counting {
+    pub(crate) fn count(&self, session: &str, calls: Arc<AtomicU64>) -> Counting {
         self.0.lock().of_sessions.insert(session.to_owned(), calls);
         Counting { tally: self.clone(), session: session.to_owned() }
     }
 
     /// How many calls run now.
-    pub fn running(&self) -> usize {
+    pub(crate) fn running(&self) -> usize {
         self.0.lock().running
     }
 
     /// All names that were called, in alphabetical order.
-    pub fn statistics(&self) -> Vec<CallStatistics> {
+    pub(crate) fn statistics(&self) -> Vec<CallStatistics> {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
         let counts = self.0.lock();
         let told = counts.by_name.iter().filter_map(|(name, count)| {

@@ -41,7 +41,10 @@ impl Runtime {
     }
 
     /// Adds a source of tools, made of what all tools work with. Built-in and dropped-in tools keep their names before it.
-    pub fn add_source(&mut self, make: impl Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync + 'static) {
+    pub(crate) fn add_source(
+        &mut self,
+        make: impl Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync + 'static,
+    ) {
         self.made(SourceMaker(Arc::new(make)));
     }
 

@@ -18,7 +18,7 @@ use crate::tools::tool::{AnyTool, Call, Definition, Tool};
 
 /// The answer of a call with types.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TypedAnswer<O> {
+pub(crate) struct TypedAnswer<O> {
     /// What the tool found.
     pub output: O,
     /// What hooks have to say of it, and which of them failed.
@@ -31,7 +31,7 @@ impl Runtime {
     /// # Errors
     /// Those of the tool; `denied` by rules and hooks; `timeout`; `internal` where a hook put in the place of the answer what is
     /// none of this tool's.
-    pub async fn call_as<T>(
+    pub(crate) async fn call_as<T>(
         &self,
         tool: T,
         args: T::Args,

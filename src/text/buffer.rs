@@ -31,13 +31,8 @@ impl Buffer {
     }
 
     /// Length in bytes of UTF-8.
-    pub fn len_bytes(&self) -> usize {
+    pub(crate) fn len_bytes(&self) -> usize {
         self.rope.len_bytes()
-    }
-
-    /// Whether there is no text at all.
-    pub fn is_empty(&self) -> bool {
-        self.rope.len_bytes() == 0
     }
 
     /// The 0-based `line` without its line break; `None` past the last line.
@@ -51,7 +46,7 @@ impl Buffer {
     }
 
     /// Length of the 0-based `line` without its line break, in Unicode scalar values; 0 past the last line.
-    pub fn line_len(&self, line: u32) -> u32 {
+    pub(crate) fn line_len(&self, line: u32) -> u32 {
         if line >= self.line_count() { 0 } else { to_u32(self.line_len_chars(line as usize)) }
     }
 
@@ -65,32 +60,27 @@ impl Buffer {
     }
 
     /// The position just after the last character.
-    pub fn end(&self) -> Position {
+    pub(crate) fn end(&self) -> Position {
         let line = self.line_count() - 1;
         Position { line, character: self.line_len(line) }
     }
 
     /// `position`, moved back into the text where it lies outside: past a line's end to that end, past the last
     /// line to the end of the text.
-    pub fn clamp(&self, position: Position) -> Position {
+    pub(crate) fn clamp(&self, position: Position) -> Position {
         if position.line >= self.line_count() {
             return self.end();
         }
         Position { line: position.line, character: position.character.min(self.line_len(position.line)) }
     }
 
-    /// Whether `position` lies inside the text or at a line's end.
-    pub fn contains(&self, position: Position) -> bool {
-        position.line < self.line_count() && position.character <= self.line_len(position.line)
-    }
-
     /// The text between the two (clamped) ends of `range`.
-    pub fn slice(&self, range: Range) -> Cow<'_, str> {
+    pub(crate) fn slice(&self, range: Range) -> Cow<'_, str> {
         Cow::from(self.rope.slice(self.char_index(range.start)..self.char_index(range.end)))
     }
 
     /// The (clamped) `position` as an offset in bytes of UTF-8 from the start.
-    pub fn byte_offset(&self, position: Position) -> usize {
+    pub(crate) fn byte_offset(&self, position: Position) -> usize {
         self.rope.char_to_byte(self.char_index(position))
     }
 
@@ -127,7 +117,7 @@ impl Buffer {
     /// The position that a language server means by `encoded`.
     ///
     /// Past a line's end means that end (LSP 3.17, *Position*); a unit inside a character means its start.
-    pub fn decode(&self, encoded: EncodedPosition) -> Position {
+    pub(crate) fn decode(&self, encoded: EncodedPosition) -> Position {
         if encoded.line >= self.line_count() {
             return self.end();
         }
@@ -155,7 +145,7 @@ impl Buffer {
     }
 
     /// The range that a language server means by `encoded`; ends that come inverted are put in order.
-    pub fn decode_range(&self, encoded: EncodedRange) -> Range {
+    pub(crate) fn decode_range(&self, encoded: EncodedRange) -> Range {
         Range::new(self.decode(encoded.start), self.decode(encoded.end))
     }
 
@@ -167,7 +157,7 @@ impl Buffer {
     }
 
     /// Whether there are characters outside the Basic Multilingual Plane, which encodings count differently.
-    pub fn has_astral(&self) -> bool {
+    pub(crate) fn has_astral(&self) -> bool {
         self.rope.len_utf16_cu() != self.rope.len_chars()
     }
 }

@@ -9,7 +9,7 @@ const LONGEST_FENCE: usize = 40;
 
 /// `text`; where it has more than `most` bytes, its beginning, which ends with a line where one ends near and never within a
 /// character, and how many bytes are left out.
-pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
+pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match split(text, most) {
         None => Cow::Borrowed(text),
         Some(kept) => Cow::Owned(format!("{kept}{}", told(kept, text.len() - kept.len()))),
@@ -17,7 +17,7 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// `text`; where it has more than `max_chars` characters, that many of its first, and `…`.
-pub fn truncate_chars(text: &str, max_chars: usize) -> Cow<'_, str> {
+pub(crate) fn truncate_chars(text: &str, max_chars: usize) -> Cow<'_, str> {
     match text.char_indices().nth(max_chars) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),

@@ -9,15 +9,15 @@ use imara_diff::{Algorithm, InternedInput};
 use super::patch::quote;
 
 /// How the line begins that stands for what a shortened diff leaves out. [`super::patch::parse`] refuses such a diff.
-pub const TRUNCATED: &str = "... diff truncated: ";
+pub(crate) const TRUNCATED: &str = "... diff truncated: ";
 
 /// How a diff is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DiffOptions {
+pub(crate) struct DiffOptions {
     /// Lines of context around each change.
-    pub context: usize,
+    pub(crate) context: usize,
     /// Most bytes of [`UnifiedDiff::text`], but for the line that says what was left out.
-    pub max_bytes: usize,
+    pub(crate) max_bytes: usize,
 }
 
 impl Default for DiffOptions {
@@ -29,25 +29,25 @@ impl Default for DiffOptions {
 
 /// The difference of two texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnifiedDiff {
+pub(crate) struct UnifiedDiff {
     /// The unified diff; empty where nothing differs. Lines have the line ends of the texts, so a CRLF line ends in
     /// CRLF; a last line without line end is followed by `\ No newline at end of file`.
-    pub text: String,
+    pub(crate) text: String,
     /// Lines of the new text that the old one has not; counted in full also where `text` is shortened.
-    pub additions: usize,
+    pub(crate) additions: usize,
     /// Lines of the old text that the new one has not; counted in full also where `text` is shortened.
-    pub deletions: usize,
+    pub(crate) deletions: usize,
     /// What `text` leaves out; `None` where it is whole.
-    pub truncated: Option<Truncated>,
+    pub(crate) truncated: Option<Truncated>,
 }
 
 /// What a shortened diff leaves out. The last line of its text says so, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Truncated {
+pub(crate) struct Truncated {
     /// Hunks that are missing or not whole.
-    pub hunks: usize,
+    pub(crate) hunks: usize,
     /// Lines that are missing: context, added and removed ones.
-    pub lines: usize,
+    pub(crate) lines: usize,
 }
 
 /// The difference between `old` and `new`. A path is `None` where there is no such file: that side is `/dev/null`.
@@ -55,7 +55,7 @@ pub struct Truncated {
 /// Headers are git's: `--- a/…` and `+++ b/…`, before them `diff --git` where those two alone would not tell (a rename,
 /// an empty file that comes or goes). Applied to `old`, a diff that is not shortened gives `new`, byte by byte.
 /// Git's own heuristics bound the time it takes for texts with much that differs.
-pub fn unified_diff(
+pub(crate) fn unified_diff(
     old_path: Option<&str>,
     old: &str,
     new_path: Option<&str>,

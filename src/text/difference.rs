@@ -4,7 +4,7 @@ use super::truncate_chars;
 
 /// How two lines differ. Columns are 1-based and count Unicode scalar values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Difference {
+pub(crate) enum Difference {
     /// Only in how they end.
     LineEnd,
     /// Only in the white space at the end.
@@ -50,7 +50,7 @@ pub enum Difference {
 
 impl Difference {
     /// How `found` differs from `expected`; both without their line ends.
-    pub fn between(expected: &str, found: &str) -> Self {
+    pub(crate) fn between(expected: &str, found: &str) -> Self {
         if expected == found {
             return Self::LineEnd;
         }

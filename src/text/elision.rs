@@ -5,7 +5,7 @@
 const WORDS: &str = "existing code";
 
 /// The 1-based line of `after` that is such a marker where `before` has fewer of them.
-pub fn new_marker(before: &str, after: &str) -> Option<usize> {
+pub(crate) fn new_marker(before: &str, after: &str) -> Option<usize> {
     let old: Vec<&str> = markers(before).map(|(_, line)| line).collect();
     let new: Vec<(usize, &str)> = markers(after).collect();
     if new.len() <= old.len() {

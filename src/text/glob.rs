@@ -4,12 +4,12 @@
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// The longest glob, in bytes: longer than any path that it could mean.
-pub const LONGEST_GLOB: usize = 4_096;
+pub(super) const LONGEST_GLOB: usize = 4_096;
 /// How deep braces may stand within one another.
 const DEEPEST_BRACES: usize = 100;
 
 /// What keeps `glob` from being read.
-pub fn glob_fault(glob: &str) -> Option<String> {
+pub(crate) fn glob_fault(glob: &str) -> Option<String> {
     if glob.len() > LONGEST_GLOB {
         return Some(format!("it has {} bytes, more than {LONGEST_GLOB}", glob.len()));
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// `bytes` in lowercase hexadecimal digits, two for each.
-pub fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");

@@ -2,20 +2,20 @@
 
 /// A character that is not seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hidden {
+pub(crate) struct Hidden {
     /// Which.
-    pub character: char,
+    pub(crate) character: char,
     /// 0-based line.
-    pub line: u32,
+    pub(crate) line: u32,
     /// 0-based, in Unicode scalar values.
-    pub column: u32,
+    pub(crate) column: u32,
     /// What it does.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
 }
 
 /// The hidden characters of `text`, in order. Those that join letters or emoji where that is their use (Persian, family
 /// emoji) are none.
-pub fn hidden_characters(text: &str) -> impl Iterator<Item = Hidden> + '_ {
+pub(crate) fn hidden_characters(text: &str) -> impl Iterator<Item = Hidden> + '_ {
     let (mut line, mut column) = (0, 0);
     let mut before = None;
     let mut characters = text.chars().peekable();

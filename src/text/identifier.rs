@@ -12,7 +12,7 @@ pub struct Identifier {
 }
 
 /// Whether `character` may stand inside an identifier: letters and digits of any script, `_` and `$`.
-pub fn is_identifier_char(character: char) -> bool {
+pub(crate) fn is_identifier_char(character: char) -> bool {
     character == '_' || character == '$' || character.is_alphanumeric() || is_combining_mark(character)
 }
 
@@ -27,7 +27,7 @@ pub fn identifiers_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
 }
 
 /// All identifiers of `text`, which is the 0-based `line`, from left to right; numbers are none.
-pub fn identifiers_in(text: &str, line: u32) -> Vec<Identifier> {
+pub(crate) fn identifiers_in(text: &str, line: u32) -> Vec<Identifier> {
     let mut found = Vec::new();
     let mut start: Option<(u32, usize)> = None;
     let mut column = 0;
@@ -60,7 +60,7 @@ fn push_identifier(found: &mut Vec<Identifier>, line: u32, from: u32, to: u32, n
 /// near); `None` where the line has none.
 ///
 /// A position at a name's end belongs to that name, as editors have it.
-pub fn identifier_near(buffer: &Buffer, position: Position) -> Option<Identifier> {
+pub(crate) fn identifier_near(buffer: &Buffer, position: Position) -> Option<Identifier> {
     let distance = |name: &Identifier| {
         let (start, end) = (name.range.start.character, name.range.end.character);
         if position.character < start {

@@ -36,12 +36,12 @@ impl LineMap {
     }
 
     /// The replaced lines of the old text, 0-based; empty ranges where something was only added.
-    pub fn replaced(&self) -> impl Iterator<Item = Range<u32>> {
+    pub(crate) fn replaced(&self) -> impl Iterator<Item = Range<u32>> {
         self.hunks.iter().map(|(before, _)| before.clone())
     }
 
     /// The lines of the new text that took their place.
-    pub fn replacing(&self) -> impl Iterator<Item = Range<u32>> {
+    pub(crate) fn replacing(&self) -> impl Iterator<Item = Range<u32>> {
         self.hunks.iter().map(|(_, after)| after.clone())
     }
 }

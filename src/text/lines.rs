@@ -2,7 +2,7 @@
 
 /// How a line ends, where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineEnd {
+pub(crate) enum LineEnd {
     /// `\n`
     Lf,
     /// `\r\n`
@@ -11,7 +11,7 @@ pub enum LineEnd {
 
 impl LineEnd {
     /// The characters.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Lf => "\n",
             Self::CrLf => "\r\n",

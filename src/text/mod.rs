@@ -2,7 +2,7 @@
 //!
 //! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
 //! [`Change`] between two buffers, where lines went ([`LineMap`]), [`Identifier`]s under or beside a position, and the
-//! [`nearest`] word to a wrong one; [`Hidden`] characters; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
+//! [`nearest`] word to a wrong one; [`Hidden`](hidden::Hidden) characters; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
 //! pure: no file, no process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every
@@ -12,33 +12,38 @@
 mod buffer;
 mod change;
 mod cut;
-pub mod diff;
+pub(crate) mod diff;
 mod difference;
-pub mod elision;
+pub(crate) mod elision;
 mod glob;
 mod hex;
 mod hidden;
 mod identifier;
 mod line_map;
 mod lines;
-pub mod patch;
+pub(crate) mod patch;
 mod position;
-pub mod replace;
+pub(crate) mod replace;
 mod shell_word;
 mod suggest;
 mod toml;
 
 pub use buffer::Buffer;
 pub use change::Change;
-pub use cut::{cut, cut_markdown, truncate_chars};
-pub use difference::Difference;
-pub use glob::{glob_fault, matching, read_glob};
-pub use hex::hex;
-pub use hidden::{Hidden, hidden_characters};
-pub use identifier::{Identifier, identifier_near, identifiers_in, identifiers_on_line, is_identifier_char};
+pub use cut::cut_markdown;
+pub(crate) use cut::{cut, truncate_chars};
+pub(crate) use glob::glob_fault;
+pub use glob::matching;
+pub use glob::read_glob;
+pub(crate) use hex::hex;
+pub(crate) use hidden::hidden_characters;
+pub use identifier::Identifier;
+pub use identifier::identifiers_on_line;
+pub(crate) use identifier::{identifier_near, identifiers_in, is_identifier_char};
 pub use line_map::LineMap;
-pub use lines::LineEnd;
-pub use position::{EncodedPosition, EncodedRange, Encoding, LineColumn, Position, Range};
-pub use shell_word::{shell_bytes, shell_word};
-pub use suggest::{listed, nearest, suggestion};
-pub use toml::toml_fault;
+pub use position::Encoding;
+pub use position::Position;
+pub(crate) use position::{EncodedPosition, EncodedRange, LineColumn, Range};
+pub(crate) use shell_word::{shell_bytes, shell_word};
+pub(crate) use suggest::{listed, nearest, suggestion};
+pub(crate) use toml::toml_fault;

@@ -61,7 +61,7 @@ impl Range {
 
 /// A position as compilers and editors print it: 1-based line, 1-based column in Unicode scalar values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LineColumn {
+pub(crate) struct LineColumn {
     /// 1-based line.
     pub line: u32,
     /// 1-based column.
@@ -76,7 +76,7 @@ impl From<Position> for LineColumn {
 
 impl LineColumn {
     /// The 0-based position, or `None` where line or column is 0.
-    pub fn position(self) -> Option<Position> {
+    pub(crate) fn position(self) -> Option<Position> {
         Some(Position { line: self.line.checked_sub(1)?, character: self.column.checked_sub(1)? })
     }
 }

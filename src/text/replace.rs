@@ -6,7 +6,7 @@ use super::difference::{Difference, shown_line};
 use super::lines::{LineEnd, common_line_end, line_end};
 
 /// Most replacements that are made at once.
-pub const MAX_REPLACEMENTS: usize = 1_000;
+pub(crate) const MAX_REPLACEMENTS: usize = 1_000;
 /// Lines that are named where an old text is there several times.
 const MOST_NAMED: usize = 20;
 /// Lines of the nearest text that are shown.
@@ -14,38 +14,38 @@ const MOST_SHOWN: usize = 20;
 
 /// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replacement {
+pub(crate) struct Replacement {
     /// The text to replace, byte by byte but for line ends (see [`replace()`]).
-    pub old: String,
+    pub(crate) old: String,
     /// What takes its place.
-    pub new: String,
+    pub(crate) new: String,
     /// Whether every occurrence is replaced, instead of the only one.
-    pub all: bool,
+    pub(crate) all: bool,
 }
 
 /// What came of the replacements.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replaced {
+pub(crate) struct Replaced {
     /// The new text.
-    pub text: String,
+    pub(crate) text: String,
     /// Per replacement, in the order given.
-    pub made: Vec<Made>,
+    pub(crate) made: Vec<Made>,
 }
 
 /// What one replacement did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub(crate) struct Made {
     /// How often the old text was there.
-    pub count: usize,
+    pub(crate) count: usize,
     /// The 1-based line on which it was found first, in the text as the replacements before had left it.
-    pub line: usize,
+    pub(crate) line: usize,
     /// Whether line ends of the old or the new text were taken for those of the file.
-    pub line_ends_adapted: bool,
+    pub(crate) line_ends_adapted: bool,
 }
 
 /// Why nothing was replaced. `index` is the 0-based number of the replacement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReplaceError {
+pub(crate) enum ReplaceError {
     /// There is nothing to do.
     #[error("no replacement was given; give at least one with `old` and `new`")]
     None,
@@ -92,17 +92,17 @@ pub enum ReplaceError {
 
 /// The text that comes nearest to one that is not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nearest {
+pub(crate) struct Nearest {
     /// The 1-based line on which it begins, in the text as the replacements before had left it.
-    pub line: usize,
+    pub(crate) line: usize,
     /// Its lines, at most twenty, shortened.
-    pub text: Vec<String>,
+    pub(crate) text: Vec<String>,
     /// The 1-based line that is the first to differ.
-    pub differs_at: usize,
+    pub(crate) differs_at: usize,
     /// What was expected there, shortened.
-    pub expected: String,
+    pub(crate) expected: String,
     /// What the difference is.
-    pub difference: Difference,
+    pub(crate) difference: Difference,
 }
 
 /// Makes all replacements, or none: each in the text that those before it have left.
@@ -112,7 +112,7 @@ pub struct Nearest {
 ///
 /// # Errors
 /// [`ReplaceError`] for the first replacement that cannot be made.
-pub fn replace(text: &str, replacements: &[Replacement]) -> Result<Replaced, ReplaceError> {
+pub(crate) fn replace(text: &str, replacements: &[Replacement]) -> Result<Replaced, ReplaceError> {
     match replacements.len() {
         0 => return Err(ReplaceError::None),
         count if count > MAX_REPLACEMENTS => return Err(ReplaceError::TooMany { count }),

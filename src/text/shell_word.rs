@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// `word` as one word of a shell's command line: as it is where a shell reads nothing else in it, else quoted.
-pub fn shell_word(word: &str) -> Cow<'_, str> {
+pub(crate) fn shell_word(word: &str) -> Cow<'_, str> {
     // shlex quotes three more, which no shell reads as anything else inside a word; people read these commands.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@+=,%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -14,7 +14,7 @@ pub fn shell_word(word: &str) -> Cow<'_, str> {
 }
 
 /// The same of bytes that need not be text, for programs alone to read.
-pub fn shell_bytes(word: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn shell_bytes(word: &[u8]) -> Cow<'_, [u8]> {
     let quoter = shlex::bytes::Quoter::new().allow_nul(true);
     quoter.quote(word).expect("only a NUL byte is refused, and it is allowed here")
 }

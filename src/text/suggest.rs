@@ -1,7 +1,7 @@
 //! The word that was meant, and words in a sentence: what errors say of names they do not know.
 
 /// The word of `known` that is meant by `given`, if one is near enough.
-pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|word| (strsim::damerau_levenshtein(&given.to_lowercase(), word), word))
@@ -11,7 +11,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 }
 
 /// "; did you mean `command`?", or the words there are.
-pub fn suggestion(given: &str, known: &[&str]) -> String {
+pub(crate) fn suggestion(given: &str, known: &[&str]) -> String {
     match nearest(given, known.iter().copied()) {
         Some(word) => format!("; did you mean `{word}`?"),
         None => format!("; there are {}", listed(known)),
@@ -19,7 +19,7 @@ pub fn suggestion(given: &str, known: &[&str]) -> String {
 }
 
 /// "`a`, `b` and `c`".
-pub fn listed(words: &[&str]) -> String {
+pub(crate) fn listed(words: &[&str]) -> String {
     match words {
         [] => String::from("none"),
         [only] => format!("`{only}`"),

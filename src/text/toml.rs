@@ -5,7 +5,7 @@
 const MOST_BRACES: usize = 1_000;
 
 /// What keeps the TOML `text` from being read. What stands in strings and comments counts as well: only a reader knows them.
-pub fn toml_fault(text: &str) -> Option<String> {
+pub(crate) fn toml_fault(text: &str) -> Option<String> {
     let braces = text.bytes().filter(|byte| *byte == b'{').count();
     (braces > MOST_BRACES).then(|| format!("it has {braces} times `{{`, more than {MOST_BRACES}"))
 }

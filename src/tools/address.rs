@@ -13,7 +13,7 @@ use crate::text::Position;
 
 /// What is asked about.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Address {
+pub(crate) struct Address {
     /// File. Not needed if `symbol` is unique.
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub struct Address {
 }
 
 /// A path as text, for hooks and the audit log. One that is no UTF-8 loses what no text can hold; the call itself goes by the path.
-pub fn shown_path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn shown_path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
@@ -57,7 +57,7 @@ impl Address {
     }
 
     /// The place or name that is meant; fails, saying what to give, where too little was said.
-    pub fn target(&self) -> Result<Target, ToolError> {
+    pub(crate) fn target(&self) -> Result<Target, ToolError> {
         let path = self.file();
         let symbol = self.symbol.as_deref().filter(|symbol| !symbol.is_empty());
         Ok(match (path, self.line, self.character, symbol) {
@@ -84,7 +84,7 @@ impl Address {
     }
 
     /// The file, for the rules.
-    pub fn subjects(&self, context: &Context) -> Result<Subjects, ToolError> {
+    pub(crate) fn subjects(&self, context: &Context) -> Result<Subjects, ToolError> {
         let paths = self.file().map(|path| context.path(path)).transpose()?;
         Ok(Subjects { paths: paths.into_iter().collect(), ..Subjects::default() })
     }

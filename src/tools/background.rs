@@ -10,7 +10,7 @@ impl Context {
     ///
     /// # Errors
     /// Only where `work` panics.
-    pub async fn in_background<T: Send + 'static>(
+    pub(crate) async fn in_background<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Workspace) -> T + Send + 'static,
     ) -> Result<T, ToolError> {

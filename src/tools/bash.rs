@@ -29,7 +29,7 @@ const MOST_CHANGED: usize = 200;
 
 /// The arguments of `bash`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct BashArgs {
+pub(crate) struct BashArgs {
     /// Command line for /bin/sh -lc.
     #[schemars(length(min = 1))]
     pub command: String,
@@ -49,7 +49,7 @@ pub struct BashArgs {
 
 /// The answer of `bash`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct BashOutput {
+pub(crate) struct BashOutput {
     /// False where its time was up.
     pub ok: bool,
     /// The command line.
@@ -67,7 +67,7 @@ pub struct BashOutput {
 /// What became of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It has ended.
     Ended(Box<EndedOutput>),
     /// It runs in the background.
@@ -79,7 +79,7 @@ pub enum Outcome {
 
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct EndedOutput {
+pub(crate) struct EndedOutput {
     /// Its status; 128 + n where signal n ended it, 124 where its time was up.
     pub exit_code: i32,
     /// What it wrote.
@@ -102,7 +102,7 @@ pub struct EndedOutput {
 
 /// What a command wrote since it was last asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Written {
+pub(crate) struct Written {
     /// Standard output.
     pub stdout: String,
     /// Standard error.
@@ -116,7 +116,7 @@ pub struct Written {
 
 /// How many bytes of each stream an answer leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct LeftOut {
+pub(crate) struct LeftOut {
     /// Of standard output.
     pub stdout: u64,
     /// Of standard error.
@@ -125,7 +125,7 @@ pub struct LeftOut {
 
 /// A file that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ChangedFile {
+pub(crate) struct ChangedFile {
     /// Relative path.
     pub path: String,
     /// What happened to it.
@@ -135,7 +135,7 @@ pub struct ChangedFile {
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Operation {
+pub(crate) enum Operation {
     /// It was not there before.
     Created,
     /// Its content may be another.
@@ -146,7 +146,7 @@ pub enum Operation {
 
 /// What every failure says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The kind: `timeout`.
     pub code: String,
     /// What was wrong.
@@ -170,7 +170,7 @@ impl From<Output> for Written {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Bash;
+pub(crate) struct Bash;
 
 impl Tool for Bash {
     type Args = BashArgs;
@@ -277,6 +277,6 @@ fn failure(ended: Ended, wanted: Duration, limit: Duration) -> Option<Failure> {
 }
 
 /// As answers give it.
-pub fn milliseconds(duration: Duration) -> u64 {
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

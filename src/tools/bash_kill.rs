@@ -9,14 +9,14 @@ use super::tool::{Call, Card, Tool};
 
 /// The arguments of `bash_kill`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct BashKillArgs {
+pub(crate) struct BashKillArgs {
     /// From `bash`.
     pub id: String,
 }
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct BashKill;
+pub(crate) struct BashKill;
 
 impl Tool for BashKill {
     type Args = BashKillArgs;

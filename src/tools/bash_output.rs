@@ -16,7 +16,7 @@ const LONGEST_WAIT: u64 = 60_000;
 
 /// The arguments of `bash_output`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct BashOutputArgs {
+pub(crate) struct BashOutputArgs {
     /// From `bash`.
     pub id: String,
     /// Milliseconds to wait for output or the end (0).
@@ -27,7 +27,7 @@ pub struct BashOutputArgs {
 /// Whether a command in the background still runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum RunState {
+pub(crate) enum RunState {
     /// It runs.
     Running,
     /// It has ended by itself.
@@ -40,7 +40,7 @@ pub enum RunState {
 
 /// A command in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RunReport {
+pub(crate) struct RunReport {
     /// Its id.
     pub id: String,
     /// Whether it still runs.
@@ -57,7 +57,7 @@ pub struct RunReport {
 
 impl RunReport {
     /// What there is to say of `run` now; its output is taken.
-    pub fn of(id: String, run: &Run) -> Self {
+    pub(crate) fn of(id: String, run: &Run) -> Self {
         let ended = run.end();
         let state = match ended.map(|ended| ended.how) {
             None => RunState::Running,
@@ -77,7 +77,7 @@ impl RunReport {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct BashOutput;
+pub(crate) struct BashOutput;
 
 impl Tool for BashOutput {
     type Args = BashOutputArgs;

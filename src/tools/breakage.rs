@@ -43,7 +43,7 @@ const AT_ONCE: usize = 8;
 /// project some hundred milliseconds and saves the agent the call that it would otherwise forget. No server is started for
 /// it, since a cold start costs more than one edit is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub(crate) enum Wish {
     /// Servers that run already, in a short time.
     Unsaid,
     /// All servers, within the settings' deadline for diagnostics.
@@ -64,7 +64,7 @@ impl From<Option<bool>> for Wish {
 
 /// The files whose findings an edit may change.
 #[derive(Debug)]
-pub struct Watch {
+pub(crate) struct Watch {
     subjects: Vec<Subject>,
     wish: Wish,
     reach: Reach,
@@ -72,7 +72,7 @@ pub struct Watch {
 
 impl Watch {
     /// Whether there is somebody to ask about an edit of `paths`. Only a guess from their names: looking tells.
-    pub fn is_likely<'a>(
+    pub(crate) fn is_likely<'a>(
         context: &Context,
         mut paths: impl Iterator<Item = &'a WorkspacePath>,
         wish: Wish,
@@ -88,7 +88,7 @@ impl Watch {
     }
 
     /// Those of `edits`, and those that depend on what they change. `None` where nobody wants to know, or nobody can tell.
-    pub async fn of(context: &Context, edits: &[EditedText], wish: Wish) -> Option<Self> {
+    pub(crate) async fn of(context: &Context, edits: &[EditedText], wish: Wish) -> Option<Self> {
         if wish == Wish::Unwanted {
             return None;
         }
@@ -114,12 +114,12 @@ impl Watch {
     }
 
     /// The files.
-    pub fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.subjects.iter().map(|subject| &subject.path)
     }
 
     /// Looks at what is there before `edits` are made.
-    pub async fn before(self, context: &Context, edits: &[EditedText]) -> Baseline {
+    pub(crate) async fn before(self, context: &Context, edits: &[EditedText]) -> Baseline {
         let Self { subjects, wish, reach } = self;
         let there = |subject: &&Subject| {
             // A file that the edit creates has no findings before it.
@@ -140,7 +140,7 @@ impl Watch {
 
 /// What was found before an edit.
 #[derive(Debug)]
-pub struct Baseline {
+pub(crate) struct Baseline {
     subjects: Vec<Subject>,
     before: BTreeMap<WorkspacePath, FileReport>,
     wish: Wish,
@@ -151,20 +151,25 @@ pub struct Baseline {
 
 impl Baseline {
     /// Looks at `subjects` as they are on disk, whatever the caller sees, before something that nobody can foresee.
-    pub async fn of(context: &Context, subjects: Vec<Subject>) -> Self {
+    pub(crate) async fn of(context: &Context, subjects: Vec<Subject>) -> Self {
         let before = look(context, subjects.clone(), &View::disk(), Wish::Wanted).await;
         Self { subjects, before, wish: Wish::Wanted, reach: Reach::default(), old: View::disk() }
     }
 
     /// Has one more file looked at afterwards, of which nothing is known before.
-    pub fn add(&mut self, subject: Subject) {
+    pub(crate) fn add(&mut self, subject: Subject) {
         if !self.subjects.iter().any(|known| known.path == subject.path) {
             self.subjects.push(subject);
         }
     }
 
     /// What is different now that `edits` are made: on disk, or in `view` only.
-    pub async fn compare(mut self, context: &Context, edits: &[EditedText], view: &View) -> DiagnosticsDelta {
+    pub(crate) async fn compare(
+        mut self,
+        context: &Context,
+        edits: &[EditedText],
+        view: &View,
+    ) -> DiagnosticsDelta {
         context.manager.refresh().await;
         let is_gone = |subject: &&Subject| {
             !edits.iter().any(|edit| {
@@ -454,13 +459,13 @@ fn say_what_nobody_checked(
 
 /// What `view` shows once `edits` are made and nothing of them is on disk. Files that go away stay as they are: no server can be
 /// shown that a file is not there while it is.
-pub fn tried(view: &View, edits: &[EditedText]) -> View {
+pub(crate) fn tried(view: &View, edits: &[EditedText]) -> View {
     let texts = edits.iter().filter_map(|edit| Some((edit.path.clone(), Arc::from(edit.after.as_deref()?))));
     view.with(texts)
 }
 
 /// What `view` shows once `edits` are on disk: what was unsaved there was the text before them.
-pub fn saved(view: &View, edits: &[EditedText]) -> View {
+pub(crate) fn saved(view: &View, edits: &[EditedText]) -> View {
     view.only(|path, _| {
         !edits.iter().any(|edit| edit.path == *path || edit.renamed_from.as_ref() == Some(path))
     })

@@ -22,23 +22,23 @@ const MESSAGE: usize = 4_000;
 /// The documentation of one item among several.
 const DOCUMENTATION: usize = 2_000;
 /// The places that explain one diagnostic.
-pub const MOST_RELATED: usize = 10;
+pub(crate) const MOST_RELATED: usize = 10;
 /// The diagnostics that one action cures.
-pub const MOST_CURED: usize = 10;
+pub(crate) const MOST_CURED: usize = 10;
 /// The room for as many items as answers have by default, in the size of an answer that is text: a place takes some 250 bytes
 /// as it is shown to programs, and a hundred of them shall fit.
 const LISTS: usize = 4;
 
 /// The room that a list has left.
 #[derive(Debug)]
-pub struct ListBudget {
+pub(crate) struct ListBudget {
     left: usize,
     is_empty: bool,
 }
 
 impl ListBudget {
     /// For a list of at most `limit` items.
-    pub fn of(context: &Context, limit: usize) -> Self {
+    pub(crate) fn of(context: &Context, limit: usize) -> Self {
         Self::within(&context.config.settings.limits, limit)
     }
 
@@ -48,7 +48,7 @@ impl ListBudget {
     }
 
     /// Whether `item` still fits; from then on it is in. The first one always does: an answer without any would say nothing.
-    pub fn takes(&mut self, item: &impl Serialize) -> bool {
+    pub(crate) fn takes(&mut self, item: &impl Serialize) -> bool {
         let size = size(item);
         let fits = self.is_empty || size <= self.left;
         self.is_empty = false;
@@ -57,7 +57,7 @@ impl ListBudget {
     }
 
     /// The first of `items` that fit, at most `limit`.
-    pub fn fill<T: Serialize>(&mut self, items: impl IntoIterator<Item = T>, limit: usize) -> Vec<T> {
+    pub(crate) fn fill<T: Serialize>(&mut self, items: impl IntoIterator<Item = T>, limit: usize) -> Vec<T> {
         items.into_iter().take(limit).take_while(|item| self.takes(item)).collect()
     }
 }
@@ -84,27 +84,27 @@ fn size(item: &impl Serialize) -> usize {
 }
 
 /// Markdown that is all of an answer.
-pub fn page(context: &Context, text: String) -> String {
+pub(crate) fn page(context: &Context, text: String) -> String {
     owned(text, |text| cut_markdown(text, context.config.settings.limits.answer_bytes))
 }
 
 /// A name, label, title or detail.
-pub fn name(text: String) -> String {
+pub(crate) fn name(text: String) -> String {
     owned(text, |text| cut(text, NAME))
 }
 
 /// A line of source.
-pub fn line(text: String) -> String {
+pub(crate) fn line(text: String) -> String {
     owned(text, |text| cut(text, LINE))
 }
 
 /// A diagnostic's message.
-pub fn message(text: &str) -> String {
+pub(crate) fn message(text: &str) -> String {
     cut(text, MESSAGE).into_owned()
 }
 
 /// Markdown about one item among several.
-pub fn documentation(text: String) -> String {
+pub(crate) fn documentation(text: String) -> String {
     owned(text, |text| cut_markdown(text, DOCUMENTATION))
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// All of them.
-pub fn registry() -> Result<Registry, ToolError> {
+pub(crate) fn registry() -> Result<Registry, ToolError> {
     let mut tools = Registry::default();
     tools.add(read::Read)?;
     tools.add(list::List)?;

@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(400);
 
 /// A definition that may look different to others after an edit; only the server can tell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Declaration {
+pub(crate) struct Declaration {
     /// Its file.
     pub path: WorkspacePath,
     /// Its name.
@@ -28,7 +28,7 @@ pub struct Declaration {
 
 /// What an edit changes.
 #[derive(Debug, Clone, Default)]
-pub struct Changed {
+pub(crate) struct Changed {
     /// Names of definitions that came, went, or are declared otherwise.
     pub names: BTreeSet<String>,
     /// Where those stand that were there before.
@@ -47,7 +47,7 @@ pub struct Changed {
 
 impl Changed {
     /// What `edits` change, all of one language.
-    pub fn by<'a>(language: &str, edits: impl Iterator<Item = &'a EditedText>) -> Self {
+    pub(crate) fn by<'a>(language: &str, edits: impl Iterator<Item = &'a EditedText>) -> Self {
         let mut changed = Self::default();
         for edit in edits {
             changed.add(language, edit);
@@ -157,7 +157,7 @@ impl Changed {
 
 /// A definition, and the type around it.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub(crate) struct Known<'a> {
     /// The definition.
     pub symbol: &'a Symbol,
     /// The definition around it.
@@ -165,7 +165,7 @@ pub struct Known<'a> {
 }
 
 /// The definitions that others may see, by their names within the file; which of several of one name is told by their order.
-pub fn visible(symbols: &[Symbol]) -> BTreeMap<(String, usize), Known<'_>> {
+pub(crate) fn visible(symbols: &[Symbol]) -> BTreeMap<(String, usize), Known<'_>> {
     fn visit<'a>(
         symbols: &'a [Symbol],
         owner: Option<&'a Symbol>,
@@ -192,12 +192,12 @@ pub fn visible(symbols: &[Symbol]) -> BTreeMap<(String, usize), Known<'_>> {
 }
 
 /// Whether it has members.
-pub fn is_type(symbol: &Symbol) -> bool {
+pub(crate) fn is_type(symbol: &Symbol) -> bool {
     ["class", "struct", "interface", "enum", "module", "namespace"].contains(&symbol.kind.name())
 }
 
 /// Whether what it is stands in its head: what is edited inside does not make it another.
-pub fn is_declared(symbol: &Symbol) -> bool {
+pub(crate) fn is_declared(symbol: &Symbol) -> bool {
     symbol.detail.as_deref().is_some_and(|detail| detail.contains("->"))
 }
 

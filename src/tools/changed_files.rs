@@ -25,7 +25,7 @@ const USUAL: Duration = Duration::from_secs(15);
 /// The arguments of `changed_files`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ChangedFilesArgs {
+pub(crate) struct ChangedFilesArgs {
     /// A folder in the repository (the workspace).
     pub repository_path: Option<PathBuf>,
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
@@ -36,7 +36,7 @@ pub struct ChangedFilesArgs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum SourceControlState {
+pub(crate) enum SourceControlState {
     #[default]
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     All,
@@ -50,7 +50,7 @@ pub enum SourceControlState {
 
 /// A tracked file that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ChangedFile {
+pub(crate) struct ChangedFile {
     /// Relative to the workspace.
     pub path: String,
     /// What happened to it.
@@ -62,7 +62,7 @@ pub struct ChangedFile {
 
 /// What changed; a list that was not asked for is not there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ChangedFilesOutput {
+pub(crate) struct ChangedFilesOutput {
     /// The top of the repository's work tree, relative to the workspace (`.`, `sub`, `..`).
     pub repository: String,
     /// Between the last commit and the index.
@@ -82,7 +82,7 @@ pub struct ChangedFilesOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct ChangedFiles;
+pub(crate) struct ChangedFiles;
 
 impl Tool for ChangedFiles {
     type Args = ChangedFilesArgs;

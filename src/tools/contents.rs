@@ -15,7 +15,7 @@ const LOOK_TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// `denied`, with the first such file; also where not everything could be looked at.
-pub async fn may_take_contents(context: &Context, plan: &Plan) -> Result<(), ToolError> {
+pub(super) async fn may_take_contents(context: &Context, plan: &Plan) -> Result<(), ToolError> {
     let folders =
         plan.moved_and_deleted().map(|(folder, destination)| (folder.clone(), destination.cloned()));
     may_take_folders(context, folders.collect()).await
@@ -25,7 +25,7 @@ pub async fn may_take_contents(context: &Context, plan: &Plan) -> Result<(), Too
 ///
 /// # Errors
 /// As there.
-pub async fn may_take_folders(
+pub(super) async fn may_take_folders(
     context: &Context,
     folders: Vec<(WorkspacePath, Option<WorkspacePath>)>,
 ) -> Result<(), ToolError> {

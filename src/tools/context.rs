@@ -39,45 +39,45 @@ pub struct Context {
     /// Where relative paths of the caller begin.
     pub cwd: PathBuf,
     /// Catalogue, settings and trust in force.
-    pub config: Arc<Config>,
+    pub(crate) config: Arc<Config>,
     /// All language servers.
-    pub manager: Arc<Manager>,
+    pub(crate) manager: Arc<Manager>,
     /// The one way in which files are changed.
-    pub edits: Edits,
+    pub(crate) edits: Edits,
     /// The order in which edits of the same files are made.
-    pub turns: Arc<Turns>,
+    pub(crate) turns: Arc<Turns>,
     /// All commands that `bash` runs.
-    pub shells: Arc<Shells>,
+    pub(crate) shells: Arc<Shells>,
     /// Unsaved texts of callers that name them by a handle.
-    pub overlays: Arc<HeldOverlays>,
+    pub(crate) overlays: Arc<HeldOverlays>,
     /// Who allowed what.
-    pub trust: Trust,
+    pub(crate) trust: Trust,
     /// The user's folders.
-    pub folders: Folders,
+    pub(crate) folders: Folders,
     /// What rules say of paths that a call comes upon only while it runs.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// The caller's own limit, instead of the settings' deadlines.
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
-    pub install_missing: bool,
+    pub(crate) install_missing: bool,
     /// The way of every installation that a question brings about.
-    pub installs: Arc<dyn InstallGate>,
+    pub(crate) installs: Arc<dyn InstallGate>,
     /// How the caller can wait longer.
-    pub patience: Patience,
+    pub(crate) patience: Patience,
     /// Who is told of slow work.
-    pub progress: Option<UnboundedSender<ProgressEvent>>,
+    pub(crate) progress: Option<UnboundedSender<ProgressEvent>>,
     /// What the caller sees of the files when it asks about code: the disk, and over it its own unsaved texts. Tools for
     /// files and edits work on the disk.
-    pub view: View,
+    pub(crate) view: View,
 }
 
 /// A file and the language it is in.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub(crate) struct Subject {
     /// The file.
     pub path: WorkspacePath,
     /// The language's key in the catalogue, if it is known.
-    pub language: Option<String>,
+    pub(crate) language: Option<String>,
 }
 
 impl From<PresentLanguage> for Subject {
@@ -88,45 +88,45 @@ impl From<PresentLanguage> for Subject {
 
 /// A server, and what it speaks of the workspace's languages.
 #[derive(Debug, Clone)]
-pub struct PresentServer<'a> {
+pub(crate) struct PresentServer<'a> {
     /// The server's key in the catalogue.
-    pub key: &'a str,
+    pub(crate) key: &'a str,
     /// What the catalogue says of it.
-    pub spec: &'a spec::Server,
+    pub(crate) spec: &'a spec::Server,
     /// The languages, those with the most files first; at least one.
-    pub languages: Vec<PresentLanguage>,
+    pub(crate) languages: Vec<PresentLanguage>,
 }
 
 impl PresentServer<'_> {
     /// The languages' keys in the catalogue.
-    pub fn language_keys(&self) -> Vec<String> {
+    pub(crate) fn language_keys(&self) -> Vec<String> {
         self.languages.iter().map(|language| language.language.clone()).collect()
     }
 
     /// The one with the most files.
-    pub fn first_language(&self) -> Option<&str> {
+    pub(crate) fn first_language(&self) -> Option<&str> {
         self.languages.first().map(|language| language.language.as_str())
     }
 
     /// How many files of these languages the look at the workspace met.
-    pub fn files(&self) -> usize {
+    pub(crate) fn files(&self) -> usize {
         self.languages.iter().map(|language| language.files).sum()
     }
 
     /// A file of the language with the most files.
-    pub fn example(&self) -> Subject {
+    pub(crate) fn example(&self) -> Subject {
         Subject::from(self.languages[0].clone())
     }
 }
 
 impl Context {
     /// The catalogue in force.
-    pub fn catalogue(&self) -> &Catalogue {
+    pub(crate) fn catalogue(&self) -> &Catalogue {
         &self.config.catalogue
     }
 
     /// The same for a call with `limits`: what they hide is not to be seen in the workspace.
-    pub fn within(&self, limits: Limits) -> Self {
+    pub(crate) fn within(&self, limits: Limits) -> Self {
         if !limits.may_hide() {
             return Self { limits, ..self.clone() };
         }
@@ -137,7 +137,7 @@ impl Context {
     }
 
     /// The workspace with the caller's unsaved texts in the place of files, for what reads code without a server.
-    pub fn overlaid_workspace(&self) -> Workspace {
+    pub(crate) fn overlaid_workspace(&self) -> Workspace {
         match self.view.is_disk() {
             true => self.workspace.clone(),
             false => self.workspace.overlaid(self.view.texts()),
@@ -146,7 +146,10 @@ impl Context {
 
     /// Refuses to edit a file of which the caller sees an unsaved text that is not what is on disk: the edit would be made to
     /// a text that the caller does not see, and its answers would go on being about the other.
-    pub fn must_be_saved<'p>(&self, paths: impl Iterator<Item = &'p WorkspacePath>) -> Result<(), ToolError> {
+    pub(crate) fn must_be_saved<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p WorkspacePath>,
+    ) -> Result<(), ToolError> {
         for path in paths {
             let Some(unsaved) = self.view.unsaved(path) else { continue };
             if self.saved_text(path).ok().is_none_or(|saved| *saved != *unsaved.text) {
@@ -159,7 +162,10 @@ impl Context {
     }
 
     /// Fails where a rule is against changing one of `paths`, by its name or by where it leads.
-    pub fn may_change<'p>(&self, paths: impl Iterator<Item = &'p WorkspacePath>) -> Result<(), ToolError> {
+    pub(crate) fn may_change<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p WorkspacePath>,
+    ) -> Result<(), ToolError> {
         if self.limits.is_none() {
             return Ok(());
         }
@@ -172,7 +178,7 @@ impl Context {
     }
 
     /// Tells whoever watches.
-    pub fn tell(&self, event: ProgressEvent) {
+    pub(crate) fn tell(&self, event: ProgressEvent) {
         if let Some(progress) = &self.progress {
             // Nobody may be watching any more.
             let _unwatched = progress.send(event);
@@ -180,12 +186,12 @@ impl Context {
     }
 
     /// The languages of the workspace, those with the most files first, as far as a short look tells.
-    pub fn present_languages(&self) -> Vec<PresentLanguage> {
+    pub(crate) fn present_languages(&self) -> Vec<PresentLanguage> {
         self.languages_in(&WorkspacePath::root())
     }
 
     /// The same of a folder.
-    pub fn languages_in(&self, folder: &WorkspacePath) -> Vec<PresentLanguage> {
+    pub(crate) fn languages_in(&self, folder: &WorkspacePath) -> Vec<PresentLanguage> {
         let limits = WalkLimits {
             max_files: self.config.settings.limits.walk_files,
             deadline: std::time::Instant::now() + LOOK,
@@ -195,7 +201,7 @@ impl Context {
 
     /// The servers of the present languages, each once: those of the language with the most files first, and of one
     /// language the server that navigates first.
-    pub fn present_servers(&self) -> Vec<PresentServer<'_>> {
+    pub(crate) fn present_servers(&self) -> Vec<PresentServer<'_>> {
         let mut found: Vec<PresentServer<'_>> = Vec::new();
         for language in self.present_languages() {
             for (key, spec) in self.catalogue().servers_for(&language.language) {
@@ -209,7 +215,7 @@ impl Context {
     }
 
     /// When an answer that may take `usual` must be there.
-    pub fn deadline(&self, usual: Duration) -> Instant {
+    pub(crate) fn deadline(&self, usual: Duration) -> Instant {
         Instant::now() + self.timeout.unwrap_or(usual)
     }
 
@@ -219,7 +225,7 @@ impl Context {
     }
 
     /// The file at `path` and its language; fails where it cannot be read as text.
-    pub fn subject(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
+    pub(crate) fn subject(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
         let subject = self.listed(path)?;
         self.must_be_text(&subject.path)?;
         Ok(subject)
@@ -227,7 +233,7 @@ impl Context {
 
     /// Refuses what is no text before any server is started for it. Of a file that a server has open, the server's own
     /// documents tell, and nothing is read here.
-    pub fn must_be_text(&self, path: &WorkspacePath) -> Result<(), ToolError> {
+    pub(crate) fn must_be_text(&self, path: &WorkspacePath) -> Result<(), ToolError> {
         if self.workspace.hides(path) {
             return self.workspace.stamp(path).map(drop).map_err(from_read_error);
         }
@@ -240,7 +246,7 @@ impl Context {
 
     /// As [`subject`](Self::subject), for one of many files of a folder: whether it is text is looked at when it is its
     /// turn, by [`must_be_text`](Self::must_be_text).
-    pub fn listed(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
+    pub(crate) fn listed(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
         let language = self.language_of(&path)?.map(str::to_owned);
         Ok(Subject { path, language })
     }
@@ -259,7 +265,7 @@ impl Context {
     }
 
     /// The text of a file as the caller sees it: its own unsaved one, else what is on disk now.
-    pub fn text(&self, path: &WorkspacePath) -> Result<Buffer, ToolError> {
+    pub(crate) fn text(&self, path: &WorkspacePath) -> Result<Buffer, ToolError> {
         match self.view.unsaved(path) {
             Some(unsaved) => Ok(Buffer::new(&unsaved.text)),
             None => self.saved_text(path).map(|text| Buffer::new(&text)),
@@ -267,13 +273,13 @@ impl Context {
     }
 
     /// The text of a file as it is on disk now.
-    pub fn saved_text(&self, path: &WorkspacePath) -> Result<String, ToolError> {
+    pub(crate) fn saved_text(&self, path: &WorkspacePath) -> Result<String, ToolError> {
         let limit = self.config.settings.limits.max_file_bytes;
         Ok(self.workspace.read_text_up_to(path, limit).map_err(from_read_error)?.text)
     }
 
     /// The servers that speak `subject`'s language and do what `wanted` says, the first one leads.
-    pub fn servers_for<'a>(
+    pub(crate) fn servers_for<'a>(
         &'a self,
         subject: &Subject,
         wanted: impl Fn(&spec::Features) -> bool,
@@ -285,7 +291,7 @@ impl Context {
 
     /// Installs what `target` needs and is missing, where the caller wants that. Before any deadline is set: fetching a
     /// server takes as long as it takes.
-    pub async fn prepare(&self, target: &Target) -> Result<(), ToolError> {
+    pub(crate) async fn prepare(&self, target: &Target) -> Result<(), ToolError> {
         if !self.install_missing {
             return Ok(());
         }
@@ -297,7 +303,10 @@ impl Context {
     }
 
     /// As [`prepare`](Self::prepare), for the servers of these files.
-    pub async fn prepare_for(&self, subjects: impl Iterator<Item = &Subject>) -> Result<(), ToolError> {
+    pub(crate) async fn prepare_for(
+        &self,
+        subjects: impl Iterator<Item = &Subject>,
+    ) -> Result<(), ToolError> {
         if !self.install_missing {
             return Ok(());
         }
@@ -322,7 +331,7 @@ impl Context {
     }
 
     /// The session of `server` for `subject`, or the status that says why there is none.
-    pub async fn session(
+    pub(crate) async fn session(
         &self,
         server: &str,
         subject: &Subject,
@@ -359,25 +368,25 @@ impl Context {
     }
 
     /// What whoever asked can do about an answer that came before its server was ready.
-    pub fn patience_advice(&self, status: &ServerStatus, takes_timeout: bool) -> String {
+    pub(crate) fn patience_advice(&self, status: &ServerStatus, takes_timeout: bool) -> String {
         self.patience.advice(Duration::from_millis(status.waited_ms), takes_timeout)
     }
 
     /// Notes in `status` that its server was `busy` when it answered, or when the time was up.
-    pub fn note_busy(&self, status: &mut ServerStatus, busy: &Busy, takes_timeout: bool) {
+    pub(crate) fn note_busy(&self, status: &mut ServerStatus, busy: &Busy, takes_timeout: bool) {
         status.state = ServerState::Indexing;
         status.detail = Some(busy.sentence(&status.server));
         status.hint = Some(self.patience_advice(status, takes_timeout));
     }
 
     /// The command that installs `server`.
-    pub fn install_command(&self, server: &str) -> Option<String> {
+    pub(crate) fn install_command(&self, server: &str) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
         hints::advice(server, spec).install
     }
 
     /// The command of ours that installs `server`, by the name of `language` where the server is the first that runs for it.
-    pub fn installer(&self, server: &str, language: Option<&str>) -> Option<String> {
+    pub(crate) fn installer(&self, server: &str, language: Option<&str>) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
         let leads = |language: &&str| {
             self.catalogue().servers_for(language).first().is_some_and(|(leading, _)| *leading == server)
@@ -386,7 +395,7 @@ impl Context {
     }
 
     /// The status of a server that does not offer `method`.
-    pub fn unsupported(
+    pub(crate) fn unsupported(
         &self,
         server: &str,
         subject: &Subject,
@@ -399,7 +408,7 @@ impl Context {
     }
 
     /// A status without further detail.
-    pub fn status(
+    pub(crate) fn status(
         &self,
         server: &str,
         subject: &Subject,
@@ -419,7 +428,7 @@ impl Context {
     }
 
     /// The status where the catalogue has no server for a file.
-    pub fn no_server(&self, subject: &Subject, started: Instant) -> ServerStatus {
+    pub(crate) fn no_server(&self, subject: &Subject, started: Instant) -> ServerStatus {
         let mut status = self.status("", subject, ServerState::Missing, started);
         status.detail = Some(match &subject.language {
             Some(language) => format!("no server is configured for {language}"),
@@ -430,7 +439,7 @@ impl Context {
 }
 
 /// What is no path of the workspace, in a tool's words.
-pub fn from_path_error(error: PathError) -> ToolError {
+pub(crate) fn from_path_error(error: PathError) -> ToolError {
     let code = match &error {
         PathError::Outside { .. } | PathError::Nul { .. } => ErrorCode::OutsideWorkspace,
         PathError::TooLong { .. } | PathError::LongName { .. } | PathError::TooDeep { .. } => {
@@ -441,7 +450,7 @@ pub fn from_path_error(error: PathError) -> ToolError {
 }
 
 /// A file that cannot be read, in a tool's words.
-pub fn from_read_error(error: ReadError) -> ToolError {
+pub(crate) fn from_read_error(error: ReadError) -> ToolError {
     let code = match &error {
         ReadError::NotFound { .. } => ErrorCode::NotFound,
         ReadError::Outside { .. } => ErrorCode::OutsideWorkspace,

@@ -16,7 +16,7 @@ use crate::workspace::edit::{Expected, Plan};
 
 /// The arguments of `delete`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct DeleteArgs {
+pub(crate) struct DeleteArgs {
     /// A file, a link or a folder.
     pub path: String,
     /// A folder with all that is in it.
@@ -29,7 +29,7 @@ pub struct DeleteArgs {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Delete;
+pub(crate) struct Delete;
 
 impl Tool for Delete {
     type Args = DeleteArgs;

@@ -12,7 +12,7 @@ use crate::text::{LineMap, Range};
 
 /// A finding that an edit brought or took away.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DeltaItem {
+pub(crate) struct DeltaItem {
     /// Relative to the workspace.
     pub path: String,
     /// Where: after the edit for one that it brought, before it for one that it took away.
@@ -33,7 +33,7 @@ pub struct DeltaItem {
 
 /// What an edit changed in the diagnostics.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DiagnosticsDelta {
+pub(crate) struct DiagnosticsDelta {
     /// New errors and warnings, errors first.
     pub added: Vec<DeltaItem>,
     /// Those beyond the first, in short.
@@ -65,7 +65,7 @@ pub struct DiagnosticsDelta {
 
 /// New findings of one kind in one file, by their lines alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct MoreItems {
+pub(crate) struct MoreItems {
     /// Relative to the workspace.
     pub path: String,
     /// The rule's code.
@@ -76,7 +76,7 @@ pub struct MoreItems {
 }
 
 /// What is less severe is only counted: unused parameters are no reason to take an edit back.
-pub const FLOOR: Severity = Severity::Warning;
+pub(crate) const FLOOR: Severity = Severity::Warning;
 /// The most new findings that one answer tells in full.
 const MOST: usize = 20;
 /// The most findings that are gone that one answer names.
@@ -90,7 +90,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// One file before and after an edit.
-pub struct Compared<'a> {
+pub(crate) struct Compared<'a> {
     /// What was found before.
     pub before: &'a [DiagnosticItem],
     /// What is found after.
@@ -106,7 +106,7 @@ type Key<'a> = (&'a str, Option<&'a str>, Severity, &'a str);
 type Left<'a> = BTreeMap<Key<'a>, Vec<(Option<u32>, &'a DiagnosticItem)>>;
 
 /// New findings, those that are gone, how many stayed.
-pub fn compare(compared: &Compared<'_>) -> (Vec<DeltaItem>, Vec<DeltaItem>, usize) {
+pub(crate) fn compare(compared: &Compared<'_>) -> (Vec<DeltaItem>, Vec<DeltaItem>, usize) {
     // What is the same but for its place; of those, the ones whose line moved along belong together, then the rest.
     let mut left: Left<'_> = BTreeMap::new();
     for item in compared.before {
@@ -159,7 +159,7 @@ fn key_of(item: &DiagnosticItem) -> (&str, Option<&str>, Severity, &str) {
 }
 
 /// A finding as a delta has it.
-pub fn delta_item(item: &DiagnosticItem) -> DeltaItem {
+pub(crate) fn delta_item(item: &DiagnosticItem) -> DeltaItem {
     DeltaItem {
         path: item.path.clone(),
         range: item.range,
@@ -172,7 +172,7 @@ pub fn delta_item(item: &DiagnosticItem) -> DeltaItem {
 }
 
 /// The first of those that are gone, errors first.
-pub fn shorten_gone(gone: &mut Vec<DeltaItem>) {
+pub(crate) fn shorten_gone(gone: &mut Vec<DeltaItem>) {
     gone.sort_by(|a, b| (a.severity, &a.path, a.range).cmp(&(b.severity, &b.path, b.range)));
     gone.truncate(MOST_GONE);
     gone.iter_mut().for_each(|item| item.help.clear());
@@ -180,7 +180,7 @@ pub fn shorten_gone(gone: &mut Vec<DeltaItem>) {
 
 /// Errors first, then by place; at most so many as one answer tells in full stay, and more errors are told in short. Whether some were
 /// left out all the same.
-pub fn shorten(added: &mut Vec<DeltaItem>) -> (Vec<MoreItems>, bool) {
+pub(crate) fn shorten(added: &mut Vec<DeltaItem>) -> (Vec<MoreItems>, bool) {
     added.sort_by(|a, b| (a.severity, &a.path, a.range).cmp(&(b.severity, &b.path, b.range)));
     let beyond = added.split_off(added.len().min(MOST));
     let mut more: Vec<MoreItems> = Vec::new();

@@ -74,7 +74,7 @@ pub struct DoctorServer {
 
 impl DoctorServer {
     /// Whether it is there, whole, and answered.
-    pub fn is_well(&self) -> bool {
+    pub(crate) fn is_well(&self) -> bool {
         self.found.is_some()
             && self.findings.is_empty()
             && self.probe.as_ref().is_some_and(|probe| probe.answered)
@@ -107,7 +107,7 @@ pub struct DoctorOutput {
 
 impl DoctorOutput {
     /// The answer for these servers and findings.
-    pub fn new(
+    pub(crate) fn new(
         workspace: String,
         servers: Vec<DoctorServer>,
         findings: Vec<DoctorFinding>,
@@ -131,7 +131,7 @@ impl DoctorOutput {
 const PROBE: Duration = Duration::from_secs(30);
 
 /// Looks at every language of the workspace, and ends in a real query to each of its servers.
-pub async fn run(context: &Context) -> DoctorOutput {
+pub(crate) async fn run(context: &Context) -> DoctorOutput {
     let mut servers = Vec::new();
     for server in context.present_servers() {
         servers.push(examine(context, &server).await);

@@ -14,7 +14,7 @@ use crate::workspace::edit::{LineEnds, Plan};
 
 /// The arguments of `edit`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct EditArgs {
+pub(crate) struct EditArgs {
     /// The file.
     pub path: String,
     /// Made in order; all or none.
@@ -27,7 +27,7 @@ pub struct EditArgs {
 
 /// One replacement.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct OneEdit {
+pub(crate) struct OneEdit {
     /// Exact text, with enough around it to be there once.
     pub old: String,
     /// What takes its place.
@@ -38,7 +38,7 @@ pub struct OneEdit {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Edit;
+pub(crate) struct Edit;
 
 impl Tool for Edit {
     type Args = EditArgs;

@@ -20,7 +20,7 @@ use crate::workspace::{ReadError, TextFile, WorkspacePath};
 
 /// How an edit is made.
 #[derive(Debug, Clone, Copy)]
-pub struct Manner {
+pub(crate) struct Manner {
     /// Nothing is written; the answer tells what would be.
     pub dry_run: bool,
     /// Whether the answer tells what it broke.
@@ -29,14 +29,14 @@ pub struct Manner {
 
 impl Manner {
     /// As the optional arguments of edit tools say it.
-    pub fn new(dry_run: Option<bool>, diagnostics: Option<bool>) -> Self {
+    pub(crate) fn new(dry_run: Option<bool>, diagnostics: Option<bool>) -> Self {
         Self { dry_run: dry_run.unwrap_or(false), wish: diagnostics.into() }
     }
 }
 
 /// What became of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FileResult {
+pub(crate) struct FileResult {
     /// Relative to the workspace.
     pub path: String,
     /// `created`, `modified`, `deleted`, `renamed` or `unchanged`.
@@ -57,7 +57,7 @@ pub struct FileResult {
 
 /// What became of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
+pub(crate) struct Done {
     /// What `undo` takes it back by; `None` where nothing was changed.
     pub undo: Option<String>,
     /// Each file, by path.
@@ -72,7 +72,7 @@ pub struct Done {
 /// [`carry_out`](Self::carry_out) wants it, since other processes keep no order. One that has a server plan for it asks first
 /// ([`Turn::at_the_end`]), so that nobody waits for a server that starts.
 #[derive(Debug)]
-pub struct Turn<'c> {
+pub(crate) struct Turn<'c> {
     call: &'c Call<'c>,
     manner: Manner,
     claim: Option<Claim>,
@@ -115,7 +115,7 @@ impl From<EditError> for Stopped {
 
 impl<'c> Turn<'c> {
     /// Waits until no edit before this one touches `paths`.
-    pub async fn of<'p>(
+    pub(crate) async fn of<'p>(
         call: &'c Call<'c>,
         manner: Manner,
         paths: impl IntoIterator<Item = &'p WorkspacePath>,
@@ -126,7 +126,7 @@ impl<'c> Turn<'c> {
     }
 
     /// An edit whose files are not known yet.
-    pub fn at_the_end(call: &'c Call<'c>, manner: Manner) -> Self {
+    pub(crate) fn at_the_end(call: &'c Call<'c>, manner: Manner) -> Self {
         Self { call, manner, claim: None, stale: ASKED_AGAIN, lost: 0 }
     }
 
@@ -135,7 +135,7 @@ impl<'c> Turn<'c> {
     ///
     /// # Errors
     /// `conflict` where there is one.
-    pub async fn of_whole(
+    pub(crate) async fn of_whole(
         call: &'c Call<'c>,
         manner: Manner,
         path: &WorkspacePath,
@@ -159,7 +159,7 @@ impl<'c> Turn<'c> {
 
     /// Makes the edit that `plan` describes, or only tries it. `None` where it has to be planned anew: its files are, or may be,
     /// others than when it was planned.
-    pub async fn carry_out(&mut self, plan: Plan) -> Result<Option<Done>, ToolError> {
+    pub(crate) async fn carry_out(&mut self, plan: Plan) -> Result<Option<Done>, ToolError> {
         match self.attempt(plan).await {
             Ok(done) => Ok(Some(done)),
             Err(Stopped::Lost) => Ok(None),
@@ -169,7 +169,7 @@ impl<'c> Turn<'c> {
     }
 
     /// `planned`; `None` where it has to be planned anew, since a file has changed meanwhile.
-    pub fn unless_stale<T>(&mut self, planned: Result<T, ToolError>) -> Result<Option<T>, ToolError> {
+    pub(crate) fn unless_stale<T>(&mut self, planned: Result<T, ToolError>) -> Result<Option<T>, ToolError> {
         match planned {
             Err(error) if error.code == ErrorCode::Conflict => self.again(error).map(|()| None),
             planned => planned.map(Some),
@@ -257,7 +257,7 @@ impl<'c> Turn<'c> {
 }
 
 /// The real names of the files that an edit has changed, those that they had among them.
-pub fn changed_paths(context: &Context, committed: &Committed) -> Vec<WorkspacePath> {
+pub(crate) fn changed_paths(context: &Context, committed: &Committed) -> Vec<WorkspacePath> {
     let names = committed.files.iter().flat_map(|change| match &change.operation {
         FileOperation::Renamed { from } => vec![from, &change.path],
         _ => vec![&change.path],
@@ -266,7 +266,7 @@ pub fn changed_paths(context: &Context, committed: &Committed) -> Vec<WorkspaceP
 }
 
 /// Tells the servers what was changed, and the caller what that changed in the diagnostics.
-pub async fn finish(context: &Context, committed: Committed, baseline: Option<Baseline>) -> Done {
+pub(crate) async fn finish(context: &Context, committed: Committed, baseline: Option<Baseline>) -> Done {
     context.manager.refresh().await;
     let moves: Vec<(WorkspacePath, WorkspacePath)> = committed
         .files
@@ -289,7 +289,7 @@ pub async fn finish(context: &Context, committed: Committed, baseline: Option<Ba
 }
 
 /// Edits wait for locks and for the disk, which the threads that talk to servers must not.
-pub async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     context: &Context,
     plan: &Plan,
     work: impl FnOnce(&Edits, &Plan) -> Result<T, EditError> + Send + 'static,
@@ -308,7 +308,7 @@ async fn off_thread<T: Send + 'static>(
 }
 
 /// The file at `path`, if there is one.
-pub fn existing(context: &Context, path: &WorkspacePath) -> Result<Option<TextFile>, ToolError> {
+pub(crate) fn existing(context: &Context, path: &WorkspacePath) -> Result<Option<TextFile>, ToolError> {
     let limit = context.config.settings.limits.max_file_bytes;
     match context.workspace.read_text_up_to(path, limit) {
         Ok(file) => Ok(Some(file)),
@@ -321,7 +321,11 @@ pub fn existing(context: &Context, path: &WorkspacePath) -> Result<Option<TextFi
 const PROSE: [&str; 6] = ["adoc", "markdown", "md", "mdx", "rst", "txt"];
 
 /// Refuses a new text in which a marker such as `// ...existing code...` takes the place of what it stands for.
-pub fn must_be_whole(path: &WorkspacePath, file: Option<&TextFile>, text: &str) -> Result<(), ToolError> {
+pub(crate) fn must_be_whole(
+    path: &WorkspacePath,
+    file: Option<&TextFile>,
+    text: &str,
+) -> Result<(), ToolError> {
     let Some(file) = file.filter(|_| !path.extension().is_some_and(|end| PROSE.contains(&end))) else {
         return Ok(());
     };
@@ -336,7 +340,13 @@ pub fn must_be_whole(path: &WorkspacePath, file: Option<&TextFile>, text: &str) 
 }
 
 /// Plans `text` for `path`, of which `file` was read.
-pub fn put(plan: &mut Plan, path: &WorkspacePath, file: Option<&TextFile>, text: &str, line_ends: LineEnds) {
+pub(crate) fn put(
+    plan: &mut Plan,
+    path: &WorkspacePath,
+    file: Option<&TextFile>,
+    text: &str,
+    line_ends: LineEnds,
+) {
     match file {
         Some(file) => {
             plan.write(path, file.with_text(text, line_ends), Expected::Hash(file.content_hash()));
@@ -348,7 +358,7 @@ pub fn put(plan: &mut Plan, path: &WorkspacePath, file: Option<&TextFile>, text:
 }
 
 /// The text files among `changes`.
-pub fn edited_texts(changes: &[FileChange]) -> Vec<EditedText> {
+pub(crate) fn edited_texts(changes: &[FileChange]) -> Vec<EditedText> {
     let is_text = |change: &&FileChange| {
         change.kind == FileKind::File && (change.before.is_some() || change.after.is_some())
     };
@@ -365,7 +375,7 @@ pub fn edited_texts(changes: &[FileChange]) -> Vec<EditedText> {
 }
 
 /// Changes as answers give them.
-pub fn file_results(changes: &[FileChange]) -> Vec<FileResult> {
+pub(crate) fn file_results(changes: &[FileChange]) -> Vec<FileResult> {
     changes.iter().map(file_result).collect()
 }
 
@@ -395,7 +405,7 @@ fn file_result(change: &FileChange) -> FileResult {
 }
 
 /// An edit that was not made, in a tool's words.
-pub fn from_edit_error(error: EditError) -> ToolError {
+pub(crate) fn from_edit_error(error: EditError) -> ToolError {
     let code = match &error {
         EditError::Conflict(_)
         | EditError::Leased { .. }

@@ -36,7 +36,7 @@ const MOST_USES: usize = 3;
 const NAMED: usize = 8;
 
 /// An answer of which several servers may know a part.
-pub trait Listing: Sized + Send {
+pub(crate) trait Listing: Sized + Send {
     /// What a server did not do with a file that is missing here.
     const OMITTED: &str = "did not list";
     /// Whether occurrences in comments and strings are worth a word.
@@ -174,7 +174,7 @@ impl Context {
     /// text has reason to ask. Where the text still has the name in files that no server listed, a note says so, and the answer is
     /// not complete where that makes it doubtful: the files are where no server was asked, or import the name from there, or the
     /// server has just started or found nothing at all.
-    pub async fn question_of_all<T: Listing>(
+    pub(crate) async fn question_of_all<T: Listing>(
         &self,
         target: &Target,
         question: Question,

@@ -119,27 +119,27 @@ const MORE_FILES: &str = "raise the limit on open files (`ulimit -n`), and try a
 /// In the system's words: EAGAIN, of a process that cannot be started.
 const NO_MORE_PROCESSES: &str = "Resource temporarily unavailable (os error 11)";
 /// What is said where the system gives no more threads.
-pub const NO_THREADS: &str = "the system gives lsp-tools no more threads or processes";
+pub(crate) const NO_THREADS: &str = "the system gives lsp-tools no more threads or processes";
 /// And what to do about it.
-pub const MORE_THREADS: &str =
+pub(crate) const MORE_THREADS: &str =
     "end what is not needed, or raise the limit: `ulimit -u`, in a container its number of processes (pids)";
 
 /// The failure that a panic with this text stands for, where it is the system's and no fault of ours: libraries know no other way to say
 /// that they got no thread.
-pub fn of_panic(text: &str) -> Option<ToolError> {
+pub(crate) fn of_panic(text: &str) -> Option<ToolError> {
     let no_thread = text.contains("can't spawn worker thread") || text.contains("failed to spawn thread");
     no_thread.then(|| ToolError::new(ErrorCode::Internal, NO_THREADS).with_hint(MORE_THREADS))
 }
 
 /// The failure of work on another thread that was not done.
-pub fn unfinished(what: &str, error: tokio::task::JoinError) -> ToolError {
+pub(crate) fn unfinished(what: &str, error: tokio::task::JoinError) -> ToolError {
     let told = error.to_string();
     let text = error.try_into_panic().map(|panic| panic_text(panic.as_ref())).unwrap_or_default();
     of_panic(&text).unwrap_or_else(|| ToolError::new(ErrorCode::Internal, format!("{what}: {told}")))
 }
 
 /// What a panic said; empty where it said nothing that is a text.
-pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let literal = panic.downcast_ref::<&str>().map(|what| (*what).to_owned());
     literal.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }

@@ -19,7 +19,10 @@ use crate::workspace::SearchError;
 const MOST_SYMBOLS: usize = 1_000;
 
 /// Hover from the likely definition: its signature and its documentation.
-pub async fn hover(context: &Context, unanswered: Unanswered) -> Result<Answer<HoverOutput>, ToolError> {
+pub(crate) async fn hover(
+    context: &Context,
+    unanswered: Unanswered,
+) -> Result<Answer<HoverOutput>, ToolError> {
     let hints = definition_hints(context, &unanswered).await?;
     let language = unanswered.subject.language.as_deref().unwrap_or_default();
     let language_id =
@@ -32,7 +35,7 @@ pub async fn hover(context: &Context, unanswered: Unanswered) -> Result<Answer<H
 }
 
 /// The likely definitions, or the likely references, best first.
-pub async fn locations(
+pub(crate) async fn locations(
     context: &Context,
     unanswered: Unanswered,
     navigation: Navigation,
@@ -80,7 +83,7 @@ async fn references(
 }
 
 /// The syntax errors of a file, as tree-sitter sees them, and what was not looked at; `None` where its language has no grammar.
-pub async fn syntax_errors(
+pub(crate) async fn syntax_errors(
     context: &Context,
     subject: &Subject,
     view: &View,
@@ -104,7 +107,10 @@ pub async fn syntax_errors(
 }
 
 /// The outline of a file, and what was not looked at.
-pub async fn outline(context: &Context, subject: &Subject) -> Result<(Vec<Symbol>, Vec<String>), ToolError> {
+pub(crate) async fn outline(
+    context: &Context,
+    subject: &Subject,
+) -> Result<(Vec<Symbol>, Vec<String>), ToolError> {
     let path = subject.path.clone();
     let found = in_background(context, move |workspace, catalogue| {
         hints::symbols(workspace, catalogue, &path, deadline())
@@ -119,7 +125,7 @@ pub async fn outline(context: &Context, subject: &Subject) -> Result<(Vec<Symbol
 }
 
 /// Symbols of the workspace that match `query`, as far as the time until `deadline` allows.
-pub async fn workspace_symbols(
+pub(crate) async fn workspace_symbols(
     context: &Context,
     query: &str,
     deadline: Instant,
@@ -132,7 +138,7 @@ pub async fn workspace_symbols(
 }
 
 /// Symbols of the workspace that are called exactly `name`, which takes half the time.
-pub async fn workspace_symbols_named(
+pub(crate) async fn workspace_symbols_named(
     context: &Context,
     name: &str,
     deadline: Instant,
@@ -145,7 +151,7 @@ pub async fn workspace_symbols_named(
 }
 
 /// What can only be answered by a server is refused with its state.
-pub fn refusal(status: &ServerStatus) -> ToolError {
+pub(crate) fn refusal(status: &ServerStatus) -> ToolError {
     let code = match status.state {
         ServerState::Missing => ErrorCode::ServerMissing,
         ServerState::Disabled => ErrorCode::Denied,
@@ -183,7 +189,7 @@ async fn definition_hints(context: &Context, unanswered: &Unanswered) -> Result<
 }
 
 /// Searching takes processor time, which the threads that talk to servers must not lose.
-pub async fn in_background<T: Send + 'static>(
+pub(crate) async fn in_background<T: Send + 'static>(
     context: &Context,
     work: impl FnOnce(&crate::workspace::Workspace, &crate::config::Catalogue) -> Result<T, HintError>
     + Send

@@ -19,7 +19,7 @@ const ACCEPT: &str = "text/markdown, text/html;q=0.9, text/plain;q=0.8, applicat
 
 /// The arguments of `fetch_web_page`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct FetchArgs {
+pub(crate) struct FetchArgs {
     /// http or https address.
     pub url: String,
     /// Character to continue from: `next_offset` of the last answer.
@@ -28,7 +28,7 @@ pub struct FetchArgs {
 
 /// The answer of `fetch_web_page`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct FetchOutput {
+pub(crate) struct FetchOutput {
     /// Where it came from in the end.
     pub url: String,
     /// Its type, as the server says.
@@ -50,7 +50,7 @@ pub struct FetchOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct FetchWebPage;
+pub(crate) struct FetchWebPage;
 
 impl Tool for FetchWebPage {
     type Args = FetchArgs;

@@ -3,11 +3,11 @@
 use imagesize::{ImageType, blob_size, image_type};
 
 /// So many first bytes are looked at; the size of a JPEG can stand behind a large preview.
-pub const HEAD: usize = 256 * 1024;
+pub(crate) const HEAD: usize = 256 * 1024;
 
 /// What a file is that is no text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileKind {
+pub(crate) enum FileKind {
     /// An image: its format, and width and height in pixels where they were found.
     Image(&'static str, Option<(usize, usize)>),
     /// Something else, in words with their article.
@@ -15,7 +15,7 @@ pub enum FileKind {
 }
 
 /// What the file is that begins with `head`; `None` where that may be text, or is not known.
-pub fn file_kind(head: &[u8]) -> Option<FileKind> {
+pub(crate) fn file_kind(head: &[u8]) -> Option<FileKind> {
     if let Some(format) = image_format(head) {
         let size = blob_size(head).ok().map(|size| (size.width, size.height));
         return Some(FileKind::Image(format, size));

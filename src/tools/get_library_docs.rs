@@ -13,7 +13,7 @@ use crate::policy::request::{Effect, Subjects};
 /// The arguments of `get_library_docs`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct DocsArgs {
+pub(crate) struct DocsArgs {
     /// From resolve_library_id.
     pub library_id: String,
     /// Words to look for.
@@ -22,7 +22,7 @@ pub struct DocsArgs {
 
 /// The answer of `get_library_docs`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct DocsOutput {
+pub(crate) struct DocsOutput {
     /// The library.
     pub library_id: String,
     /// `bundled` or `remote`.
@@ -38,7 +38,7 @@ pub struct DocsOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct GetLibraryDocs;
+pub(crate) struct GetLibraryDocs;
 
 impl Tool for GetLibraryDocs {
     type Args = DocsArgs;

@@ -21,7 +21,7 @@ const TIME: Duration = Duration::from_secs(10);
 
 /// The arguments of `glob`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct GlobArgs {
+pub(crate) struct GlobArgs {
     /// As `src/**/*.{ts,tsx}`; relative.
     pub pattern: String,
     /// Where it begins (the root).
@@ -40,14 +40,14 @@ pub struct GlobArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
-pub enum Sort {
+pub(crate) enum Sort {
     Path,
     Newest,
 }
 
 /// The answer of `glob`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct GlobOutput {
+pub(crate) struct GlobOutput {
     /// Files, relative to the workspace.
     pub matches: Vec<String>,
     /// Whether `matches` leaves some out.
@@ -59,7 +59,7 @@ pub struct GlobOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Glob;
+pub(crate) struct Glob;
 
 impl Tool for Glob {
     type Args = GlobArgs;
@@ -86,7 +86,7 @@ impl Tool for Glob {
 ///
 /// # Errors
 /// A pattern that is not valid, is absolute or has `..`; a directory that is missing, none, or outside.
-pub async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput, ToolError> {
+pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput, ToolError> {
     let query = GlobQuery {
         under: directory(context, args.path.as_deref())?,
         hidden: args.hidden.unwrap_or(false),

@@ -32,7 +32,7 @@ const FRAME: usize = 48;
 
 /// The arguments of `grep`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct GrepArgs {
+pub(crate) struct GrepArgs {
     /// Regular expression; no look-around, no back-references.
     pub pattern: String,
     /// File or directory (the workspace).
@@ -73,7 +73,7 @@ pub struct GrepArgs {
 /// One word or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Words {
+pub(crate) enum Words {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the type says
     One(String),
     #[allow(missing_docs)] // as above
@@ -84,7 +84,7 @@ pub enum Words {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
-pub enum Case {
+pub(crate) enum Case {
     Sensitive,
     Ignore,
     Smart,
@@ -94,7 +94,7 @@ pub enum Case {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
-pub enum OutputMode {
+pub(crate) enum OutputMode {
     #[default]
     Content,
     FilesWithMatches,
@@ -103,7 +103,7 @@ pub enum OutputMode {
 
 /// The answer of `grep`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct GrepOutput {
+pub(crate) struct GrepOutput {
     /// How many matches (lines; with `files_with_matches`, files) this answer has.
     pub count: usize,
     /// The matching lines, by path and line.
@@ -126,7 +126,7 @@ pub struct GrepOutput {
 
 /// A line that matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct GrepMatch {
+pub(crate) struct GrepMatch {
     /// Relative to the workspace.
     pub path: String,
     /// 1-based, as `read` counts.
@@ -152,7 +152,7 @@ pub struct GrepMatch {
 
 /// How many lines match in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FileCount {
+pub(crate) struct FileCount {
     /// Relative to the workspace.
     pub path: String,
     /// Matching lines.
@@ -161,7 +161,7 @@ pub struct FileCount {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Grep;
+pub(crate) struct Grep;
 
 impl Tool for Grep {
     type Args = GrepArgs;
@@ -190,7 +190,11 @@ impl Tool for Grep {
 ///
 /// # Errors
 /// A pattern, glob or type that is not valid; a path that is missing or outside.
-pub async fn run(context: &Context, args: GrepArgs, budget: Option<usize>) -> Result<GrepOutput, ToolError> {
+pub(crate) async fn run(
+    context: &Context,
+    args: GrepArgs,
+    budget: Option<usize>,
+) -> Result<GrepOutput, ToolError> {
     let query = query(context, &args)?;
     let _ends_with_us = query.until.end_on_drop();
     let asked = query.clone();

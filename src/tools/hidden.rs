@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 /// `text` with such characters shown by their numbers.
-pub fn escaped(text: &str) -> Cow<'_, str> {
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -25,7 +25,7 @@ const SHOWN_CHARACTERS: usize = 2_000;
 
 /// `text` in one line, with every character that cannot be seen by its number, and no longer than a person reads: whoever agrees
 /// must see what to.
-pub fn shown(text: &str) -> Cow<'_, str> {
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     let unseen = |character: char| character.is_control() || is_hidden(character);
     let long = text.chars().nth(SHOWN_CHARACTERS).is_some();
     if !long && !text.chars().any(unseen) {
@@ -45,7 +45,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 }
 
 /// The same in every text of a schema, keys apart: those are what a call must spell.
-pub fn escape_all(value: &mut Value) {
+pub(crate) fn escape_all(value: &mut Value) {
     match value {
         Value::String(text) => {
             if let Cow::Owned(shown) = escaped(text) {
@@ -59,7 +59,7 @@ pub fn escape_all(value: &mut Value) {
 }
 
 /// Controls but for line breaks and tabs, what turns the direction of writing, what has no width, tags, fillers.
-pub fn is_hidden(character: char) -> bool {
+pub(crate) fn is_hidden(character: char) -> bool {
     (character.is_control() && !matches!(character, '\n' | '\t'))
         || matches!(character,
             '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'

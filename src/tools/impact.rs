@@ -16,7 +16,7 @@ use crate::workspace::{SearchQuery, WorkspacePath};
 
 /// A file before and after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditedText {
+pub(crate) struct EditedText {
     /// The file; where it is renamed, its new name.
     pub path: WorkspacePath,
     /// Its name before, where that is another.
@@ -38,7 +38,7 @@ const LOOK: Duration = Duration::from_millis(1_000);
 
 /// The files that an edit may concern.
 #[derive(Debug, Default)]
-pub struct Reach {
+pub(crate) struct Reach {
     /// What it changes, by language.
     pub changed: BTreeMap<String, Changed>,
     /// Those to look at, the ones that use most of it first.
@@ -50,7 +50,7 @@ pub struct Reach {
 }
 
 /// The files that use what `edits` change, at most `most`: they mention it, and where those are many the server says which mean it.
-pub async fn reach(
+pub(crate) async fn reach(
     context: &Context,
     edits: &[EditedText],
     most: usize,
@@ -186,7 +186,7 @@ async fn references(
 }
 
 /// The server that knows where things are used.
-pub async fn navigator(
+pub(crate) async fn navigator(
     context: &Context,
     subject: &Subject,
     running_only: bool,
@@ -204,7 +204,7 @@ pub async fn navigator(
 }
 
 /// The language of a file that may not be on disk.
-pub fn language_of(context: &Context, path: &WorkspacePath, text: Option<&str>) -> Option<String> {
+pub(crate) fn language_of(context: &Context, path: &WorkspacePath, text: Option<&str>) -> Option<String> {
     let first_line = text.and_then(|text| text.lines().next());
     context.catalogue().language_of(path.file_name()?, first_line).map(str::to_owned)
 }
@@ -218,7 +218,7 @@ fn related_languages<'a>(context: &'a Context, language: &'a str) -> Vec<&'a str
 }
 
 /// What their files end in, "" for none.
-pub fn related_endings(context: &Context, language: &str) -> Vec<String> {
+pub(crate) fn related_endings(context: &Context, language: &str) -> Vec<String> {
     let catalogue = context.catalogue();
     let known =
         related_languages(context, language).into_iter().filter_map(|key| catalogue.languages.get(key));
@@ -227,7 +227,7 @@ pub fn related_endings(context: &Context, language: &str) -> Vec<String> {
 
 /// Files of the language of `subject`, or of one that its server speaks as well, that mention `name`; most mentions first. And
 /// whether the search was cut short.
-pub async fn mentions(context: &Context, subject: &Subject, name: &str) -> (Vec<WorkspacePath>, bool) {
+pub(crate) async fn mentions(context: &Context, subject: &Subject, name: &str) -> (Vec<WorkspacePath>, bool) {
     let Some(language) = &subject.language else { return (Vec::new(), false) };
     let names = BTreeSet::from([name.to_owned()]);
     let (found, cut) = occurrences(context, language, names, &BTreeSet::new()).await;
@@ -239,7 +239,7 @@ pub async fn mentions(context: &Context, subject: &Subject, name: &str) -> (Vec<
 
 /// A name in a text.
 #[derive(Debug, Clone)]
-pub struct Occurrence {
+pub(crate) struct Occurrence {
     /// The name.
     pub name: String,
     line: String,
@@ -267,7 +267,7 @@ impl Occurrence {
 }
 
 /// Where files of `language`, and of those that its server speaks as well, mention one of `names`, and whether the search was cut short.
-pub async fn occurrences(
+pub(crate) async fn occurrences(
     context: &Context,
     language: &str,
     names: BTreeSet<String>,
@@ -315,7 +315,7 @@ pub async fn occurrences(
 const NAMED: usize = 8;
 
 /// What the text shows of the files that import `path`, a file or folder that goes away or moves; `None` where there are none.
-pub async fn importers_note(context: &Context, path: &WorkspacePath) -> Option<String> {
+pub(crate) async fn importers_note(context: &Context, path: &WorkspacePath) -> Option<String> {
     let (asked, until) = (path.clone(), Instant::now() + LOOK);
     let found = in_background(context, move |workspace, catalogue| {
         hints::importers(workspace, catalogue, &asked, until)

@@ -62,7 +62,7 @@ pub struct InstallOutput {
 }
 
 /// Installs what a question is missing, where the rules allow that, and puts it on record.
-pub trait InstallGate: fmt::Debug + Send + Sync {
+pub(crate) trait InstallGate: fmt::Debug + Send + Sync {
     /// Installs `server`.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ pub trait InstallGate: fmt::Debug + Send + Sync {
 }
 
 /// Installs each of `names`: a server's key, or a language's, which means the servers that run for it.
-pub async fn run(context: &Context, names: &[String]) -> Result<InstallOutput, ToolError> {
+pub(crate) async fn run(context: &Context, names: &[String]) -> Result<InstallOutput, ToolError> {
     let mut keys: Vec<String> = Vec::new();
     for name in names {
         for key in keys_of(context, name)? {
@@ -143,7 +143,7 @@ fn language_called<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a str> 
 }
 
 /// Installs one server of the catalogue.
-pub async fn install_one(context: &Context, key: &str) -> InstallItem {
+pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
     let started = Instant::now();
     let item = |state, packages, program, detail, notes| InstallItem {
         server: key.to_owned(),

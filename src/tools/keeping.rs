@@ -4,7 +4,7 @@ use super::error::{ErrorCode, ToolError};
 use crate::config::StateError;
 
 /// Does `work`, which may wait for a lock or the disk. What has begun is done to its end, also when its caller goes away.
-pub async fn off_thread<T: Send + 'static>(
+pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     match tokio::task::spawn_blocking(work).await {
@@ -20,7 +20,7 @@ pub async fn off_thread<T: Send + 'static>(
 }
 
 /// A file of our own that cannot be had, in a tool's words.
-pub fn from_state_error(error: StateError) -> ToolError {
+pub(crate) fn from_state_error(error: StateError) -> ToolError {
     let code = match &error {
         StateError::Open { .. } => ErrorCode::Denied,
         StateError::Busy { .. } => ErrorCode::Conflict,

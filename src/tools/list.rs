@@ -20,7 +20,7 @@ const TIME: Duration = Duration::from_secs(5);
 
 /// The arguments of `list`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct ListArgs {
+pub(crate) struct ListArgs {
     /// The root by default.
     pub path: Option<String>,
     /// All below too, without hidden and git-ignored files.
@@ -31,7 +31,7 @@ pub struct ListArgs {
 
 /// The answer of `list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ListOutput {
+pub(crate) struct ListOutput {
     /// The directory, relative to the workspace; `.` for the root.
     pub path: String,
     /// Its entries, by path.
@@ -45,7 +45,7 @@ pub struct ListOutput {
 
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ListItem {
+pub(crate) struct ListItem {
     /// Its own name; below the directory, where everything below is listed, still only the last one.
     pub name: String,
     /// Relative to the workspace.
@@ -68,7 +68,7 @@ pub struct ListItem {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct List;
+pub(crate) struct List;
 
 impl Tool for List {
     type Args = ListArgs;
@@ -95,7 +95,7 @@ impl Tool for List {
 ///
 /// # Errors
 /// A directory that is missing, none, or outside.
-pub async fn run(context: &Context, args: ListArgs) -> Result<ListOutput, ToolError> {
+pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<ListOutput, ToolError> {
     let under = directory(context, args.path.as_deref())?;
     let query = ListQuery {
         under: under.clone(),

@@ -23,7 +23,7 @@ use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_code_actions`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct CodeActionsArgs {
+pub(crate) struct CodeActionsArgs {
     /// The file.
     pub path: String,
     /// 0-based; else the whole file.
@@ -44,7 +44,7 @@ pub struct CodeActionsArgs {
 
 /// One thing that can be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ActionItem {
+pub(crate) struct ActionItem {
     /// What it does; what `apply` takes.
     pub title: String,
     /// LSP's kind.
@@ -65,7 +65,7 @@ pub struct ActionItem {
 
 /// What `lsp_code_actions` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CodeActionsOutput {
+pub(crate) struct CodeActionsOutput {
     /// What can be done, where nothing was to be applied.
     pub actions: Vec<ActionItem>,
     /// What was changed.
@@ -84,7 +84,7 @@ pub struct CodeActionsOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspCodeActions;
+pub(crate) struct LspCodeActions;
 
 impl Tool for LspCodeActions {
     type Args = CodeActionsArgs;

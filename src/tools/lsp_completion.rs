@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// The arguments of `lsp_completion`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct CompletionArgs {
+pub(crate) struct CompletionArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
@@ -29,7 +29,7 @@ const COMPLETIONS: usize = 20;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspCompletion;
+pub(crate) struct LspCompletion;
 
 impl Tool for LspCompletion {
     type Args = CompletionArgs;
@@ -60,7 +60,7 @@ impl Tool for LspCompletion {
 }
 
 /// Answers what could be typed at `target`, best first; at most `limit` items. The position is taken as it is given.
-pub async fn run(
+pub(crate) async fn run(
     context: &Context,
     target: &Target,
     limit: Option<usize>,

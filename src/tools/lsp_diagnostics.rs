@@ -90,7 +90,7 @@ const DIAGNOSTICS: usize = 100;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspDiagnostics;
+pub(crate) struct LspDiagnostics;
 
 impl Tool for LspDiagnostics {
     type Args = DiagnosticsArgs;
@@ -159,7 +159,7 @@ fn once<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
 
 /// How files are looked at.
 #[derive(Debug, Clone, Default)]
-pub struct Look {
+pub(crate) struct Look {
     /// The texts that are looked at.
     pub view: View,
     /// When the answer must be there, if that is before the settings' deadline.
@@ -172,7 +172,7 @@ pub struct Look {
 
 /// One file's findings.
 #[derive(Debug)]
-pub struct FileReport {
+pub(crate) struct FileReport {
     /// The file.
     pub path: WorkspacePath,
     /// Sorted by position.
@@ -190,7 +190,10 @@ pub struct FileReport {
 }
 
 /// Answers what is wrong in the files that `args` name.
-pub async fn run(context: &Context, args: &DiagnosticsArgs) -> Result<Answer<DiagnosticsOutput>, ToolError> {
+pub(crate) async fn run(
+    context: &Context,
+    args: &DiagnosticsArgs,
+) -> Result<Answer<DiagnosticsOutput>, ToolError> {
     let (mut subjects, named) = subjects(context, &args.given().cloned().collect::<Vec<_>>())?;
     if let Some(shard) = args.in_process.shard {
         keep_own(context, &mut subjects, shard, args.in_process.costs.as_deref());
@@ -349,7 +352,7 @@ fn keep_own(context: &Context, subjects: &mut Vec<Subject>, shard: Shard, costs:
 }
 
 /// Asks every server of one file.
-pub async fn check(context: &Context, subject: Subject, look: &Look) -> Result<FileReport, ToolError> {
+pub(crate) async fn check(context: &Context, subject: Subject, look: &Look) -> Result<FileReport, ToolError> {
     if look.view.unsaved(&subject.path).is_none() {
         context.must_be_text(&subject.path)?;
     }
@@ -509,7 +512,7 @@ async fn without_server(
 }
 
 /// A finding as answers give it.
-pub fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
+pub(crate) fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
     let related = diagnostic.related.iter().take(MOST_RELATED).map(|(location, message)| RelatedItem {
         place: lsp_navigate::place(context, location.clone()),
         message: budget::message(message),

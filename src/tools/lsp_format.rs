@@ -21,7 +21,7 @@ use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// The arguments of `lsp_format`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct FormatArgs {
+pub(crate) struct FormatArgs {
     /// The file.
     pub path: String,
     /// First 0-based line of a part.
@@ -34,7 +34,7 @@ pub struct FormatArgs {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspFormat;
+pub(crate) struct LspFormat;
 
 impl Tool for LspFormat {
     type Args = FormatArgs;
@@ -122,7 +122,7 @@ async fn ask(context: &Context, path: &WorkspacePath, range: Option<Range>) -> R
 const WALK: Duration = Duration::from_secs(10);
 
 /// The files in `folder` whose language has a server here that may format them.
-pub fn files_in(context: &Context, folder: &WorkspacePath) -> Vec<WorkspacePath> {
+pub(crate) fn files_in(context: &Context, folder: &WorkspacePath) -> Vec<WorkspacePath> {
     let limits = WalkLimits {
         max_files: context.config.settings.limits.walk_files,
         deadline: std::time::Instant::now() + WALK,

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 /// The arguments of `lsp_calls`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct CallsArgs {
+pub(crate) struct CallsArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
@@ -44,7 +44,7 @@ pub enum CallDirection {
 
 /// The arguments of `lsp_types`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct TypesArgs {
+pub(crate) struct TypesArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
@@ -69,7 +69,7 @@ pub enum TypeDirection {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspCalls;
+pub(crate) struct LspCalls;
 
 impl Tool for LspCalls {
     type Args = CallsArgs;
@@ -100,7 +100,7 @@ impl Tool for LspCalls {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspTypes;
+pub(crate) struct LspTypes;
 
 impl Tool for LspTypes {
     type Args = TypesArgs;
@@ -131,7 +131,7 @@ impl Tool for LspTypes {
 }
 
 /// Answers the hierarchy of what stands at `target`, `depth` levels deep.
-pub async fn run(
+pub(crate) async fn run(
     context: &Context,
     hierarchy: Hierarchy,
     target: &Target,

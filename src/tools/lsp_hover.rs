@@ -13,7 +13,7 @@ use crate::policy::request::Subjects;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspHover;
+pub(crate) struct LspHover;
 
 impl Tool for LspHover {
     type Args = Address;
@@ -35,7 +35,7 @@ impl Tool for LspHover {
 const DESCRIPTION: &str = "Type, signature and documentation of a symbol.";
 
 /// Answers what stands at `target`.
-pub async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {
+pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hover);
     let question = Question { method: "textDocument/hover", of_file: true };

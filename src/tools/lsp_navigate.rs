@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspDefinition;
+pub(crate) struct LspDefinition;
 
 impl Tool for LspDefinition {
     type Args = Address;
@@ -49,7 +49,7 @@ impl Tool for LspDefinition {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspDeclaration;
+pub(crate) struct LspDeclaration;
 
 impl Tool for LspDeclaration {
     type Args = Address;
@@ -76,7 +76,7 @@ impl Tool for LspDeclaration {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspTypeDefinition;
+pub(crate) struct LspTypeDefinition;
 
 impl Tool for LspTypeDefinition {
     type Args = Address;
@@ -104,7 +104,7 @@ impl Tool for LspTypeDefinition {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspImplementation;
+pub(crate) struct LspImplementation;
 
 impl Tool for LspImplementation {
     type Args = Address;
@@ -131,7 +131,7 @@ impl Tool for LspImplementation {
 
 /// The arguments of `lsp_references`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct ReferencesArgs {
+pub(crate) struct ReferencesArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
@@ -145,7 +145,7 @@ const REFERENCES: usize = 100;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspReferences;
+pub(crate) struct LspReferences;
 
 impl Tool for LspReferences {
     type Args = ReferencesArgs;
@@ -172,7 +172,7 @@ impl Tool for LspReferences {
 }
 
 /// Answers where what stands at `target` is; at most `limit` locations (the settings' where there is none).
-pub async fn run(
+pub(crate) async fn run(
     context: &Context,
     navigation: Navigation,
     target: &Target,
@@ -284,14 +284,14 @@ fn output(
 }
 
 /// A location as answers give it.
-pub fn place(context: &Context, location: Location) -> Place {
+pub(crate) fn place(context: &Context, location: Location) -> Place {
     let (path, uri) = names(context, &location.file);
     let text = line_of(context, &location.file, location.text);
     Place { path, uri, range: location.range, text, why: None }
 }
 
 /// A source line for an answer; none of a file that may not be seen.
-pub fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Option<String> {
+pub(crate) fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Option<String> {
     match file {
         FileRef::Inside(path) if context.workspace.hides(path) => None,
         _ => text.map(budget::line),
@@ -299,7 +299,7 @@ pub fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Optio
 }
 
 /// A file's path as answers give it, and its URI.
-pub fn names(context: &Context, file: &FileRef) -> (String, String) {
+pub(crate) fn names(context: &Context, file: &FileRef) -> (String, String) {
     match file {
         FileRef::Inside(path) => (path.display(), uri::from_path(&context.workspace.absolute(path)).into()),
         FileRef::Outside(path) => (path.display().to_string(), uri::from_path(path).into()),

@@ -14,7 +14,7 @@ use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_overlay`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct OverlayArgs {
+pub(crate) struct OverlayArgs {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
     pub path: Option<String>,
     /// Its unsaved text.
@@ -25,7 +25,7 @@ pub struct OverlayArgs {
 
 /// What `lsp_overlay` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct OverlayOutput {
+pub(crate) struct OverlayOutput {
     /// The handle; none where it was dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlay: Option<String>,
@@ -38,7 +38,7 @@ pub struct OverlayOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspOverlay;
+pub(crate) struct LspOverlay;
 
 impl Tool for LspOverlay {
     type Args = OverlayArgs;
@@ -99,7 +99,7 @@ fn fits(context: &Context, path: &WorkspacePath, text: &str) -> Result<(), ToolE
 }
 
 /// An overlay that is not to be had, in a tool's words.
-pub fn told(error: OverlayError) -> ToolError {
+pub(crate) fn told(error: OverlayError) -> ToolError {
     let (code, hint) = match error {
         OverlayError::Unknown(_) => {
             (ErrorCode::NotFound, "`lsp_overlay` with `path` and `text` makes a new one")

@@ -23,7 +23,7 @@ use crate::policy::request::{Effect, Subjects};
 
 /// The arguments of `lsp_rename`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct RenameArgs {
+pub(crate) struct RenameArgs {
     /// What gets another name.
     #[serde(flatten)]
     pub address: Address,
@@ -37,7 +37,7 @@ pub struct RenameArgs {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspRename;
+pub(crate) struct LspRename;
 
 impl Tool for LspRename {
     type Args = RenameArgs;

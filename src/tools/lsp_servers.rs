@@ -9,11 +9,11 @@ use super::tool::{Call, Card, Tool};
 
 /// The arguments of `lsp_servers`: none.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-pub struct NoArgs {}
+pub(crate) struct NoArgs {}
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspServers;
+pub(crate) struct LspServers;
 
 impl Tool for LspServers {
     type Args = NoArgs;

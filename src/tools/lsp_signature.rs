@@ -13,7 +13,7 @@ use crate::policy::request::Subjects;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspSignature;
+pub(crate) struct LspSignature;
 
 impl Tool for LspSignature {
     type Args = Address;
@@ -41,7 +41,7 @@ impl Tool for LspSignature {
 
 /// Answers which signatures fit the call around `target`. The position is taken as it is given: behind an opening
 /// parenthesis or a comma no name stands.
-pub async fn run(context: &Context, target: &Target) -> Result<Answer<SignaturesOutput>, ToolError> {
+pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<SignaturesOutput>, ToolError> {
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.signature);
     let question = Question { method: "textDocument/signatureHelp", of_file: true };

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 /// The arguments of `lsp_symbols`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct SymbolsArgs {
+pub(crate) struct SymbolsArgs {
     /// A file: its outline.
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
@@ -39,7 +39,7 @@ const SYMBOLS: usize = 100;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct LspSymbols;
+pub(crate) struct LspSymbols;
 
 impl Tool for LspSymbols {
     type Args = SymbolsArgs;
@@ -75,7 +75,7 @@ impl Tool for LspSymbols {
 }
 
 /// Answers the outline of a file, or the workspace's symbols for a name; at most `limit` of them.
-pub async fn run(
+pub(crate) async fn run(
     context: &Context,
     target: &Target,
     limit: Option<usize>,

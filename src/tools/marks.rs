@@ -27,7 +27,7 @@ const MOST_ASKED: usize = 64;
 /// What a server says of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Mark {
+pub(crate) enum Mark {
     /// A symbol's name, or a use of it.
     Confirmed,
     /// No symbol: a comment, a string, a part of another name.
@@ -38,7 +38,7 @@ pub enum Mark {
 
 /// Matches with their marks.
 #[derive(Debug, Default)]
-pub struct Marked {
+pub(crate) struct Marked {
     /// By path and line.
     pub matches: Vec<MarkedMatch>,
     /// The servers that were asked.
@@ -47,7 +47,7 @@ pub struct Marked {
 
 /// A match with its mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MarkedMatch {
+pub(crate) struct MarkedMatch {
     /// The file.
     pub path: WorkspacePath,
     /// The line.
@@ -58,7 +58,7 @@ pub struct MarkedMatch {
 
 impl Marked {
     /// Of which no server has been asked yet.
-    pub fn unmarked(found: impl IntoIterator<Item = (WorkspacePath, LineMatch)>) -> Self {
+    pub(crate) fn unmarked(found: impl IntoIterator<Item = (WorkspacePath, LineMatch)>) -> Self {
         let matches = found.into_iter().map(|(path, line)| MarkedMatch { path, line, mark: None }).collect();
         Self { matches, by: Vec::new() }
     }
@@ -71,7 +71,7 @@ type Spot = (WorkspacePath, Position);
 ///
 /// # Errors
 /// None that the search with the same query did not have.
-pub async fn mark(
+pub(crate) async fn mark(
     context: &Context,
     query: &GrepQuery,
     marked: &mut Marked,

@@ -19,7 +19,7 @@ const MOST_MEMORIES: usize = 500;
 
 /// The arguments of `memory`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct MemoryArgs {
+pub(crate) struct MemoryArgs {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
     pub command: MemoryCommand,
     /// Its name (`notes.md`); for all but list.
@@ -32,7 +32,7 @@ pub struct MemoryArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum MemoryCommand {
+pub(crate) enum MemoryCommand {
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     Save,
     #[allow(missing_docs)] // as above
@@ -45,7 +45,7 @@ pub enum MemoryCommand {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Memory;
+pub(crate) struct Memory;
 
 impl Tool for Memory {
     type Args = MemoryArgs;

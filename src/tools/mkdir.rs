@@ -12,14 +12,14 @@ use crate::workspace::edit::Plan;
 
 /// The arguments of `mkdir`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct MkdirArgs {
+pub(crate) struct MkdirArgs {
     /// The folder; those above it are made as well.
     pub path: String,
 }
 
 /// What `mkdir` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct MkdirOutput {
+pub(crate) struct MkdirOutput {
     /// The folder.
     pub path: String,
     /// The folders that were not there before, outermost first.
@@ -31,7 +31,7 @@ pub struct MkdirOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Mkdir;
+pub(crate) struct Mkdir;
 
 impl Tool for Mkdir {
     type Args = MkdirArgs;

@@ -18,7 +18,7 @@ use crate::workspace::edit::Expected;
 
 /// The arguments of `move`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct MoveArgs {
+pub(crate) struct MoveArgs {
     /// A file or folder.
     pub from: String,
     /// Its new path, not the folder to put it in.
@@ -35,7 +35,7 @@ pub struct MoveArgs {
 
 /// What edits of several files answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct EditsOutput {
+pub(crate) struct EditsOutput {
     /// Each file.
     pub results: Vec<FileResult>,
     /// What `undo` takes it back by.
@@ -57,7 +57,7 @@ impl From<super::editing::Done> for EditsOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Move;
+pub(crate) struct Move;
 
 impl Tool for Move {
     type Args = MoveArgs;

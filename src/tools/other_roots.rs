@@ -15,7 +15,7 @@ pub(super) const LOOK: Duration = Duration::from_millis(1_500);
 
 /// The roots of one server beside that of the file that was asked about. One process may serve several, and knows each by itself.
 #[derive(Debug, Default)]
-pub struct OtherRoots {
+pub(crate) struct OtherRoots {
     /// All of them, as far as `cut` says nothing else.
     pub roots: BTreeSet<WorkspacePath>,
     /// There may be more.
@@ -24,7 +24,7 @@ pub struct OtherRoots {
 
 impl OtherRoots {
     /// Whether the text has uses of a method that may be meant, in a root whose server need not know that they are.
-    pub fn may_use(&self, standing: &Standing, definitions_count: bool) -> bool {
+    pub(crate) fn may_use(&self, standing: &Standing, definitions_count: bool) -> bool {
         let is_other =
             |file: &StandingIn| self.roots.iter().any(|root| file.path.as_path().starts_with(root.as_path()));
         let may_be_meant = |file: &StandingIn| file.uses_member || definitions_count && file.defines_method;
@@ -34,12 +34,12 @@ impl OtherRoots {
 
 impl Context {
     /// What joins the roots of `session`'s server into one, where its types implement interfaces without naming them.
-    pub fn joining_advice(&self, session: &Session) -> Option<&str> {
+    pub(crate) fn joining_advice(&self, session: &Session) -> Option<&str> {
         self.catalogue().servers.get(session.server())?.implements_unnamed.as_deref()
     }
 
     /// The roots beside that of `subject` which have files of its language, where it matters which there are.
-    pub async fn other_roots(&self, session: &Session, subject: &Subject) -> OtherRoots {
+    pub(crate) async fn other_roots(&self, session: &Session, subject: &Subject) -> OtherRoots {
         let language = subject.language.clone().filter(|_| self.joining_advice(session).is_some());
         let Some(language) = language else { return OtherRoots::default() };
         let limits =
@@ -72,6 +72,6 @@ impl Context {
 }
 
 /// Whether the roots beside the asked one count for a question as a whole, whatever the text has.
-pub fn concerns_types(sense: Sense) -> bool {
+pub(crate) fn concerns_types(sense: Sense) -> bool {
     matches!(sense, Sense::Heir | Sense::Base)
 }

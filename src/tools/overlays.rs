@@ -14,7 +14,7 @@ use crate::lsp::view::{Holder, View};
 use crate::workspace::WorkspacePath;
 
 /// A handle that was not used for so long is forgotten.
-pub const KEPT: Duration = Duration::from_secs(30 * 60);
+pub(crate) const KEPT: Duration = Duration::from_secs(30 * 60);
 /// So many handles are kept; for one more, that which was not used for longest is forgotten.
 const MOST_HANDLES: usize = 64;
 /// So many files have an unsaved text under one handle.
@@ -24,7 +24,7 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// Why a text is not kept, or none is found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OverlayError {
+pub(crate) enum OverlayError {
     /// Nobody has this handle, or no longer.
     #[error(
         "there is no overlay `{0}`: it was dropped, was not used for 30 minutes, or the server was started anew"
@@ -46,7 +46,7 @@ pub enum OverlayError {
 
 /// All handles, and the texts behind them.
 #[derive(Debug, Default)]
-pub struct HeldOverlays(Mutex<HashMap<String, Held>>);
+pub(crate) struct HeldOverlays(Mutex<HashMap<String, Held>>);
 
 #[derive(Debug)]
 struct Held {
@@ -66,7 +66,7 @@ impl HeldOverlays {
     ///
     /// # Errors
     /// Where the handle is not known or has enough files, or the text is too large.
-    pub fn put(
+    pub(crate) fn put(
         &self,
         handle: Option<&str>,
         path: WorkspacePath,
@@ -111,7 +111,7 @@ impl HeldOverlays {
     ///
     /// # Errors
     /// [`OverlayError::Unknown`].
-    pub fn remove(&self, handle: &str, path: &WorkspacePath) -> Result<(), OverlayError> {
+    pub(crate) fn remove(&self, handle: &str, path: &WorkspacePath) -> Result<(), OverlayError> {
         let now = Instant::now();
         let mut all = self.held(now);
         let held = all.get_mut(handle).ok_or_else(|| OverlayError::Unknown(printable(handle)))?;
@@ -125,7 +125,7 @@ impl HeldOverlays {
     ///
     /// # Errors
     /// [`OverlayError::Unknown`].
-    pub fn forget(&self, handle: &str) -> Result<(), OverlayError> {
+    pub(crate) fn forget(&self, handle: &str) -> Result<(), OverlayError> {
         let forgotten = self.held(Instant::now()).remove(handle);
         forgotten.map(drop).ok_or_else(|| OverlayError::Unknown(printable(handle)))
     }
@@ -134,7 +134,7 @@ impl HeldOverlays {
     ///
     /// # Errors
     /// [`OverlayError::Unknown`].
-    pub fn view(&self, handle: &str) -> Result<View, OverlayError> {
+    pub(crate) fn view(&self, handle: &str) -> Result<View, OverlayError> {
         self.view_at(Instant::now(), handle)
     }
 

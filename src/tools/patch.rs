@@ -20,7 +20,7 @@ use crate::workspace::{TextFile, WorkspacePath};
 
 /// The arguments of `patch`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct PatchArgs {
+pub(crate) struct PatchArgs {
     /// A unified diff (git's or plain, several files) or `*** Begin Patch` … `*** End Patch`.
     pub patch: String,
     /// Change nothing, tell what would.
@@ -31,7 +31,7 @@ pub struct PatchArgs {
 
 /// What `patch` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct PatchOutput {
+pub(crate) struct PatchOutput {
     /// Whether the files were changed (`false` for a dry run).
     pub applied: bool,
     /// Each file.
@@ -49,7 +49,7 @@ pub struct PatchOutput {
 
 /// What became of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct PatchResult {
+pub(crate) struct PatchResult {
     /// The file.
     #[serde(flatten)]
     pub file: FileResult,
@@ -60,7 +60,7 @@ pub struct PatchResult {
 
 /// A hunk that was found elsewhere than the patch says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HunkPlace {
+pub(crate) struct HunkPlace {
     /// 1-based number within the file.
     pub hunk: usize,
     /// The 1-based line where it was found.
@@ -73,7 +73,7 @@ pub struct HunkPlace {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct PatchTool;
+pub(crate) struct PatchTool;
 
 impl Tool for PatchTool {
     type Args = PatchArgs;

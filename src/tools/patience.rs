@@ -19,7 +19,7 @@ const TIMEOUTS: [u64; 4] = [60, 120, 300, 600];
 
 impl Patience {
     /// What to do after `waited`. `takes_timeout`: the tool that was asked has the argument `timeout_ms`.
-    pub fn advice(self, waited: Duration, takes_timeout: bool) -> String {
+    pub(crate) fn advice(self, waited: Duration, takes_timeout: bool) -> String {
         let longer = TIMEOUTS.into_iter().find(|longer| Duration::from_secs(*longer) > waited * 3 / 2);
         let option = longer.map(|longer| format!("wait longer with --timeout {longer}"));
         match self {

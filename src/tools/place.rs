@@ -9,7 +9,7 @@ use crate::workspace::WorkspacePath;
 
 /// A position to ask about, and what it was taken to mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// The file.
     pub path: WorkspacePath,
     /// Where to ask.
@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// That the function has overloads, where that was decided here.
-    pub fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         let resolved = self.resolved.as_ref().filter(|_| !self.overloads.is_empty())?;
         let lines: Vec<String> =
             self.overloads.iter().map(|line| format!("{}:{}", resolved.path, u64::from(*line) + 1)).collect();
@@ -43,7 +43,7 @@ impl Place {
 }
 
 /// The place of a position or of a name on a line. Positions outside the text are refused; one beside a name moves to it.
-pub fn in_text(path: &WorkspacePath, buffer: &Buffer, target: &Target) -> Result<Place, ToolError> {
+pub(crate) fn in_text(path: &WorkspacePath, buffer: &Buffer, target: &Target) -> Result<Place, ToolError> {
     match target {
         Target::Position { position, .. } => at_position(path, buffer, *position),
         Target::NameOnLine { line0, name, .. } => on_line(path, buffer, *line0, name),
@@ -132,7 +132,7 @@ fn no_such_name(path: &WorkspacePath, buffer: &Buffer, name: &str) -> ToolError 
 }
 
 /// What a name in a text is taken to mean.
-pub fn resolved(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved: bool) -> Resolved {
+pub(crate) fn resolved(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved: bool) -> Resolved {
     Resolved {
         path: path.display(),
         symbol: name.name.clone(),
@@ -144,7 +144,7 @@ pub fn resolved(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved:
 
 /// The symbols of an outline that `name` means: a bare name anywhere, `Class.method` only within `Class`. The overloads of one
 /// function, which stand side by side, are one of them.
-pub fn named<'a>(symbols: &'a [Symbol], name: &str) -> Vec<Vec<&'a Symbol>> {
+pub(crate) fn named<'a>(symbols: &'a [Symbol], name: &str) -> Vec<Vec<&'a Symbol>> {
     let parts: Vec<&str> =
         name.split(['.', '#']).flat_map(|part| part.split("::")).filter(|part| !part.is_empty()).collect();
     let mut found = Vec::new();
@@ -187,7 +187,7 @@ fn bare(name: &str) -> &str {
 }
 
 /// The place of a symbol's name, and its overloads. Some servers tell where the whole definition begins, and not its name.
-pub fn of_symbol(path: &WorkspacePath, buffer: &Buffer, overloads: &[&Symbol]) -> Option<Place> {
+pub(crate) fn of_symbol(path: &WorkspacePath, buffer: &Buffer, overloads: &[&Symbol]) -> Option<Place> {
     let (symbol, others) = overloads.split_first()?;
     let own = bare(&symbol.name);
     let selection = symbol.selection;
@@ -200,7 +200,12 @@ pub fn of_symbol(path: &WorkspacePath, buffer: &Buffer, overloads: &[&Symbol]) -
 }
 
 /// The place of the name in the first of `ranges`; the others are its overloads.
-pub fn of_ranges(path: &WorkspacePath, buffer: &Buffer, name: &str, ranges: &[Range]) -> Option<Place> {
+pub(crate) fn of_ranges(
+    path: &WorkspacePath,
+    buffer: &Buffer,
+    name: &str,
+    ranges: &[Range],
+) -> Option<Place> {
     let (range, others) = ranges.split_first()?;
     let name = Identifier { name: name.to_owned(), range: *range };
     let overloads = others.iter().map(|other| other.start.line).collect();

@@ -12,7 +12,7 @@ use crate::workspace::edit::{Expected, LineEnds, Plan};
 ///
 /// # Errors
 /// `conflict` where a file is not what the server computed the change for.
-pub fn plan(context: &Context, title: &str, proposal: &Proposal) -> Result<Plan, ToolError> {
+pub(crate) fn plan(context: &Context, title: &str, proposal: &Proposal) -> Result<Plan, ToolError> {
     let mut plan = Plan::new(title);
     proposal.files.iter().try_for_each(|file| add_file(context, &mut plan, file))?;
     Ok(plan)
@@ -45,7 +45,7 @@ fn delete(plan: &mut Plan, file: &ProposedFile, there: &TextFile) {
 }
 
 /// An edit that a server did not propose, in a tool's words.
-pub fn from_server(error: EditError) -> ToolError {
+pub(crate) fn from_server(error: EditError) -> ToolError {
     let code = match &error {
         EditError::Refused { .. } => ErrorCode::InvalidArgs,
         EditError::Stale { .. } | EditError::Ask(AskError::Moving { .. }) => ErrorCode::Conflict,

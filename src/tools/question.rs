@@ -28,7 +28,7 @@ const ACQUAINTED_IN_ORDER: usize = 400;
 
 /// What became of a question.
 #[derive(Debug)]
-pub enum Outcome<T> {
+pub(crate) enum Outcome<T> {
     /// A server answered.
     Answered {
         /// Its answer.
@@ -52,11 +52,9 @@ pub enum Outcome<T> {
 
 /// A question that no server answered, with what is needed to answer it from the text.
 #[derive(Debug)]
-pub struct Unanswered {
+pub(crate) struct Unanswered {
     /// The file.
     pub subject: Subject,
-    /// Its text as it is on disk.
-    pub text: Buffer,
     /// What was asked about.
     pub place: Place,
     /// Why not.
@@ -65,7 +63,7 @@ pub struct Unanswered {
 
 /// What a question asks for.
 #[derive(Debug, Clone, Copy)]
-pub struct Question {
+pub(crate) struct Question {
     /// The request's method, which the server must offer.
     pub method: &'static str,
     /// An answer that finds nothing counts as whole even while the server works: it depends on one file only.
@@ -74,16 +72,19 @@ pub struct Question {
 
 /// What a session is asked about a place. The future is boxed: one of an async closure would not be known to be `Send`,
 /// and callers could not spawn their questions.
-pub trait Ask<T>: for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> Asking<'a, T> + Sync {}
+pub(crate) trait Ask<T>:
+    for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> Asking<'a, T> + Sync
+{
+}
 
 impl<T, F: for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> Asking<'a, T> + Sync> Ask<T> for F {}
 
 /// A session's answer in the making.
-pub type Asking<'a, T> = BoxFuture<'a, Result<Asked<T>, AskError>>;
+pub(crate) type Asking<'a, T> = BoxFuture<'a, Result<Asked<T>, AskError>>;
 
 impl Context {
     /// Asks `ask` of the session that navigates in the target's language.
-    pub async fn question<T: Send>(
+    pub(crate) async fn question<T: Send>(
         &self,
         target: &Target,
         question: Question,
@@ -142,7 +143,7 @@ impl Context {
         }
         let text = self.text(&subject.path)?;
         let place = self.place_from_text(&subject, &text, target)?;
-        Ok(Outcome::Unanswered(Unanswered { subject, text, place, status }))
+        Ok(Outcome::Unanswered(Unanswered { subject, place, status }))
     }
 
     /// Asks one session, and once more if it ends meanwhile: a crash is often one file's fault and not the next one's.
@@ -256,7 +257,7 @@ impl Context {
     }
 
     /// Opens the files that mention `name`, for a server that only knows those that are open. Says so where there are more.
-    pub async fn acquaint(
+    pub(crate) async fn acquaint(
         &self,
         session: &Session,
         subject: &Subject,
@@ -414,7 +415,7 @@ impl Context {
     }
 
     /// The status of a session that did not answer.
-    pub async fn failed(
+    pub(crate) async fn failed(
         &self,
         session: &Session,
         subject: &Subject,
@@ -460,7 +461,7 @@ fn ambiguous(name: &str, within: &str, places: &[String]) -> ToolError {
 }
 
 /// The file a target lies in.
-pub fn path_of(target: &Target) -> Result<&std::path::Path, ToolError> {
+pub(crate) fn path_of(target: &Target) -> Result<&std::path::Path, ToolError> {
     match target {
         Target::Position { path, .. }
         | Target::NameOnLine { path, .. }

@@ -35,7 +35,7 @@ const NAMED: usize = 5;
 
 /// The arguments of `read`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct ReadArgs {
+pub(crate) struct ReadArgs {
     /// The file.
     pub path: String,
     /// First line, 1-based (1).
@@ -50,7 +50,7 @@ pub struct ReadArgs {
 
 /// The answer of `read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ReadOutput {
+pub(crate) struct ReadOutput {
     /// The file, relative to the workspace.
     pub path: String,
     /// The lines as they are, with their line breaks.
@@ -77,7 +77,7 @@ pub struct ReadOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Read;
+pub(crate) struct Read;
 
 impl Tool for Read {
     type Args = ReadArgs;
@@ -104,7 +104,7 @@ impl Tool for Read {
 ///
 /// # Errors
 /// A file that is missing, outside, no regular file, or no text.
-pub async fn run(context: &Context, args: ReadArgs) -> Result<ReadOutput, ToolError> {
+pub(crate) async fn run(context: &Context, args: ReadArgs) -> Result<ReadOutput, ToolError> {
     let path = context.path(args.path.as_ref())?;
     let wants_outline = args.outline.unwrap_or(false);
     let mut output = if wants_outline && args.offset.is_none() && args.limit.is_none() {

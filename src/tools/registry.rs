@@ -3,12 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::tool::{AnyTool, Definition, Tool, Typed};
-use crate::policy::request::Subjects;
 use crate::text::nearest;
 
 /// All tools by name.
@@ -25,12 +21,12 @@ impl std::fmt::Debug for Registry {
 
 impl Registry {
     /// Adds a tool; fails where its name is taken or cannot be one.
-    pub fn add<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
+    pub(crate) fn add<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
         self.add_any(Arc::new(Typed::new(tool)))
     }
 
     /// As [`add`](Self::add), for a tool that is only known at run time.
-    pub fn add_any(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
+    pub(crate) fn add_any(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
         let name = tool.definition().card.name.to_string();
         if !is_name(&name) {
             let what = format!(
@@ -54,7 +50,7 @@ impl Registry {
     }
 
     /// The error for a name that no tool has.
-    pub fn unknown(&self, name: &str) -> ToolError {
+    pub(crate) fn unknown(&self, name: &str) -> ToolError {
         let error = ToolError::new(ErrorCode::UnknownTool, format!("unknown tool: {}", name.escape_debug()));
         let mut near: Vec<&str> =
             self.tools.keys().map(String::as_str).filter(|tool| shares(tool, name)).collect();
@@ -69,13 +65,8 @@ impl Registry {
     }
 
     /// Those that `wanted` says, by name.
-    pub fn definitions(&self, wanted: impl Fn(&Definition) -> bool) -> Vec<&Definition> {
+    pub(crate) fn definitions(&self, wanted: impl Fn(&Definition) -> bool) -> Vec<&Definition> {
         self.tools.values().map(|tool| tool.definition()).filter(|definition| wanted(definition)).collect()
-    }
-
-    /// What a call of `name` would touch; fails where the arguments do not fit.
-    pub fn subjects(&self, context: &Context, name: &str, arguments: &Value) -> Result<Subjects, ToolError> {
-        self.get(name)?.subjects(context, arguments)
     }
 }
 

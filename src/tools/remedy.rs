@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_millis(300);
 const LONGEST: usize = 160;
 
 /// The places that a finding names, each in a line.
-pub fn places(item: &DiagnosticItem) -> Vec<String> {
+pub(crate) fn places(item: &DiagnosticItem) -> Vec<String> {
     let line = |related: &super::answer::RelatedItem| {
         let place = &related.place;
         short(&format!("{}:{}: {}", place.path, place.range.start.line + 1, related.message))
@@ -33,7 +33,7 @@ pub fn places(item: &DiagnosticItem) -> Vec<String> {
 }
 
 /// Adds to the first errors of `added` what the servers that run say of them in `view`.
-pub async fn help(context: &Context, added: &mut [DeltaItem], view: &View) {
+pub(crate) async fn help(context: &Context, added: &mut [DeltaItem], view: &View) {
     let deadline = Instant::now() + LIMIT;
     let mut told: Vec<String> = Vec::new();
     for item in added.iter_mut().filter(|item| item.severity == Severity::Error).take(MOST_ERRORS) {

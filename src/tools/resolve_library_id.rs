@@ -16,21 +16,21 @@ const DESCRIPTION_CHARS: usize = 200;
 /// The arguments of `resolve_library_id`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ResolveArgs {
+pub(crate) struct ResolveArgs {
     /// Name, as in `playwright`.
     pub library_name: String,
 }
 
 /// The answer of `resolve_library_id`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ResolveOutput {
+pub(crate) struct ResolveOutput {
     /// Best first.
     pub libraries: Vec<LibraryItem>,
 }
 
 /// A library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct LibraryItem {
+pub(crate) struct LibraryItem {
     /// What `get_library_docs` takes.
     pub id: String,
     /// Its title.
@@ -43,7 +43,7 @@ pub struct LibraryItem {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct ResolveLibraryId;
+pub(crate) struct ResolveLibraryId;
 
 impl Tool for ResolveLibraryId {
     type Args = ResolveArgs;

@@ -146,7 +146,7 @@ impl Schema {
 
 /// The schema of arguments: inlined, without what models have no use for, `required` always there, unknown fields
 /// forbidden.
-pub fn input_schema<T: JsonSchema>() -> Value {
+pub(crate) fn input_schema<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>();
     tidy(&mut schema, true);
     if let Value::Object(map) = &mut schema {
@@ -160,7 +160,7 @@ pub fn input_schema<T: JsonSchema>() -> Value {
 }
 
 /// The schema of an answer: an object with `ok`, and whatever else a later version adds.
-pub fn output_schema<T: JsonSchema>() -> Value {
+pub(crate) fn output_schema<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.meta_schema = None;
     let mut schema = settings.for_serialize().into_generator().into_root_schema_for::<T>().to_value();

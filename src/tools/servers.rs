@@ -88,7 +88,7 @@ pub struct ServersOutput {
 }
 
 /// Answers every language of the workspace and the servers that speak it.
-pub async fn run(context: &Context) -> ServersOutput {
+pub(crate) async fn run(context: &Context) -> ServersOutput {
     let running = context.manager.status();
     let mut servers = Vec::new();
     for server in context.present_servers() {
@@ -108,7 +108,7 @@ pub async fn run(context: &Context) -> ServersOutput {
 }
 
 /// What is to be known of the servers of all languages here, beside their states.
-pub fn notes(context: &Context) -> Vec<String> {
+pub(crate) fn notes(context: &Context) -> Vec<String> {
     let subjects = context.present_languages().into_iter().map(Subject::from);
     let mut notes: Vec<String> = subjects.flat_map(|subject| context.speaker_notes(&subject)).collect();
     for server in context.present_servers() {
@@ -188,7 +188,11 @@ async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus)
 }
 
 /// One line for each of these languages whose leading server is missing, and for what the project says that does not count.
-pub fn startup_hints(context: &Context, languages: Vec<PresentLanguage>, speech: Speech) -> Vec<String> {
+pub(crate) fn startup_hints(
+    context: &Context,
+    languages: Vec<PresentLanguage>,
+    speech: Speech,
+) -> Vec<String> {
     let mut lines = context.config.left_out.clone();
     let mut told = Vec::new();
     for language in languages {

@@ -8,7 +8,7 @@ use crate::workspace::WorkspacePath;
 
 impl Context {
     /// One sentence for each thing that the project of `path` lacks for `server`, and the command that makes it.
-    pub fn set_up_notes(&self, server: &str, path: &WorkspacePath) -> Vec<String> {
+    pub(crate) fn set_up_notes(&self, server: &str, path: &WorkspacePath) -> Vec<String> {
         let Some(spec) = self.catalogue().servers.get(server).filter(|spec| !spec.set_up.is_empty()) else {
             return Vec::new();
         };
@@ -24,7 +24,7 @@ impl Context {
     }
 
     /// Why a server that found nothing about a file may not know it: its project is no member of the root that it works on.
-    pub fn outsider_note(&self, server: &str, path: &WorkspacePath) -> Option<String> {
+    pub(crate) fn outsider_note(&self, server: &str, path: &WorkspacePath) -> Option<String> {
         let project = self.manager.outsider(server, path)?.display();
         let root = self.manager.root(server, path).display();
         Some(format!(
@@ -34,7 +34,7 @@ impl Context {
     }
 
     /// The sentences of all files that were checked, each once.
-    pub fn set_up_notes_of(&self, reports: &[FileReport]) -> BTreeSet<String> {
+    pub(crate) fn set_up_notes_of(&self, reports: &[FileReport]) -> BTreeSet<String> {
         let asked = reports.iter().flat_map(|report| {
             let folder = report.path.parent().unwrap_or_else(WorkspacePath::root);
             let servers = report.statuses.iter().map(|status| status.server.as_str());

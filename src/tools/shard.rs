@@ -37,7 +37,7 @@ impl FromStr for Shard {
 impl Shard {
     /// Which of `files` (relative path, bytes) are in this part: dearest first, each to the part that has the least so far. Every
     /// file is in exactly one part, whatever machine asks, as long as all know the same costs.
-    pub fn own(self, files: &[(String, u64)], costs: &Costs) -> BTreeSet<String> {
+    pub(crate) fn own(self, files: &[(String, u64)], costs: &Costs) -> BTreeSet<String> {
         let rate = costs.rate(files);
         let mut dear: Vec<(u64, &str)> =
             files.iter().map(|(path, bytes)| (costs.of(path, *bytes, rate), path.as_str())).collect();
@@ -67,13 +67,13 @@ impl Costs {
     ///
     /// # Errors
     /// Where it is no JSON object of numbers.
-    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+    pub(crate) fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         Ok(Self { known: serde_json::from_str(text)?, measured: Mutex::default() })
     }
 
     /// What is known by now, for the next check. A file measured twice has the mean of before and now, so that one slow
     /// start does not decide.
-    pub fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         let mut all = self.known.clone();
         for (path, now) in self.measured.lock().iter() {
             all.entry(path.clone()).and_modify(|known| *known = known.midpoint(*now)).or_insert(*now);

@@ -20,7 +20,7 @@ const MOST_LEFT_OUT: usize = 20;
 
 /// The arguments of `skill`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct SkillArgs {
+pub(crate) struct SkillArgs {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
     pub action: SkillAction,
     /// For load.
@@ -33,7 +33,7 @@ pub struct SkillArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum SkillAction {
+pub(crate) enum SkillAction {
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     List,
     #[allow(missing_docs)] // as above
@@ -42,7 +42,7 @@ pub enum SkillAction {
 
 /// A skill in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SkillItem {
+pub(crate) struct SkillItem {
     /// What it is loaded by.
     pub name: String,
     /// What it is for.
@@ -53,7 +53,7 @@ pub struct SkillItem {
 
 /// Either the list or what was loaded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct SkillOutput {
+pub(crate) struct SkillOutput {
     /// Of `list`: all that can be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<SkillItem>>,
@@ -76,7 +76,7 @@ pub struct SkillOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct SkillTool;
+pub(crate) struct SkillTool;
 
 impl Tool for SkillTool {
     type Args = SkillArgs;

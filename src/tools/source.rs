@@ -111,7 +111,7 @@ pub enum MountedState {
 
 impl MountedState {
     /// As people read it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Idle => "idle",
             Self::Running => "running",
@@ -155,7 +155,7 @@ pub enum HeldChange {
 
 impl HeldChange {
     /// As people read it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",
             Self::Changed => "changed",

@@ -41,7 +41,7 @@ fn question(method: &str) -> Option<ServerQuestion> {
 
 /// What became of a server that was installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Use {
+pub(crate) enum Use {
     /// It runs for these languages.
     Running(Vec<String>),
     /// It does not: why, and what changes that.
@@ -50,13 +50,13 @@ pub enum Use {
 
 impl Context {
     /// Whether `server` answers `method` from the project of the file alone.
-    pub fn answers_of_project(&self, server: &str, method: &str) -> bool {
+    pub(crate) fn answers_of_project(&self, server: &str, method: &str) -> bool {
         let spec = self.catalogue().servers.get(server);
         spec.zip(question(method)).is_some_and(|(spec, question)| spec.answers_of_project.contains(&question))
     }
 
     /// "pylsp cannot list callers and callees; pyright can: lsp-tools install pyright".
-    pub fn cannot(&self, server: &str, subject: &Subject, method: &str) -> String {
+    pub(crate) fn cannot(&self, server: &str, subject: &Subject, method: &str) -> String {
         let sentence = format!("{server} cannot {}", task(method));
         let Some(other) = self.other_for(server, subject, method) else { return sentence };
         let language = subject.language.as_deref().unwrap_or_default();
@@ -81,7 +81,7 @@ impl Context {
 
     /// What is to be known of the servers of `language`: what the one that leads does not find, and which are installed
     /// and do not run.
-    pub fn speaker_notes(&self, subject: &Subject) -> Vec<String> {
+    pub(crate) fn speaker_notes(&self, subject: &Subject) -> Vec<String> {
         let Some(key) = subject.language.as_deref() else { return Vec::new() };
         let Some(language) = self.language(key) else { return Vec::new() };
         let unused = language.alternatives.iter().map(String::as_str).filter(|server| {
@@ -112,7 +112,7 @@ impl Context {
     }
 
     /// Whether `server`, which is there now, runs for a language; by what is installed now.
-    pub fn use_of(&self, server: &str) -> Option<Use> {
+    pub(crate) fn use_of(&self, server: &str) -> Option<Use> {
         let chosen = self.manager.chosen();
         let spoken = &self.catalogue().servers.get(server)?.languages;
         let running = |language: &str| -> Option<Vec<String>> {
@@ -138,7 +138,7 @@ impl Context {
     }
 
     /// The line that says, once `server` was installed, what it does not find.
-    pub fn advice_after(&self, server: &str) -> Option<String> {
+    pub(crate) fn advice_after(&self, server: &str) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
         let language = self.language(spec.languages.first()?)?;
         let leads = language.running().first().is_some_and(|leading| leading == server);

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(400);
 
 /// A file's texts before and after an edit; the same where it is not edited.
 #[derive(Debug, Clone)]
-pub struct Texts {
+pub(crate) struct Texts {
     /// Before.
     pub before: String,
     /// After.
@@ -35,7 +35,7 @@ pub struct Texts {
 
 /// What lies beyond the files that were checked.
 #[derive(Debug)]
-pub enum Beyond {
+pub(crate) enum Beyond {
     /// Everything there sees the same as before.
     Same,
     /// These files see something else.
@@ -46,7 +46,7 @@ pub enum Beyond {
 
 /// The spread of one language's edits.
 #[derive(Debug)]
-pub struct Spread<'a> {
+pub(crate) struct Spread<'a> {
     context: &'a Context,
     language: &'a str,
     changed: Changed,
@@ -55,12 +55,12 @@ pub struct Spread<'a> {
 
 impl<'a> Spread<'a> {
     /// Begins with what the edits themselves change.
-    pub fn new(context: &'a Context, language: &'a str, changed: &Changed) -> Self {
+    pub(crate) fn new(context: &'a Context, language: &'a str, changed: &Changed) -> Self {
         Self { context, language, changed: changed.clone(), known: BTreeSet::new() }
     }
 
     /// One step beyond `checked`: what in them looks different now, and which other files use that.
-    pub async fn step(
+    pub(crate) async fn step(
         &mut self,
         checked: &BTreeMap<WorkspacePath, Texts>,
         views: (&View, &View),

@@ -25,7 +25,7 @@ const MOST_LOOKED_AT: usize = 20;
 const LONGEST_SEARCH: Duration = Duration::from_secs(10);
 
 /// Symbols of the workspace, best first, and what became of each server asked.
-pub struct NameMatches {
+pub(crate) struct NameMatches {
     /// The symbols.
     pub symbols: Vec<WorkspaceSymbol>,
     /// How many servers gave beside them.
@@ -44,7 +44,7 @@ pub struct NameMatches {
 
 /// A symbol of a name that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExactSymbol {
+pub(crate) struct ExactSymbol {
     /// Its file.
     pub file: FileRef,
     /// Where its name, or what is called so, begins.
@@ -55,7 +55,7 @@ pub struct ExactSymbol {
 
 /// Which symbols are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub(crate) enum Wanted {
     /// Those whose name is or contains what was asked for.
     Like,
     /// Those that are called just so.
@@ -77,7 +77,7 @@ enum Answered {
 impl Context {
     /// Asks the servers of the workspace's main languages for `query`; text search answers for those that cannot. Where no server
     /// lists a symbol of that very name, the text is searched before that is believed.
-    pub async fn find_symbols(
+    pub(crate) async fn find_symbols(
         &self,
         query: &str,
         wanted: Wanted,
@@ -240,7 +240,7 @@ impl Context {
 
     /// Where the symbols called exactly `name` (`Class.method` within `Class`) are, and whether the time was up before all files were
     /// searched.
-    pub async fn exact_symbols(
+    pub(crate) async fn exact_symbols(
         &self,
         name: &str,
         deadline: Instant,

@@ -28,9 +28,9 @@ use crate::policy::request::{Effect, Subjects};
 use crate::text::{matching, read_glob, shell_word, suggestion};
 
 /// The variable that names the agents from the first to the one that runs.
-pub const AGENT: &str = "LSP_TOOLS_AGENT";
+pub(crate) const AGENT: &str = "LSP_TOOLS_AGENT";
 /// The variable that names its session.
-pub const SESSION: &str = "LSP_TOOLS_SESSION";
+pub(crate) const SESSION: &str = "LSP_TOOLS_SESSION";
 /// How often work may be handed on.
 const DEPTH: usize = 3;
 /// How many tasks one process has running at a time.
@@ -40,7 +40,7 @@ const OBJECTIVE_BYTES: usize = 64 << 10;
 
 /// The arguments of `task`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct TaskArgs {
+pub(crate) struct TaskArgs {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
     pub agent: String,
     /// All it needs to know; it sees nothing else of this conversation.
@@ -49,7 +49,7 @@ pub struct TaskArgs {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct TaskOutput {
+pub(crate) struct TaskOutput {
     /// Who did it.
     pub agent: String,
     /// What it says.
@@ -61,7 +61,7 @@ pub struct TaskOutput {
 
 /// The tool.
 #[derive(Debug, Clone)]
-pub struct Task {
+pub(crate) struct Task {
     /// The agents on whose behalf this process runs.
     base: Option<String>,
     running: Arc<Semaphore>,
@@ -70,12 +70,12 @@ pub struct Task {
 
 impl Task {
     /// For a process that may itself have been started for a task.
-    pub fn from_environment() -> Self {
+    pub(crate) fn from_environment() -> Self {
         Self::below(std::env::var(AGENT).ok().filter(|agents| !agents.is_empty()))
     }
 
     /// For a process that runs on behalf of `agents`, from the first to the last, with `/` between them.
-    pub fn below(agents: Option<String>) -> Self {
+    pub(crate) fn below(agents: Option<String>) -> Self {
         Self { base: agents, running: Arc::new(Semaphore::new(AT_ONCE)), started: Arc::default() }
     }
 

@@ -38,14 +38,14 @@ const VERSION: u32 = 1;
 /// The arguments of `todoread`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct TodoReadArgs {
+pub(crate) struct TodoReadArgs {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what `others` and the name say
     pub session_id: Option<String>,
 }
 
 /// The arguments of `todowrite`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct TodoWriteArgs {
+pub(crate) struct TodoWriteArgs {
     /// The whole list.
     pub todos: Vec<TodoItem>,
     #[allow(missing_docs)] // as above
@@ -56,7 +56,7 @@ pub struct TodoWriteArgs {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
-pub struct TodoItem {
+pub(crate) struct TodoItem {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
     pub id: String,
     #[allow(missing_docs)] // as above
@@ -71,7 +71,7 @@ pub struct TodoItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-pub enum TodoStatus {
+pub(crate) enum TodoStatus {
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     Pending,
     #[allow(missing_docs)] // as above
@@ -84,7 +84,7 @@ pub enum TodoStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-pub enum TodoPriority {
+pub(crate) enum TodoPriority {
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     High,
     #[allow(missing_docs)] // as above
@@ -95,7 +95,7 @@ pub enum TodoPriority {
 
 /// The list as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct TodoOutput {
+pub(crate) struct TodoOutput {
     /// Whose it is.
     pub session_id: String,
     /// In the order in which they were given.
@@ -112,7 +112,7 @@ pub struct TodoOutput {
 
 /// A list of another session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct OtherList {
+pub(crate) struct OtherList {
     /// What names it.
     pub session_id: String,
     /// How many items are not completed.
@@ -134,7 +134,7 @@ struct Kept {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct TodoRead;
+pub(crate) struct TodoRead;
 
 impl Tool for TodoRead {
     type Args = TodoReadArgs;
@@ -162,7 +162,7 @@ impl Tool for TodoRead {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct TodoWrite;
+pub(crate) struct TodoWrite;
 
 impl Tool for TodoWrite {
     type Args = TodoWriteArgs;

@@ -162,11 +162,11 @@ pub struct Call<'a> {
     /// Who fills in what a program behind the tool wants to know.
     pub approver: &'a dyn Approver,
     /// Edits of all calls with the same group are undone together.
-    pub group: Option<&'a str>,
+    pub(crate) group: Option<&'a str>,
     /// What its caller knows the call by.
-    pub id: &'a str,
+    pub(crate) id: &'a str,
     /// When the call came.
-    pub arrival: &'a Arrival,
+    pub(crate) arrival: &'a Arrival,
     /// Cancelled when the caller goes away or the time is up; dropping the call's future ends it as well.
     pub cancelled: CancellationToken,
 }
@@ -223,14 +223,14 @@ pub trait AnyTool: Send + Sync {
 
 /// A [`Tool`] in a registry.
 #[derive(Debug)]
-pub struct Typed<T> {
+pub(crate) struct Typed<T> {
     tool: T,
     definition: Definition,
 }
 
 impl<T: Tool> Typed<T> {
     /// Puts the types of `tool` away.
-    pub fn new(tool: T) -> Self {
+    pub(crate) fn new(tool: T) -> Self {
         let definition = Definition {
             card: tool.card(),
             input: Schema::new(input_schema::<T::Args>()),

@@ -14,7 +14,7 @@ tokio::task_local! {
 
 /// The place in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
+pub(crate) struct Trace {
     /// `traceparent`: version, trace, parent and flags.
     pub traceparent: String,
     /// `tracestate`, where there is one.
@@ -26,7 +26,7 @@ pub struct Trace {
 impl Trace {
     /// A place, where `traceparent` has the form of one (55 characters, hexadecimal but for three `-`) and the state is no
     /// longer than its limit of 512.
-    pub fn new(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
+    pub(crate) fn new(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
         let form = traceparent.len() == 55
             && traceparent.bytes().enumerate().all(|(at, byte)| match at {
                 2 | 35 | 52 => byte == b'-',
@@ -37,7 +37,7 @@ impl Trace {
     }
 
     /// The same with `baggage`, if it is no longer than its limit of 8192 bytes.
-    pub fn carrying(mut self, baggage: Option<&str>) -> Self {
+    pub(crate) fn carrying(mut self, baggage: Option<&str>) -> Self {
         self.baggage = baggage.filter(|baggage| is_plain(baggage, MOST_BAGGAGE)).map(str::to_owned);
         self
     }
@@ -49,7 +49,7 @@ fn is_plain(text: &str, most: usize) -> bool {
 }
 
 /// `work`, which stands at `trace`.
-pub async fn within<T>(trace: Option<Trace>, work: impl Future<Output = T>) -> T {
+pub(crate) async fn within<T>(trace: Option<Trace>, work: impl Future<Output = T>) -> T {
     match trace {
         Some(trace) => TRACE.scope(trace, work).await,
         None => work.await,
@@ -57,7 +57,7 @@ pub async fn within<T>(trace: Option<Trace>, work: impl Future<Output = T>) -> T
 }
 
 /// Where the call that runs now stands.
-pub fn current() -> Option<Trace> {
+pub(crate) fn current() -> Option<Trace> {
     TRACE.try_with(Clone::clone).ok()
 }
 

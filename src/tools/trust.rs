@@ -75,7 +75,7 @@ pub struct TrustOutput {
 }
 
 /// Shows, grants or takes back trust in the project.
-pub async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput, ToolError> {
+pub(crate) async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput, ToolError> {
     let root = context.workspace.root();
     let refused = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::Denied, error.to_string());
     if request == TrustRequest::Revoke {

@@ -16,7 +16,7 @@ use crate::workspace::WorkspacePath;
 
 /// The edits of one runtime, in their order.
 #[derive(Debug, Default)]
-pub struct Turns {
+pub(crate) struct Turns {
     line: Mutex<Line>,
     moved: Notify,
 }
@@ -34,7 +34,7 @@ struct Line {
 
 /// What an edit needs to itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// The whole workspace.
     Everything,
     /// Some files.
@@ -48,28 +48,28 @@ pub enum Scope {
 
 /// A place in the line; left when it is dropped.
 #[derive(Debug)]
-pub struct Claim {
+pub(crate) struct Claim {
     turns: Arc<Turns>,
     number: u64,
 }
 
 /// When a call came. It is over when this is dropped.
 #[derive(Debug)]
-pub struct Arrival {
+pub(crate) struct Arrival {
     turns: Arc<Turns>,
     number: u64,
 }
 
 impl Arrival {
     /// A name that no other call of this runtime has.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("call-{}", self.number)
     }
 }
 
 impl Turns {
     /// Notes that a call has come, which may become an edit.
-    pub fn arrive(self: &Arc<Self>) -> Arrival {
+    pub(crate) fn arrive(self: &Arc<Self>) -> Arrival {
         let mut line = self.line.lock();
         let number = line.tick();
         line.arrivals.insert(number);
@@ -77,7 +77,7 @@ impl Turns {
     }
 
     /// A place at the end of the line. What `scope` names may be touched once [`Claim::turn`] has come.
-    pub fn claim(self: &Arc<Self>, scope: Scope) -> Claim {
+    pub(crate) fn claim(self: &Arc<Self>, scope: Scope) -> Claim {
         let mut line = self.line.lock();
         let number = line.tick();
         line.claims.insert(number, scope);
@@ -100,7 +100,7 @@ impl Line {
 
 impl Scope {
     /// Of files; those in `changed` under their real names.
-    pub fn files(
+    pub(crate) fn files(
         changed: impl IntoIterator<Item = WorkspacePath>,
         seen: impl IntoIterator<Item = WorkspacePath>,
     ) -> Self {
@@ -146,7 +146,7 @@ fn nests(one: &WorkspacePath, other: &WorkspacePath) -> bool {
 
 impl Claim {
     /// Waits for its turn.
-    pub async fn turn(&self) {
+    pub(crate) async fn turn(&self) {
         let moved = self.turns.moved.notified();
         tokio::pin!(moved);
         loop {
@@ -161,7 +161,7 @@ impl Claim {
 
     /// Takes `more` as well, without waiting; only in its turn. Where another stands in the way, its place is lost: it goes to
     /// the end of the line with all of it, or with everything where it is to lose its place no more. Whether it was had.
-    pub fn widen(&mut self, more: &Scope, last_time: bool) -> bool {
+    pub(crate) fn widen(&mut self, more: &Scope, last_time: bool) -> bool {
         let mut line = self.turns.line.lock();
         let mine = line.claims.get(&self.number).map_or_else(|| more.clone(), |scope| scope.with(more));
         let in_the_way = |(number, other): (&u64, &Scope)| {
@@ -180,7 +180,7 @@ impl Claim {
     }
 
     /// Notes that its edit has changed `paths`.
-    pub fn has_changed(&self, paths: impl IntoIterator<Item = WorkspacePath>) {
+    pub(crate) fn has_changed(&self, paths: impl IntoIterator<Item = WorkspacePath>) {
         let mut line = self.turns.line.lock();
         let now = line.tick();
         if !line.arrivals.is_empty() {
@@ -189,7 +189,7 @@ impl Claim {
     }
 
     /// Whether another edit stands before it that changes `path`, or has changed it since `arrival`.
-    pub fn is_beside_another(&self, path: &WorkspacePath, arrival: &Arrival) -> bool {
+    pub(crate) fn is_beside_another(&self, path: &WorkspacePath, arrival: &Arrival) -> bool {
         let line = self.turns.line.lock();
         let before = line.claims.range(..self.number).any(|(_, earlier)| earlier.changes(path));
         let since = line.changes.iter().any(|(changed, time)| *time > arrival.number && nests(changed, path));

@@ -15,7 +15,7 @@ use crate::workspace::edit::{EditId, FileOperation, HistoryEntry, Plan};
 
 /// The arguments of `undo`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct UndoArgs {
+pub(crate) struct UndoArgs {
     /// The `undo` of an edit's answer. Without it: the newest edit.
     pub id: Option<String>,
     /// All edits of this group.
@@ -26,7 +26,7 @@ pub struct UndoArgs {
 
 /// What `undo` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct UndoOutput {
+pub(crate) struct UndoOutput {
     /// What was restored.
     pub results: Vec<FileResult>,
     /// What takes the undo itself back.
@@ -42,7 +42,7 @@ pub struct UndoOutput {
 
 /// An edit of the past.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct PastEdit {
+pub(crate) struct PastEdit {
     /// What takes it back.
     pub id: String,
     /// The tool.
@@ -64,7 +64,7 @@ const LISTED: usize = 30;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Undo;
+pub(crate) struct Undo;
 
 impl Tool for Undo {
     type Args = UndoArgs;

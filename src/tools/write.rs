@@ -14,7 +14,7 @@ use crate::workspace::edit::{LineEnds, Plan};
 
 /// The arguments of `write`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct WriteArgs {
+pub(crate) struct WriteArgs {
     /// Missing folders are made.
     pub path: String,
     /// The whole new text.
@@ -27,7 +27,7 @@ pub struct WriteArgs {
 
 /// What an edit of one file answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct EditOutput {
+pub(crate) struct EditOutput {
     /// The file.
     #[serde(flatten)]
     pub file: FileResult,
@@ -41,7 +41,7 @@ pub struct EditOutput {
 
 impl EditOutput {
     /// Of an edit of the one file `path`, whose text is `text` now.
-    pub fn new(done: Done, path: &WorkspacePath, text: &str) -> Self {
+    pub(crate) fn new(done: Done, path: &WorkspacePath, text: &str) -> Self {
         let unchanged = || FileResult {
             path: path.display(),
             operation: "unchanged".to_owned(),
@@ -58,7 +58,7 @@ impl EditOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Write;
+pub(crate) struct Write;
 
 impl Tool for Write {
     type Args = WriteArgs;

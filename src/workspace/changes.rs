@@ -37,13 +37,13 @@ pub struct Changes {
     /// One entry per file, sorted by path.
     pub changes: Vec<(WorkspacePath, ChangeKind)>,
     /// There may have been changes that are not listed: compare what matters with the disk.
-    pub overflowed: bool,
+    pub(crate) overflowed: bool,
 }
 
 impl Changes {
     /// Makes these the changes of both times together: what came and went is nothing, what was deleted and made again is
     /// changed.
-    pub fn absorb(&mut self, later: &Self) {
+    pub(crate) fn absorb(&mut self, later: &Self) {
         self.overflowed |= later.overflowed;
         let mut all: BTreeMap<WorkspacePath, ChangeKind> =
             std::mem::take(&mut self.changes).into_iter().collect();

@@ -48,13 +48,13 @@ pub struct GlobResult {
     /// Regular files, relative to the workspace's root.
     pub paths: Vec<WorkspacePath>,
     /// There are more than asked for.
-    pub has_more: bool,
+    pub(crate) has_more: bool,
     /// The deadline, or the number of files to compare, ended the walk; there may be others.
-    pub cut_short: bool,
+    pub(crate) cut_short: bool,
     /// How many were left out because they may not be seen.
-    pub hidden: usize,
+    pub(crate) hidden: usize,
     /// What was not looked at, or not known, and why; in sentences.
-    pub gaps: Vec<String>,
+    pub(crate) gaps: Vec<String>,
 }
 
 impl Workspace {

@@ -18,7 +18,8 @@ use crate::text::Position;
 mod file;
 mod pattern;
 
-pub use pattern::{CaseMode, GrepPattern, LineMatcher, PatternError};
+pub use pattern::{CaseMode, GrepPattern};
+pub(crate) use pattern::{LineMatcher, PatternError};
 
 /// What to look for, where, and what to say of it.
 #[derive(Debug, Clone)]
@@ -60,19 +61,19 @@ pub struct LineMatch {
     /// lines are wanted that do not match.
     pub start: Position,
     /// The last line, 0-based.
-    pub end_line: u32,
+    pub(crate) end_line: u32,
     /// The line without its line break; lines between them keep theirs. Cut around the occurrence, with `…`, where it is
     /// very long.
     pub text: String,
     /// The lines before it that were asked for and stand at no earlier match.
-    pub before: Vec<String>,
+    pub(crate) before: Vec<String>,
     /// The lines after it up to the next match.
-    pub after: Vec<String>,
+    pub(crate) after: Vec<String>,
 }
 
 impl LineMatch {
     /// The line `text` of which something at `start` is meant; cut around it where it is very long.
-    pub fn whole(start: Position, text: &str) -> Self {
+    pub(crate) fn whole(start: Position, text: &str) -> Self {
         let at = text.char_indices().nth(start.character as usize).map_or(text.len(), |(at, _)| at);
         let text = cut(text.as_bytes(), at, WHOLE_LINE);
         Self { start, end_line: start.line, text, before: Vec::new(), after: Vec::new() }
@@ -103,13 +104,13 @@ pub struct GrepResult {
     pub searched: usize,
     /// How many were passed over because a NUL byte shows that they are not text; of the files without a match, those
     /// are not counted that are small.
-    pub binary: usize,
+    pub(crate) binary: usize,
     /// How many could not be searched: a line (or, over line ends, the file) is too long to hold, or reading failed.
-    pub unsearchable: usize,
+    pub(crate) unsearchable: usize,
     /// How many were left out because they may not be seen.
-    pub hidden: usize,
+    pub(crate) hidden: usize,
     /// What was not looked at, or not known, and why; in sentences.
-    pub gaps: Vec<String>,
+    pub(crate) gaps: Vec<String>,
 }
 
 /// Why a search could not begin.

@@ -71,13 +71,13 @@ pub struct Listing {
     /// Sorted by path.
     pub entries: Vec<Entry>,
     /// There are more than asked for.
-    pub has_more: bool,
+    pub(crate) has_more: bool,
     /// The deadline came first; there may be others.
-    pub timed_out: bool,
+    pub(crate) timed_out: bool,
     /// How many were left out because they may not be seen.
-    pub hidden: usize,
+    pub(crate) hidden: usize,
     /// What was not looked at, or not known, and why; in sentences.
-    pub gaps: Vec<String>,
+    pub(crate) gaps: Vec<String>,
 }
 
 impl Workspace {

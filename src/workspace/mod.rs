@@ -10,7 +10,7 @@
 //! less of the same files.
 
 mod changes;
-pub mod edit;
+pub(crate) mod edit;
 mod excerpt;
 mod first;
 mod git_config;
@@ -20,7 +20,7 @@ mod ignored;
 mod jail;
 mod list;
 mod path;
-pub mod private;
+pub(crate) mod private;
 mod read;
 mod real;
 mod root;
@@ -32,19 +32,29 @@ mod until;
 mod veil;
 mod walk;
 
-pub use changes::{ChangeFeed, ChangeKind, Changes};
-pub use glob::{GlobOrder, GlobQuery, GlobResult};
-pub use grep::{
-    CaseMode, FileMatches, GrepError, GrepPattern, GrepQuery, GrepResult, GrepWanted, LineMatch, LineMatcher,
-    PatternError,
-};
-pub use list::{Entry, EntryKind, LinkTarget, ListQuery, Listing};
+pub use changes::ChangeFeed;
+pub use changes::ChangeKind;
+pub(crate) use changes::Changes;
+pub use glob::GlobOrder;
+pub use glob::GlobQuery;
+pub use grep::CaseMode;
+pub use grep::GrepPattern;
+pub use grep::GrepQuery;
+pub use grep::GrepResult;
+pub use grep::GrepWanted;
+pub(crate) use grep::{GrepError, LineMatch, LineMatcher, PatternError};
+pub use list::EntryKind;
+pub use list::ListQuery;
+pub(crate) use list::{Entry, LinkTarget};
+pub(crate) use path::PathError;
+pub use path::WorkspacePath;
 pub(crate) use path::normalise;
-pub use path::{PathError, WorkspacePath};
-pub use read::{CutLine, DEFAULT_READ_LIMIT, Page, PageQuery, ReadError, Stamp, TextFile};
-pub use root::{Workspace, WorkspaceError};
-pub use search::{Hit, SearchError, SearchQuery, SearchResult};
-pub use select::{SelectError, Selection};
-pub use until::{GiveUp, Until};
-pub use veil::Hides;
-pub use walk::{Walk, WalkLimits, spare_threads};
+pub use read::ReadError;
+pub(crate) use read::{Page, PageQuery, Stamp, TextFile};
+pub use root::Workspace;
+pub(crate) use search::{Hit, SearchError, SearchQuery};
+pub(crate) use select::SelectError;
+pub use select::Selection;
+pub use until::Until;
+pub use walk::WalkLimits;
+pub(crate) use walk::spare_threads;

@@ -130,7 +130,7 @@ impl WorkspacePath {
     }
 
     /// Whether [`display`](Self::display) gives it otherwise than it is.
-    pub fn is_escaped(&self) -> bool {
+    pub(crate) fn is_escaped(&self) -> bool {
         !is_printable(self.0.as_os_str())
     }
 
@@ -140,7 +140,7 @@ impl WorkspacePath {
     }
 
     /// The last name; `None` for the root, or where it is not UTF-8.
-    pub fn file_name(&self) -> Option<&str> {
+    pub(crate) fn file_name(&self) -> Option<&str> {
         self.0.file_name().and_then(OsStr::to_str)
     }
 
@@ -150,7 +150,7 @@ impl WorkspacePath {
     }
 
     /// The folder it lies in; `None` for the root.
-    pub fn parent(&self) -> Option<WorkspacePath> {
+    pub(crate) fn parent(&self) -> Option<WorkspacePath> {
         self.0.parent().map(|parent| Self(Arc::from(parent)))
     }
 

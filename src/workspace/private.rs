@@ -16,7 +16,7 @@ const FILE: u32 = 0o600;
 
 /// A folder is not its user's alone and cannot be made so.
 #[derive(Debug, thiserror::Error)]
-pub enum PrivateError {
+pub(crate) enum PrivateError {
     /// It belongs to somebody else.
     #[error(
         "{} belongs to another user, so it is not used; set {variable} to a folder of your own",
@@ -49,7 +49,7 @@ pub enum PrivateError {
 
 /// What lies in a folder of the user's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub(crate) enum Holds {
     /// What is believed later on because it is the user's own: a folder that others can write is refused, unless it is empty.
     State,
     /// What can be made anew.
@@ -64,7 +64,7 @@ pub enum Holds {
 ///
 /// # Errors
 /// Where it is somebody else's, others can write state, or the system refuses.
-pub fn guard(path: &Path, holds: Holds, variable: &'static str) -> Result<(), PrivateError> {
+pub(crate) fn guard(path: &Path, holds: Holds, variable: &'static str) -> Result<(), PrivateError> {
     let failed = |source| PrivateError::Io { path: path.to_owned(), source };
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -134,7 +134,7 @@ fn is_own(metadata: &fs::Metadata) -> bool {
 ///
 /// # Errors
 /// Where the system refuses, the folder belongs to somebody else, or others can write to it.
-pub fn make_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(path)?;
     let metadata = fs::metadata(path)?;
     if !is_own(&metadata) {
@@ -148,7 +148,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Options for a file of our own: for the user alone if it is made, never a link, and never waited for.
-pub fn options() -> OpenOptions {
+pub(crate) fn options() -> OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     options.mode(FILE).custom_flags(flags.bits().cast_signed());
@@ -159,7 +159,7 @@ pub fn options() -> OpenOptions {
 ///
 /// # Errors
 /// Where the system refuses.
-pub fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
+pub(crate) fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.open(path)?;
     restrict(&file)?;
     Ok(file)
@@ -169,7 +169,7 @@ pub fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// Where the system refuses.
-pub fn restrict(file: &File) -> io::Result<()> {
+pub(crate) fn restrict(file: &File) -> io::Result<()> {
     let metadata = file.metadata()?;
     match without_others(&metadata).filter(|_| metadata.is_file() && is_own(&metadata)) {
         Some(owners) => file.set_permissions(owners),
@@ -181,7 +181,7 @@ pub fn restrict(file: &File) -> io::Result<()> {
 ///
 /// # Errors
 /// Where the system refuses.
-pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     open(options().write(true).create(true).truncate(true), path)?.write_all(content)
 }
 

@@ -16,25 +16,25 @@ use super::{Workspace, WorkspacePath};
 mod decode;
 mod page;
 
-pub use page::{CutLine, Page, PageQuery};
+pub(crate) use page::{Page, PageQuery};
 
 /// The largest file, in bytes, that [`Workspace::read_text`] reads: 64 MiB.
-pub const DEFAULT_READ_LIMIT: u64 = 64 * 1024 * 1024;
+pub(crate) const DEFAULT_READ_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// How often a file is read again that changed while it was being read.
 const READ_ATTEMPTS: usize = 4;
 
 /// What tells one state of a file from another without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Stamp {
+pub(crate) struct Stamp {
     /// Length in bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// When its content was last changed, in nanoseconds since 1970; can be set by programs.
-    pub mtime_ns: i64,
+    pub(crate) mtime_ns: i64,
     /// When the file was last changed in any way, in nanoseconds since 1970; set by the kernel alone.
-    pub ctime_ns: i64,
+    pub(crate) ctime_ns: i64,
     /// Which file it is; a replaced file is another one.
-    pub inode: u64,
+    pub(crate) inode: u64,
 }
 
 /// A text file as it was at one moment.
@@ -43,9 +43,9 @@ pub struct TextFile {
     /// The text, line ends as in the file, without a byte order mark.
     pub text: String,
     /// The state of the file that `text` is of.
-    pub stamp: Stamp,
+    pub(crate) stamp: Stamp,
     /// Whether the file begins with a UTF-8 byte order mark.
-    pub bom: bool,
+    pub(crate) bom: bool,
 }
 
 /// In which order UTF-16 puts its bytes.
@@ -190,7 +190,7 @@ pub enum ReadError {
 
 impl ReadError {
     /// What is in the way, for a sentence that names the file itself.
-    pub fn why(&self) -> String {
+    pub(crate) fn why(&self) -> String {
         match self {
             Self::NotFound { .. } => "it is not there".to_owned(),
             Self::Outside { .. } => "it leads out of the workspace".to_owned(),
@@ -217,19 +217,19 @@ impl Stamp {
     }
 
     /// The state of whatever is at `path`, links followed, inside or outside of a workspace; `None` where nothing is. Nothing is opened.
-    pub fn of_any(path: &Path) -> Option<Self> {
+    pub(crate) fn of_any(path: &Path) -> Option<Self> {
         rustix::fs::stat(path).ok().map(|stat| Self::of(&stat))
     }
 
     /// The state of an open file; `None` where the system does not tell.
-    pub fn of_file(file: &File) -> Option<Self> {
+    pub(crate) fn of_file(file: &File) -> Option<Self> {
         rustix::fs::fstat(file).ok().map(|stat| Self::of(&stat))
     }
 
     /// Whether a change after `now` is sure to give another stamp. File systems count time in ticks of up to some
     /// milliseconds: a file changed twice within one tick, its length kept, can look unchanged. A stamp that was not
     /// settled when its text was read proves nothing by being found again; read once more.
-    pub fn is_settled(&self, now: SystemTime) -> bool {
+    pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let changed = Duration::from_nanos(self.ctime_ns.max(self.mtime_ns).max(0) as u64);
         changed + CLOCK_TICK < now
@@ -248,7 +248,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`ReadError`] where it is missing, leads out, or is no regular file.
-    pub fn stamp(&self, path: &WorkspacePath) -> Result<Stamp, ReadError> {
+    pub(crate) fn stamp(&self, path: &WorkspacePath) -> Result<Stamp, ReadError> {
         self.check_name(path.as_path())?;
         let handle = self.jail().locate(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;
         self.check_opened(path.as_path(), &handle)?;
@@ -257,7 +257,7 @@ impl Workspace {
 
     /// The state of the folder at `path`, which is another once an entry has come into it or gone; `None` where no folder
     /// is. One call of the system, since every warm answer waits for it; nothing in the folder is opened or told.
-    pub fn folder_stamp(&self, path: &WorkspacePath) -> Option<Stamp> {
+    pub(crate) fn folder_stamp(&self, path: &WorkspacePath) -> Option<Stamp> {
         let stat = rustix::fs::stat(self.absolute(path)).ok()?;
         (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| Stamp::of(&stat))
     }
@@ -321,7 +321,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`ReadError`], which names the file without its directories.
-    pub fn open_outside(absolute: &Path) -> Result<(File, u64), ReadError> {
+    pub(crate) fn open_outside(absolute: &Path) -> Result<(File, u64), ReadError> {
         let fd = regular_anywhere(absolute)?;
         let stamp = stamp_of_regular(&fd, || last_name(absolute))?;
         Ok((File::from(fd), stamp.size))
@@ -331,7 +331,7 @@ impl Workspace {
     ///
     /// # Errors
     /// What the system says; `ELOOP` where a part of the path is a link.
-    pub fn locate_unlinked(path: &Path) -> Result<OwnedFd, Errno> {
+    pub(crate) fn locate_unlinked(path: &Path) -> Result<OwnedFd, Errno> {
         open_unlinked(path, OFlags::empty())
     }
 
@@ -340,7 +340,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`ReadError`], which names the file without its directories.
-    pub fn read_bytes_outside(absolute: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    pub(crate) fn read_bytes_outside(absolute: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         Ok(read_stable(|| regular_anywhere(absolute), &|| last_name(absolute), limit)?.0)
     }
 
@@ -349,7 +349,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`ReadError`], which names the file without its directories.
-    pub fn read_outside(absolute: &Path, limit: u64) -> Result<String, ReadError> {
+    pub(crate) fn read_outside(absolute: &Path, limit: u64) -> Result<String, ReadError> {
         Ok(decode::decode(Self::read_bytes_outside(absolute, limit)?, &|| last_name(absolute))?.0)
     }
 }

@@ -68,7 +68,7 @@ impl Workspace {
     /// The same workspace for someone to whom `texts` stand in the place of what is on disk: they are what
     /// [`read_text`](Self::read_text) reads and [`search`](Self::search) looks through, of files that are there. Everything else is
     /// about the disk.
-    pub fn overlaid(&self, texts: BTreeMap<WorkspacePath, Arc<str>>) -> Self {
+    pub(crate) fn overlaid(&self, texts: BTreeMap<WorkspacePath, Arc<str>>) -> Self {
         let mut overlaid = self.clone();
         overlaid.unsaved = Arc::new(texts);
         overlaid
@@ -91,7 +91,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn discover(start: &Path) -> Result<Self, WorkspaceError> {
+    pub(crate) fn discover(start: &Path) -> Result<Self, WorkspaceError> {
         let failed = |source| WorkspaceError::io(start, source);
         let absolute = std::path::absolute(start).map_err(failed)?;
         let mut from = std::fs::canonicalize(start).map_err(failed)?;

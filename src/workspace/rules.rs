@@ -17,18 +17,18 @@ use super::unseen::Gaps;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sight {
     /// Files and directories whose names begin with a dot.
-    pub hidden: bool,
+    pub(crate) hidden: bool,
     /// What ignore files exclude, and litter.
-    pub ignored: bool,
+    pub(crate) ignored: bool,
 }
 
 /// What a caller wants of the files that count.
 #[derive(Debug)]
 pub(super) struct FileFilter {
     /// By name; outweighs ignore files.
-    pub globs: Override,
+    pub(crate) globs: Override,
     /// By kind.
-    pub types: Types,
+    pub(crate) types: Types,
 }
 
 impl Default for FileFilter {

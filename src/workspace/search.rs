@@ -26,47 +26,47 @@ const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
 /// What to look for, and where.
 #[derive(Debug, Clone)]
-pub struct SearchQuery {
+pub(crate) struct SearchQuery {
     /// Text, or a regular expression (the syntax of the crate `regex`); matches do not reach over line ends.
-    pub pattern: String,
+    pub(crate) pattern: String,
     /// `pattern` is plain text.
-    pub literal: bool,
+    pub(crate) literal: bool,
     /// Only where no word character stands before or after.
-    pub whole_word: bool,
+    pub(crate) whole_word: bool,
     /// Upper and lower case are the same.
-    pub case_insensitive: bool,
+    pub(crate) case_insensitive: bool,
     /// The directory to search in, or the one file; the root for everything.
-    pub under: WorkspacePath,
+    pub(crate) under: WorkspacePath,
     /// Only files with one of these extensions (with or without the dot, in any case), "" for files that have none; `None` for all.
-    pub extensions: Option<Vec<String>>,
+    pub(crate) extensions: Option<Vec<String>>,
     /// At most so many hits: the first ones, by path and position.
-    pub max_hits: usize,
+    pub(crate) max_hits: usize,
     /// Not beyond this moment, also in the middle of a file.
-    pub deadline: Instant,
+    pub(crate) deadline: Instant,
 }
 
 /// One occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub(crate) struct Hit {
     /// In which file.
-    pub path: WorkspacePath,
+    pub(crate) path: WorkspacePath,
     /// Where: 0-based lines, 0-based characters in Unicode scalar values.
-    pub range: Range,
+    pub(crate) range: Range,
     /// The line, without its line break; of a very long one a stretch around the hit, with `…` where it was cut.
-    pub line: String,
+    pub(crate) line: String,
 }
 
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SearchResult {
+pub(crate) struct SearchResult {
     /// By path, then by position; several on one line are several hits.
-    pub hits: Vec<Hit>,
+    pub(crate) hits: Vec<Hit>,
     /// There are more hits than asked for, or folders too deep to be looked into.
-    pub truncated: bool,
+    pub(crate) truncated: bool,
     /// The deadline ended the search; there may be more hits, also before those found.
-    pub timed_out: bool,
+    pub(crate) timed_out: bool,
     /// How many files were searched to their end or to the last hit wanted; binary ones do not count.
-    pub files_searched: usize,
+    pub(crate) files_searched: usize,
 }
 
 /// Why a search could not begin.
@@ -103,7 +103,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`SearchError`] where the pattern is not usable or the place to search is missing or outside.
-    pub fn search(&self, query: &SearchQuery) -> Result<SearchResult, SearchError> {
+    pub(crate) fn search(&self, query: &SearchQuery) -> Result<SearchResult, SearchError> {
         let matcher = matcher(query)?;
         let start = Start::new(self, &query.under)?;
         let search = Search {

@@ -89,7 +89,7 @@ impl Selection {
     ///
     /// # Errors
     /// [`SelectError`] where a glob or a type is not valid.
-    pub fn matcher(
+    pub(crate) fn matcher(
         &self,
         workspace: &Workspace,
     ) -> Result<impl Fn(&WorkspacePath) -> bool + use<>, SelectError> {

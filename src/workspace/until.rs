@@ -13,7 +13,7 @@ pub struct Until {
 
 /// Ends the work when it is dropped.
 #[derive(Debug)]
-pub struct GiveUp(Arc<AtomicBool>);
+pub(crate) struct GiveUp(Arc<AtomicBool>);
 
 impl Until {
     /// Not beyond `deadline`.
@@ -22,13 +22,13 @@ impl Until {
     }
 
     /// Whether it must end.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.given_up.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
 
     /// Something whose drop ends the work, for whoever waits for it: what runs on another thread does not notice that a
     /// future is gone.
-    pub fn end_on_drop(&self) -> GiveUp {
+    pub(crate) fn end_on_drop(&self) -> GiveUp {
         GiveUp(Arc::clone(&self.given_up))
     }
 }

@@ -19,7 +19,7 @@ use super::{ReadError, Workspace, WorkspacePath};
 const LOOKED_FOR: Duration = Duration::from_secs(5);
 
 /// Says of a path of the workspace whether it may not be seen.
-pub type Hides = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
+pub(crate) type Hides = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
 
 /// Files by device and inode.
 type Inodes = HashSet<(u64, u64)>;
@@ -42,14 +42,14 @@ impl fmt::Debug for Veil {
 impl Workspace {
     /// The same workspace for someone who may not see the files of which `hides` says so: they cannot be read through it,
     /// and walks, lists and searches pass them over.
-    pub fn veiled(&self, hides: Arc<Hides>) -> Self {
+    pub(crate) fn veiled(&self, hides: Arc<Hides>) -> Self {
         let mut veiled = self.clone();
         veiled.veil = Some(Veil { hides, linked: Arc::default() });
         veiled
     }
 
     /// Whether `path` may not be seen, by the name it is given or by where it leads.
-    pub fn hides(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn hides(&self, path: &WorkspacePath) -> bool {
         self.veil.as_ref().is_some_and(|veil| {
             veil.hides(path) || self.real(path).is_some_and(|real| real != *path && veil.hides(&real))
         })

@@ -28,7 +28,7 @@ pub struct Walk {
     pub files: Vec<WorkspacePath>,
     /// Whether a limit ended the walk before the tree did, be it that of depth. With the count reached, these are the first files in
     /// order, the same ones every time.
-    pub truncated: bool,
+    pub(crate) truncated: bool,
 }
 
 impl Workspace {
@@ -78,7 +78,7 @@ pub(super) fn threads() -> usize {
 }
 
 /// How many of `wanted` threads the system gives at this moment.
-pub fn spare_threads(wanted: usize) -> usize {
+pub(crate) fn spare_threads(wanted: usize) -> usize {
     let gate = Mutex::new(());
     std::thread::scope(|scope| {
         let closed = gate.lock();

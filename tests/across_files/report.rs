@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use lsp_tools::runtime::Runtime;
-use lsp_tools::tools::answer::Verdict;
-use lsp_tools::tools::target::Target;
+use lsp_tools::{Runtime, Target, Verdict};
 
 use super::languages::Language;
 use super::steps::Step;

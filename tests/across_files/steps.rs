@@ -3,7 +3,7 @@
 use std::fs;
 use std::pin::Pin;
 
-use lsp_tools::runtime::Runtime;
+use lsp_tools::Runtime;
 use serde_json::json;
 
 use super::languages::Language;

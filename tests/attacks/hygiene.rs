@@ -4,8 +4,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::time::{Duration, Instant};
 
-use lsp_tools::policy::request::Verdict;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::Caller;
+use lsp_tools::internals::policy::request::Verdict;
 use serde_json::json;
 
 use super::{everything, with_settings};

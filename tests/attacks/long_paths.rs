@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lsp_tools::workspace::{ListQuery, Until, Workspace};
+use lsp_tools::internals::workspace::{ListQuery, Until, Workspace};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};

@@ -18,7 +18,7 @@ use crate::support::Project;
 use crate::support::agent::open;
 
 /// A runtime on `project`, with the user's settings `text`.
-fn with_settings(project: &Project, text: &str) -> lsp_tools::runtime::Runtime {
+fn with_settings(project: &Project, text: &str) -> lsp_tools::Runtime {
     std::fs::write(project.beside("config").join("lsp-tools.toml"), text).expect("settings");
     open(project, None)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::TrustRequest;
 use serde_json::json;
 
 use crate::support::Project;

@@ -1,6 +1,6 @@
 //! Language servers that want more than they were asked for.
 
-use lsp_tools::runtime::Runtime;
+use lsp_tools::Runtime;
 use serde_json::{Value, json};
 
 use super::{everything, with_settings};

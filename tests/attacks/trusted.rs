@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::TrustRequest;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::Caller;
 use serde_json::json;
 
 use super::scene::Scene;

@@ -2,12 +2,8 @@
 
 use std::time::Duration;
 
-use lsp_tools::policy::request::Effect;
-use lsp_tools::text::Position;
-use lsp_tools::tools::result::ResultType;
-use lsp_tools::tools::schema::Schema;
-use lsp_tools::tools::target::Target;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::internals::policy::request::Effect;
+use lsp_tools::{Caller, Position, ResultType, Schema, Target};
 use serde_json::{Value, json};
 
 use super::scene::{SOON, Scene, in_time};

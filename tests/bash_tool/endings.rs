@@ -1,6 +1,6 @@
 //! Commands that would live on: left in the background, moved to another session, deaf to SIGTERM, given up by their caller.
 
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::Caller;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

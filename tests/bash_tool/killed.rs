@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use lsp_tools::tools::tool::Caller;
-use lsp_tools::{Runtime, RuntimeOptions};
+use lsp_tools::{Caller, Runtime, RuntimeOptions};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
-use lsp_tools::process::sandbox;
+use lsp_tools::internals::process::sandbox;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -108,7 +108,7 @@ async fn row_21_processes_outside_are_neither_signalled_nor_looked_into() {
 #[tokio::test]
 async fn its_processes_are_a_world_of_their_own_where_the_kernel_allows_it() {
     let scene = Scene::new();
-    let spawner = lsp_tools::process::Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
+    let spawner = lsp_tools::internals::process::Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
     let own = sandbox::gives_own_processes(&spawner).await;
     let by_another = std::process::Command::new("unshare")
         .args(["--mount", "--pid", "--fork", "--mount-proc", "true"])

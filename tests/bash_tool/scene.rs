@@ -6,11 +6,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
-use lsp_tools::policy::approval::{Approval, ApprovalRequest, Approver};
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::result::ToolResult;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::{
+    Approval, ApprovalRequest, Approver, CallRequest, Caller, Runtime, RuntimeOptions, ToolResult,
+};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use lsp_tools::tools::chat::NAMES;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::Caller;
+use lsp_tools::internals::tools::chat::NAMES;
 use serde_json::{Value, json};
 
 use super::store::{GET, GET_FIRST, MOMENT, Stores};

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use lsp_tools::tools::chat::base::{ChatError, ChatTool};
-use lsp_tools::tools::chat::session::{Found, Request, Session, Sessions, Source};
-use lsp_tools::tools::context::Context;
-use lsp_tools::tools::tool::Card;
+use lsp_tools::internals::tools::chat::base::{ChatError, ChatTool};
+use lsp_tools::internals::tools::chat::session::{Found, Request, Session, Sessions, Source};
+use lsp_tools::{Card, Context};
 use serde_json::{Map, Value, json};
 
 use super::store::{GET, GET_FIRST, MOMENT, Stores, refusal, tell};

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use lsp_tools::runtime::Runtime;
-use lsp_tools::tools::result::ToolResult;
+use lsp_tools::{Runtime, ToolResult};
 use serde_json::{Value, json};
 
 use crate::support::Project;

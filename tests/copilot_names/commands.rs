@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lsp_tools::bridges::copilot::names::{Asked, call};
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::Caller;
+use lsp_tools::internals::bridges::copilot::names::{Asked, call};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

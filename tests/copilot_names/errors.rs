@@ -34,7 +34,7 @@ async fn silence_is_not_told_as_clean() {
         Project::scripted(&silent, "diagnostics = {source = \"versioned-push\"}", [("a.scr", "WRONG\n")]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "[deadlines]\ndiagnostics = 800\n")
         .expect("settings");
-    let options = lsp_tools::runtime::RuntimeOptions {
+    let options = lsp_tools::RuntimeOptions {
         workspace: Some(project.root()),
         cwd: project.root(),
         supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),

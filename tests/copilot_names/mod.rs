@@ -10,10 +10,8 @@ use std::time::Duration;
 
 use crate::support::Project;
 use crate::support::agent::Yes;
-use lsp_tools::bridges::copilot::names::{Answer, Asked, call};
-use lsp_tools::policy::approval::Approver;
-use lsp_tools::runtime::Runtime;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::internals::bridges::copilot::names::{Answer, Asked, call};
+use lsp_tools::{Approver, Caller, Runtime};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

@@ -2,9 +2,8 @@
 
 use std::fs;
 
-use lsp_tools::bridges::copilot::names::{Class, all, choice};
-use lsp_tools::policy::approval::NobodyToAsk;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::internals::bridges::copilot::names::{Class, all, choice};
+use lsp_tools::{Caller, NobodyToAsk};
 use serde_json::json;
 
 use super::{absolute, asked, done, refused};

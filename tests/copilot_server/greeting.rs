@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lsp_tools::policy::approval::Approval;
+use lsp_tools::Approval;
 use serde_json::{Value, json};
 
 use super::stage::{Answers, Client, LONG, answers, copilot, project, tuple};

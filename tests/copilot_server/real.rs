@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use lsp_tools::config::Catalogue;
+use lsp_tools::internals::config::Catalogue;
 use serde_json::{Value, json};
 
 use crate::support::{Project, server_program};

@@ -5,14 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use lsp_tools::bridges;
-use lsp_tools::bridges::copilot::server::{
+use lsp_tools::internals::bridges;
+use lsp_tools::internals::bridges::copilot::server::{
     Copilot, CopilotError, CopilotOptions, Event, Events, TurnOutcome, TurnRequest,
 };
-use lsp_tools::policy::approval::{Approval, ApprovalRequest, Approver};
-use lsp_tools::runtime::live::Live;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::internals::runtime::live::Live;
+use lsp_tools::{Approval, ApprovalRequest, Approver, Caller, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::bridges::copilot::server::{CallState, CopilotError, Event, TurnRequest};
+use lsp_tools::internals::bridges::copilot::server::{CallState, CopilotError, Event, TurnRequest};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lsp_tools::bridges::daemon::connector::Connector;
-use lsp_tools::bridges::daemon::folder::Folder;
-use lsp_tools::bridges::daemon::passthrough::{Ended, mcp};
-use lsp_tools::bridges::daemon::preamble::{DoorName, Preamble};
-use lsp_tools::bridges::daemon::server::{Daemon, Doors, Place, Serve, Visit};
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
+use lsp_tools::internals::bridges::daemon::connector::Connector;
+use lsp_tools::internals::bridges::daemon::folder::Folder;
+use lsp_tools::internals::bridges::daemon::passthrough::{Ended, mcp};
+use lsp_tools::internals::bridges::daemon::preamble::{DoorName, Preamble};
+use lsp_tools::internals::bridges::daemon::server::{Daemon, Doors, Place, Serve, Visit};
+use lsp_tools::{Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use lsp_tools::workspace::edit::{
+use lsp_tools::internals::workspace::edit::{
     EditError, EditId, EditLimits, EditOptions, Edits, Expected, FileOperation,
 };
 
@@ -26,7 +26,10 @@ fn filled() -> Bench {
 }
 
 /// Does `change`, takes it back, and brings it again: each time the tree is what it was.
-fn there_and_back(name: &str, change: impl Fn(&Bench, &mut lsp_tools::workspace::edit::Plan)) -> Snapshot {
+fn there_and_back(
+    name: &str,
+    change: impl Fn(&Bench, &mut lsp_tools::internals::workspace::edit::Plan),
+) -> Snapshot {
     let bench = filled();
     let before = bench.snapshot();
     let mut plan = bench.plan();
@@ -140,7 +143,7 @@ fn what_is_reported() {
             ("sub/n".to_owned(), &FileOperation::Created, None, Some("new")),
         ]
     );
-    let dirs = |dirs: &[lsp_tools::workspace::WorkspacePath]| -> Vec<String> {
+    let dirs = |dirs: &[lsp_tools::internals::workspace::WorkspacePath]| -> Vec<String> {
         dirs.iter().map(|path| path.display()).collect()
     };
     assert_eq!(dirs(&committed.created_dirs), ["sub"]);

@@ -5,8 +5,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use lsp_tools::workspace::edit::{EditError, EditOptions, Edits, Expected, Plan};
-use lsp_tools::workspace::{Workspace, WorkspacePath};
+use lsp_tools::internals::workspace::edit::{EditError, EditOptions, Edits, Expected, Plan};
+use lsp_tools::internals::workspace::{Workspace, WorkspacePath};
 
 /// A workspace `w`, a state folder beside it, and edits of it.
 pub struct Bench {

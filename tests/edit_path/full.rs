@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lsp_tools::workspace::Workspace;
-use lsp_tools::workspace::edit::{EditError, EditOptions, Edits, Expected};
+use lsp_tools::internals::workspace::Workspace;
+use lsp_tools::internals::workspace::edit::{EditError, EditOptions, Edits, Expected};
 
 use super::bench::{Bench, is_root};
 

@@ -3,8 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use lsp_tools::workspace::edit::{Expected, FileKind, FileOperation, LineEnds};
-use lsp_tools::workspace::{ChangeFeed, ChangeKind};
+use lsp_tools::internals::workspace::edit::{Expected, FileKind, FileOperation, LineEnds};
+use lsp_tools::internals::workspace::{ChangeFeed, ChangeKind};
 
 use super::bench::{Bench, is_root};
 

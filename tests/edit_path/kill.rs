@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use lsp_tools::workspace::edit::{Expected, Plan};
+use lsp_tools::internals::workspace::edit::{Expected, Plan};
 
 use super::bench::{self, Bench, Dice, Snapshot};
 
@@ -34,14 +34,15 @@ fn expected(generation: u64) -> Vec<(String, String)> {
 }
 
 fn next(
-    bench: &(lsp_tools::workspace::Workspace, lsp_tools::workspace::edit::Edits),
+    bench: &(lsp_tools::internals::workspace::Workspace, lsp_tools::internals::workspace::edit::Edits),
     generation: u64,
 ) -> Plan {
     let path = |path: String| bench.0.path(path.as_ref()).unwrap();
     let (old, new) = (folder(generation), folder(generation + 1));
     let mut plan = Plan::new("next");
     for file in 0..FILES {
-        let hash = lsp_tools::workspace::edit::ContentHash::of(content(generation, file).as_bytes());
+        let hash =
+            lsp_tools::internals::workspace::edit::ContentHash::of(content(generation, file).as_bytes());
         plan.write(&path(format!("{old}/f{file}")), content(generation + 1, file), Expected::Hash(hash));
     }
     plan.rename(&path(old.to_owned()), &path(new.to_owned()), Expected::Any, false);

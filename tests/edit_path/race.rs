@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lsp_tools::workspace::edit::{EditError, Expected, LineEnds};
+use lsp_tools::internals::workspace::edit::{EditError, Expected, LineEnds};
 
 use super::bench::{self, Bench};
 
@@ -21,7 +21,7 @@ fn writer() {
         let file = workspace.read_text(&path).unwrap();
         let new = file.text.replace(&format!("{name} {line} old\n"), &format!("{name} {line} new\n"));
         assert_ne!(new, file.text, "nobody else edits this line");
-        let mut plan = lsp_tools::workspace::edit::Plan::new("race");
+        let mut plan = lsp_tools::internals::workspace::edit::Plan::new("race");
         let bytes = file.with_text(&new, LineEnds::AsGiven);
         plan.write(&path, bytes, Expected::Hash(file.content_hash()));
         match edits.commit(&plan) {

@@ -2,7 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
-use lsp_tools::workspace::edit::{EditError, EditLimits, EditOptions, Edits, Expected, Found, Plan};
+use lsp_tools::internals::workspace::edit::{
+    EditError, EditLimits, EditOptions, Edits, Expected, Found, Plan,
+};
 
 use super::bench::{Bench, snapshot};
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use lsp_tools::workspace::ReadError;
-use lsp_tools::workspace::edit::{EditError, Expected};
+use lsp_tools::internals::workspace::ReadError;
+use lsp_tools::internals::workspace::edit::{EditError, Expected};
 
 use super::bench::{Bench, snapshot};
 

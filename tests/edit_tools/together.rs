@@ -4,10 +4,7 @@
 use std::sync::Mutex;
 
 use futures::future::{BoxFuture, join_all};
-use lsp_tools::policy::approval::{Approval, ApprovalRequest, Approver};
-use lsp_tools::runtime::Runtime;
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::{Approval, ApprovalRequest, Approver, CallRequest, Caller, Runtime};
 use serde_json::{Value, json};
 use tokio::sync::oneshot::{Receiver, Sender, channel};
 

@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lsp_tools::Runtime;
-use lsp_tools::bridges::editor::{EditorOptions, serve};
-use lsp_tools::runtime::RuntimeOptions;
-use lsp_tools::runtime::live::Live;
+use lsp_tools::internals::bridges::editor::{EditorOptions, serve};
+use lsp_tools::internals::runtime::live::Live;
+use lsp_tools::{Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::watch;

@@ -44,7 +44,7 @@ async fn a_question_that_nobody_can_answer_is_answered_at_once() {
     let scenario = json!({"rules": [{"at": "textDocument/didOpen", "do": ask}]});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
     let runtime = open(&project, None);
-    let target = lsp_tools::tools::target::Target::File("a.scr".into());
+    let target = lsp_tools::Target::File("a.scr".into());
     runtime.symbols(target, 10).await.expect("symbols");
     let chosen = project.log().wait_for("the answer", super::client::SOON, |log| log.answer(&json!("ask-1")));
     assert_eq!(chosen["result"], Value::Null);

@@ -1,7 +1,6 @@
 //! An editor's unsaved text: its own, unless it is shared.
 
-use lsp_tools::text::Position;
-use lsp_tools::tools::target::Target;
+use lsp_tools::{Position, Target};
 use serde_json::{Value, json};
 
 use super::client::{Client, able, open};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::tools::answer::{ServerState, Verdict};
+use lsp_tools::{ServerState, Verdict};
 use serde_json::json;
 
 use super::play::{Play, SOON, TEXT, at, failure, in_time, timed};
@@ -23,8 +23,7 @@ async fn a_server_that_never_answers_is_given_up_and_told_so() {
         log.params("$/cancelRequest").into_iter().find(|params| params["id"] == id)
     });
     // The session lives on: another question is answered.
-    let outline =
-        in_time(play.runtime.symbols(lsp_tools::tools::target::Target::File("a.scr".into()), 10)).await;
+    let outline = in_time(play.runtime.symbols(lsp_tools::Target::File("a.scr".into()), 10)).await;
     assert_eq!(outline.expect("an outline").verdict, Verdict::Complete);
     assert_eq!(play.log().starts(), 1);
     play.end().await;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lsp_tools::tools::answer::{Answer, HoverOutput, ServerState, Verdict};
-use lsp_tools::tools::target::Target;
+use lsp_tools::internals::tools::answer::HoverOutput;
+use lsp_tools::{Answer, ServerState, Target, Verdict};
 use serde_json::json;
 
 use super::play::{Play, SOON, TEXT, failure, in_time, timed};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::tools::answer::Verdict;
+use lsp_tools::Verdict;
 use serde_json::{Value, json};
 
 use super::play::{Play, SOON, TEXT, in_time, timed};

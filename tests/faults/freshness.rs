@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use lsp_tools::tools::answer::Verdict;
+use lsp_tools::Verdict;
 use serde_json::{Value, json};
 
 use super::play::{Play, SOON, in_time};
@@ -121,7 +121,7 @@ async fn a_file_that_is_deleted_is_closed_and_one_made_again_is_opened_again() {
     for round in 0..5 {
         fs::remove_file(play.project.path("a.scr")).expect("a removal");
         let error = in_time(play.hover("a.scr")).await.expect_err("no file");
-        assert_eq!(error.code, lsp_tools::tools::error::ErrorCode::NotFound, "{error:?}");
+        assert_eq!(error.code, lsp_tools::ErrorCode::NotFound, "{error:?}");
         play.seen("b.scr").await;
         let text = format!("def foo again {round}\n");
         play.project.write("a.scr", &text);

@@ -4,14 +4,11 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lsp_tools::lsp::model::Severity;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::text::Position;
-use lsp_tools::tools::answer::{
-    Answer, DiagnosticsOutput, HoverOutput, LocationsOutput, ServerState, Verdict,
+use lsp_tools::internals::lsp::model::Severity;
+use lsp_tools::internals::tools::answer::{DiagnosticsOutput, HoverOutput, LocationsOutput};
+use lsp_tools::{
+    Answer, ErrorCode, Position, Runtime, RuntimeOptions, ServerState, Target, ToolError, Verdict,
 };
-use lsp_tools::tools::error::{ErrorCode, ToolError};
-use lsp_tools::tools::target::Target;
 use serde_json::Value;
 
 use crate::support::{Project, ServerLog, fingerprint};

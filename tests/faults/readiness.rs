@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::tools::answer::{ServerState, Verdict};
+use lsp_tools::{ServerState, Verdict};
 use serde_json::json;
 
 use super::play::{Play, SOON, TEXT, at, in_time, timed};

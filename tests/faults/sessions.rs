@@ -5,9 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use lsp_tools::tools::answer::{ServerState, Verdict};
-use lsp_tools::tools::servers::RunState;
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::internals::tools::servers::RunState;
+use lsp_tools::{ServerState, TrustRequest, Verdict};
 use serde_json::{Value, json};
 
 use super::play::{Play, SOON, TEXT, at, in_time};
@@ -281,7 +280,7 @@ async fn a_definition_in_another_project_of_the_workspace_is_asked_of_its_own_se
         play.runtime.definition(at("two/src/a.scr", 1, 0)),
     );
     let (one, two) = in_time(async { tokio::join!(one, two) }).await;
-    let path = |answer: lsp_tools::tools::answer::Answer<lsp_tools::tools::answer::LocationsOutput>| {
+    let path = |answer: lsp_tools::Answer<lsp_tools::internals::tools::answer::LocationsOutput>| {
         answer.output.location.map(|place| place.path)
     };
     assert_eq!(path(one.expect("one")).as_deref(), Some("one/src/a.scr"));

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use lsp_tools::runtime::{Client, Runtime};
-use lsp_tools::tools::answer::{Answer, ServerState, Verdict};
-use lsp_tools::tools::patience::Patience;
-use lsp_tools::tools::target::Target;
+use lsp_tools::internals::tools::patience::Patience;
+use lsp_tools::{Answer, Client, Runtime, ServerState, Target, Verdict};
 use serde_json::json;
 
 use super::play::{Play, SOON, TEXT, at, failure, in_time, timed};

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::tools::answer::{ServerState, Verdict};
-use lsp_tools::tools::target::Target;
+use lsp_tools::{ServerState, Target, Verdict};
 use serde_json::{Value, json};
 
 use super::play::{Play, SOON, TEXT, at, failure, in_time};

@@ -8,9 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::support::Project;
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 
 /// A project, and a runtime on it.

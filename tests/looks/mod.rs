@@ -17,8 +17,8 @@ mod trace;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lsp_tools::config::Catalogue;
-use lsp_tools::config::spec::Server;
+use lsp_tools::internals::config::Catalogue;
+use lsp_tools::internals::config::spec::Server;
 
 use crate::support::{real_servers, skipped};
 use look::{Outcome, Way, look};

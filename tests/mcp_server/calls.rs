@@ -1,6 +1,6 @@
 //! Calls: what comes back conforms to what was promised, failures are results, slow work tells of itself.
 
-use lsp_tools::tools::schema::Schema;
+use lsp_tools::Schema;
 use serde_json::{Value, json};
 
 use crate::support::Project;

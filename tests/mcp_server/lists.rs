@@ -1,6 +1,6 @@
 //! What a client learns before it calls anything: who answers, which tools, resources and prompts there are.
 
-use lsp_tools::tools::schema::Schema;
+use lsp_tools::Schema;
 use serde_json::{Value, json};
 
 use crate::support::Project;

@@ -2,15 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use lsp_tools::ErrorCode;
-use lsp_tools::tools::result::ResultType;
+use lsp_tools::{ErrorCode, ResultType};
 use serde_json::{Value, json};
 
 use super::house::{
     call, entry, heard, heard_file, json_of, mounting, open, run, starts, typed, with_settings,
 };
 use crate::support::{count_processes, wait_until};
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::Caller;
 
 fn code(value: &Value) -> ErrorCode {
     serde_json::from_value(value["code"].clone()).unwrap_or_else(|_| panic!("a code in {value}"))

@@ -4,11 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use lsp_tools::RuntimeOptions;
-use lsp_tools::runtime::Runtime;
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::tools::result::ToolResult;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions, ToolResult};
 use serde_json::{Value, json};
 
 use crate::support::Project;
@@ -72,7 +68,7 @@ pub fn open(project: &Project) -> Runtime {
         supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
         ..RuntimeOptions::default()
     };
-    lsp_tools::bridges::open_with(options, project.folders(None)).expect("a runtime")
+    lsp_tools::internals::bridges::open_with(options, project.folders(None)).expect("a runtime")
 }
 
 /// A call by someone who can be asked nothing.

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lsp_tools::tools::web::guard::is_public;
+use lsp_tools::internals::tools::web::guard::is_public;
 
 use super::house::{json_of, run, with_settings};
 use super::real::PYTHON;

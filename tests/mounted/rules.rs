@@ -3,11 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use lsp_tools::lsp::progress::ProgressEvent;
-use lsp_tools::runtime::Client;
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::tools::source::MountedState;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::internals::lsp::progress::ProgressEvent;
+use lsp_tools::internals::tools::source::MountedState;
+use lsp_tools::{CallRequest, Caller, Client};
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;

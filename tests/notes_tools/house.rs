@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lsp_tools::policy::approval::{Approver, LeaveGiven, NobodyToAsk};
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::result::ToolResult;
-use lsp_tools::tools::tool::Caller;
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::internals::policy::approval::LeaveGiven;
+use lsp_tools::{
+    Approver, CallRequest, Caller, NobodyToAsk, Runtime, RuntimeOptions, ToolResult, TrustRequest,
+};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use lsp_tools::policy::approval::NobodyToAsk;
+use lsp_tools::NobodyToAsk;
 use serde_json::{Value, json};
 
 use super::house::{House, assert_fails};

@@ -5,9 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lsp_tools::policy::approval::LeaveGiven;
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::internals::policy::approval::LeaveGiven;
+use lsp_tools::{CallRequest, Caller};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -220,7 +219,7 @@ async fn row_46_so_many_tasks_at_a_time_and_no_more() {
     };
     let (done, refused) = tokio::join!(running, one_more);
     assert_fails(&refused, "denied", "8 tasks are running");
-    assert!(done.iter().all(lsp_tools::tools::result::ToolResult::ok));
+    assert!(done.iter().all(lsp_tools::ToolResult::ok));
     assert!(house.call("task", task("a")).await.ok());
 }
 

@@ -5,8 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lsp_tools::policy::approval::NobodyToAsk;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::{Caller, NobodyToAsk};
 use serde_json::{Value, json};
 
 use super::house::{House, assert_fails};

@@ -1,5 +1,4 @@
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::{CallRequest, Caller};
 use serde_json::json;
 
 use super::stage::{Said, Web, call, page, runtime, settings};

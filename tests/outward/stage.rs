@@ -5,10 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::result::ToolResult;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions, ToolResult};
 use serde_json::Value;
 
 use crate::support::Project;

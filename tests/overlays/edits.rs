@@ -1,9 +1,7 @@
 //! Edits of files over which their caller has unsaved text.
 
-use lsp_tools::runtime::Runtime;
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::runtime::overlays::Overlays;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::internals::runtime::overlays::Overlays;
+use lsp_tools::{CallRequest, Caller, Runtime};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lsp_tools::lsp::model::Severity;
-use lsp_tools::lsp::view::View;
-use lsp_tools::runtime::{Client, Runtime, RuntimeOptions};
-use lsp_tools::text::Position;
-use lsp_tools::tools::target::Target;
+use lsp_tools::internals::lsp::model::Severity;
+use lsp_tools::internals::lsp::view::View;
+use lsp_tools::{Client, Position, Runtime, RuntimeOptions, Target};
 
 use crate::support::Project;
 

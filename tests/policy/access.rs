@@ -1,9 +1,9 @@
 use std::os::unix::fs::symlink;
 
-use lsp_tools::config::Profile;
-use lsp_tools::policy::caller::CallerAccess;
-use lsp_tools::policy::request::Verdict;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::Caller;
+use lsp_tools::internals::config::Profile;
+use lsp_tools::internals::policy::caller::CallerAccess;
+use lsp_tools::internals::policy::request::Verdict;
 use serde_json::{Value, json};
 
 use super::stage::{Stage, code, error};
@@ -94,7 +94,7 @@ async fn an_untrusted_project_may_forbid_and_not_allow() {
 
 #[tokio::test]
 async fn a_trusted_project_runs_the_hook_that_was_trusted_and_no_other() {
-    use lsp_tools::tools::trust::TrustRequest;
+    use lsp_tools::TrustRequest;
     let stage = Stage::new("");
     let hook = |body: &str| super::stage::executable(stage.project.path("check.sh"), body);
     hook("cat > /dev/null; touch seen");

@@ -1,6 +1,6 @@
 use std::os::unix::fs::PermissionsExt;
 
-use lsp_tools::policy::approval::Approval;
+use lsp_tools::Approval;
 use serde_json::json;
 
 use super::stage::Stage;

@@ -1,7 +1,6 @@
 //! Files that start programs in other ways than those that no tool touches: someone has to agree to a change.
 
-use lsp_tools::policy::approval::Approval;
-use lsp_tools::tools::result::ResultType;
+use lsp_tools::{Approval, ResultType};
 use serde_json::json;
 
 use super::stage::{Stage, code, error};

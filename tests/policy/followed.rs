@@ -2,10 +2,9 @@
 
 use std::fs;
 
-use lsp_tools::policy::request::Verdict;
-use lsp_tools::runtime::Runtime;
-use lsp_tools::runtime::live::Live;
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::internals::policy::request::Verdict;
+use lsp_tools::internals::runtime::live::Live;
+use lsp_tools::{Runtime, TrustRequest};
 use serde_json::json;
 
 use super::stage::{Stage, code, error};

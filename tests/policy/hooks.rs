@@ -1,7 +1,6 @@
 use std::time::{Duration, Instant};
 
-use lsp_tools::policy::approval::Approval;
-use lsp_tools::tools::result::ResultType;
+use lsp_tools::{Approval, ResultType};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, code, error};

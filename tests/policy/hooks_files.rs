@@ -2,9 +2,8 @@
 
 use std::fs;
 
-use lsp_tools::policy::approval::Approval;
-use lsp_tools::runtime::Runtime;
-use lsp_tools::tools::trust::{TrustOutput, TrustRequest};
+use lsp_tools::internals::tools::trust::TrustOutput;
+use lsp_tools::{Approval, Runtime, TrustRequest};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, code, error, executable};

@@ -1,9 +1,6 @@
 use std::time::{Duration, Instant};
 
-use lsp_tools::policy::approval::Approval;
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::tools::result::ResultType;
-use lsp_tools::tools::tool::Caller;
+use lsp_tools::{Approval, CallRequest, Caller, ResultType};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

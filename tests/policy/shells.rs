@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use lsp_tools::policy::command::{CommandPattern, allowed_by, forbids};
-use lsp_tools::policy::shell::Script;
-use lsp_tools::policy::shell_words::Word;
+use lsp_tools::internals::policy::command::{CommandPattern, allowed_by, forbids};
+use lsp_tools::internals::policy::shell::Script;
+use lsp_tools::internals::policy::shell_words::Word;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 

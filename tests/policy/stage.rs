@@ -7,14 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use lsp_tools::policy::approval::{Approval, ApprovalRequest, Approver};
-use lsp_tools::policy::request::{Effect, Subjects};
-use lsp_tools::runtime::call::CallRequest;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::context::Context;
-use lsp_tools::tools::error::{ErrorCode, ToolError};
-use lsp_tools::tools::result::ToolResult;
-use lsp_tools::tools::tool::{Call, Caller, Card, Tool};
+use lsp_tools::internals::policy::request::{Effect, Subjects};
+use lsp_tools::{
+    Approval, ApprovalRequest, Approver, Call, CallRequest, Caller, Card, Context, ErrorCode, Runtime,
+    RuntimeOptions, Tool, ToolError, ToolResult,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -3,9 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use lsp_tools::tools::answer::Verdict;
-use lsp_tools::tools::target::Target;
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::{Target, TrustRequest, Verdict};
 
 use super::{codes, make_environment, open, run};
 use crate::support::{Project, uv};

@@ -8,11 +8,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use lsp_tools::lsp::model::Severity;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::text::Position;
-use lsp_tools::tools::answer::{DiagnosticItem, Verdict};
-use lsp_tools::tools::target::Target;
+use lsp_tools::internals::lsp::model::Severity;
+use lsp_tools::internals::tools::answer::DiagnosticItem;
+use lsp_tools::{Position, Runtime, RuntimeOptions, Target, Verdict};
 use serde_json::Value;
 
 use crate::support::{Project, real_servers};

@@ -1,7 +1,7 @@
 //! The built-in rule for rust-analyzer beside what a project can say to the tools that rust-analyzer runs.
 
-use lsp_tools::config::Catalogue;
-use lsp_tools::config::spec::Untrusted;
+use lsp_tools::internals::config::Catalogue;
+use lsp_tools::internals::config::spec::Untrusted;
 
 fn rule() -> &'static Untrusted {
     Catalogue::built_in().servers["rust-analyzer"].untrusted.as_ref().expect("a rule")

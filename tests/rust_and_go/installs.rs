@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use lsp_tools::lsp::model::Severity;
-use lsp_tools::runtime::Runtime;
-use lsp_tools::tools::answer::Verdict;
+use lsp_tools::internals::lsp::model::Severity;
+use lsp_tools::{Runtime, Verdict};
 
 use super::real::{PATIENCE, open, trust};
 use crate::support::{Project, real_servers, skipped};

@@ -3,11 +3,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use lsp_tools::lsp::model::Severity;
-use lsp_tools::runtime::{Runtime, RuntimeOptions};
-use lsp_tools::tools::answer::{Answer, Verdict};
-use lsp_tools::tools::target::Target;
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::internals::lsp::model::Severity;
+use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, TrustRequest, Verdict};
 
 use serde_json::json;
 

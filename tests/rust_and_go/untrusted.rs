@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use lsp_tools::runtime::Runtime;
-use lsp_tools::tools::trust::TrustRequest;
+use lsp_tools::{Runtime, TrustRequest};
 use serde_json::{Value, json};
 
 use crate::support::agent::{call, failure, open};

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use lsp_tools::config::spec::Server;
-use lsp_tools::lsp::install::{InstallError, Installed, Installer, Progress};
-use lsp_tools::process::Spawner;
+use lsp_tools::internals::config::spec::Server;
+use lsp_tools::internals::lsp::install::{InstallError, Installed, Installer, Progress};
+use lsp_tools::internals::process::Spawner;
 use tempfile::TempDir;
 
 /// A machine with these package managers, each a line of shell.

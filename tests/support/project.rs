@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lsp_tools::config::Catalogue;
+use lsp_tools::internals::config::Catalogue;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -139,9 +139,9 @@ impl Project {
     }
 
     /// The same folders, for the library.
-    pub fn folders(&self, servers: Option<&Path>) -> lsp_tools::config::Folders {
+    pub fn folders(&self, servers: Option<&Path>) -> lsp_tools::Folders {
         let data = servers.map_or_else(|| self.beside("data"), Path::to_owned);
-        lsp_tools::config::Folders {
+        lsp_tools::Folders {
             config: self.beside("config"),
             data,
             state: self.beside("state"),

@@ -6,6 +6,6 @@
 //!
 //! May use what every bridge may; [`names`] knows nothing of protocols, and [`server`] and [`host`] nothing of each other.
 
-pub mod host;
-pub mod names;
-pub mod server;
+pub(crate) mod host;
+pub(crate) mod names;
+pub(crate) mod server;

@@ -15,7 +15,7 @@ const SHOWN: usize = 8;
 
 /// Everyone who is connected. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Clients(Arc<Mutex<Register>>);
+pub(crate) struct Clients(Arc<Mutex<Register>>);
 
 #[derive(Debug)]
 struct Register {
@@ -37,7 +37,7 @@ struct Entry {
 
 /// A client, while it is connected.
 #[derive(Debug)]
-pub struct Client {
+pub(crate) struct Client {
     clients: Clients,
     number: u64,
     calls: Arc<AtomicU64>,
@@ -45,21 +45,21 @@ pub struct Client {
 
 /// What is told of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientStatus {
+pub(crate) struct ClientStatus {
     /// What it speaks.
-    pub door: DoorName,
+    pub(crate) door: DoorName,
     /// The beginning of its session's name.
-    pub session: String,
+    pub(crate) session: String,
     /// What it says that it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<String>,
+    pub(crate) client: Option<String>,
     /// Its process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pid: Option<i32>,
+    pub(crate) pid: Option<i32>,
     /// For how many seconds it has been connected.
-    pub since_s: u64,
+    pub(crate) since_s: u64,
     /// How many calls it has made.
-    pub calls: u64,
+    pub(crate) calls: u64,
 }
 
 impl Default for Clients {
@@ -74,7 +74,7 @@ impl Default for Clients {
 
 impl Clients {
     /// One more, until what is returned is dropped.
-    pub fn enter(&self, preamble: &Preamble, session: &str, pid: Option<i32>) -> Client {
+    pub(crate) fn enter(&self, preamble: &Preamble, session: &str, pid: Option<i32>) -> Client {
         let calls = Arc::new(AtomicU64::new(0));
         let entry = Entry {
             door: preamble.door,
@@ -92,18 +92,18 @@ impl Clients {
     }
 
     /// For how long nobody has been connected; `None` while somebody is.
-    pub fn alone_for(&self) -> Option<Duration> {
+    pub(crate) fn alone_for(&self) -> Option<Duration> {
         let register = self.0.lock();
         register.connected.is_empty().then(|| register.alone_since.elapsed())
     }
 
     /// How many speak `door`.
-    pub fn count(&self, door: DoorName) -> usize {
+    pub(crate) fn count(&self, door: DoorName) -> usize {
         self.0.lock().connected.values().filter(|entry| entry.door == door).count()
     }
 
     /// All of them, the longest connected first.
-    pub fn status(&self) -> Vec<ClientStatus> {
+    pub(crate) fn status(&self) -> Vec<ClientStatus> {
         let told = |entry: &Entry| ClientStatus {
             door: entry.door,
             session: entry.session.clone(),
@@ -118,12 +118,12 @@ impl Clients {
 
 impl Client {
     /// It makes a call.
-    pub fn called(&self) {
+    pub(crate) fn called(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The count of its calls, for a door that counts them elsewhere.
-    pub fn calls(&self) -> Arc<AtomicU64> {
+    pub(crate) fn calls(&self) -> Arc<AtomicU64> {
         self.calls.clone()
     }
 }

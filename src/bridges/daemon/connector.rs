@@ -92,7 +92,7 @@ pub enum ConnectError {
 
 impl ConnectError {
     /// Whether it is no news to the user: there is to be no daemon, or the reason will be told anyway.
-    pub fn is_expected(&self) -> bool {
+    pub(crate) fn is_expected(&self) -> bool {
         match self {
             Self::Inside | Self::Settings => true,
             Self::Refused(refusal) => refusal.code == RefusalCode::Inside,
@@ -104,7 +104,7 @@ impl ConnectError {
 /// What a starting daemon writes to its standard output, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "daemon")]
-pub enum Report {
+pub(crate) enum Report {
     /// It listens.
     Ready,
     /// Another one does.
@@ -122,9 +122,9 @@ pub enum Report {
 #[derive(Debug)]
 pub struct Connection {
     /// What the daemon says.
-    pub reader: BufReader<OwnedReadHalf>,
+    pub(crate) reader: BufReader<OwnedReadHalf>,
     /// What it is told.
-    pub writer: OwnedWriteHalf,
+    pub(crate) writer: OwnedWriteHalf,
     /// Its answer to the preamble.
     pub welcome: Welcome,
 }
@@ -139,7 +139,7 @@ pub struct Connector {
 
 /// A door that stays open serves by itself.
 #[derive(Debug, Error)]
-pub enum ByItself {
+pub(crate) enum ByItself {
     /// That is wanted, or the reason will be told anyway.
     #[error("without the daemon, as it should be")]
     Expected,
@@ -153,7 +153,7 @@ pub enum ByItself {
 ///
 /// # Errors
 /// Why the door has to serve by itself.
-pub async fn reach(
+pub(crate) async fn reach(
     workspace: Option<&Path>,
     cwd: &Path,
     preamble: &Preamble,
@@ -179,7 +179,7 @@ impl Connector {
     ///
     /// # Errors
     /// Where there is no folder for sockets, or the program's own file is gone.
-    pub fn find(root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
+    pub(crate) fn find(root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
         Self::in_folder(Folder::find(folders)?, root, folders)
     }
 
@@ -194,7 +194,7 @@ impl Connector {
     }
 
     /// From now on to the daemon of the program that lies by now where ours lay: it may have been replaced.
-    pub fn renew(&mut self) {
+    pub(crate) fn renew(&mut self) {
         let (root, binary) = (self.identity.root(), self.identity.binary().path());
         if let Ok(identity) = Identity::find(root, &self.folders, binary) {
             self.identity = identity;
@@ -202,7 +202,7 @@ impl Connector {
     }
 
     /// What users of the workspace are told at the start, by the daemon that runs; one line each.
-    pub fn hints(&self, speech: Speech) -> impl Future<Output = Vec<String>> + use<> {
+    pub(crate) fn hints(&self, speech: Speech) -> impl Future<Output = Vec<String>> + use<> {
         let (folder, key) = (self.folder.try_clone(), self.identity.key().to_owned());
         async move {
             let Ok(folder) = folder else { return Vec::new() };
@@ -216,7 +216,7 @@ impl Connector {
     }
 
     /// Its socket, for people.
-    pub fn shown_socket(&self) -> PathBuf {
+    pub(crate) fn shown_socket(&self) -> PathBuf {
         self.folder.shown_socket(self.identity.key())
     }
 
@@ -224,7 +224,7 @@ impl Connector {
     ///
     /// # Errors
     /// Where none can be had.
-    pub async fn open(&self, preamble: &Preamble) -> Result<Connection, ConnectError> {
+    pub(crate) async fn open(&self, preamble: &Preamble) -> Result<Connection, ConnectError> {
         for _ in 0..TRIES {
             if let Some(connection) = self.connect(preamble).await? {
                 return Ok(connection);
@@ -306,7 +306,7 @@ impl Connector {
 ///
 /// # Errors
 /// Where one is there that does not take us.
-pub async fn connect(
+pub(crate) async fn connect(
     folder: &Folder,
     key: &str,
     preamble: &Preamble,

@@ -19,9 +19,9 @@ const NAME: &str = "lsp-tools";
 const BELOW_STATE: &str = "run";
 const SOCKET: &str = ".sock";
 /// The lock of a daemon, held for as long as it takes connections.
-pub const LIFE_LOCK: &str = ".lock";
+pub(crate) const LIFE_LOCK: &str = ".lock";
 /// The lock of whoever starts a daemon.
-pub const START_LOCK: &str = ".start";
+pub(crate) const START_LOCK: &str = ".start";
 /// What `sun_path` holds, its zero byte counted (unix(7)).
 #[cfg(not(target_os = "linux"))]
 const LONGEST_ADDRESS: usize = 104;
@@ -67,7 +67,7 @@ pub struct Folder {
 
 /// A lock on a name in the folder, held until it is dropped.
 #[derive(Debug)]
-pub struct Held {
+pub(crate) struct Held {
     #[allow(dead_code)] // dropped, not read
     file: File,
     name: String,
@@ -75,7 +75,7 @@ pub struct Held {
 
 /// What a file in the folder is, so that ours is told from one put in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileId {
+pub(crate) struct FileId {
     device: u64,
     inode: u64,
 }
@@ -87,7 +87,7 @@ impl Folder {
     /// # Errors
     /// Where it is a link, belongs to somebody else, or can be entered by others. It is not mended: who made it so may
     /// still hold it open.
-    pub fn find(folders: &Folders) -> Result<Self, FolderError> {
+    pub(crate) fn find(folders: &Folders) -> Result<Self, FolderError> {
         let own = rustix::process::geteuid().as_raw();
         let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
         let usual = || Some(PathBuf::from(format!("/run/user/{own}")));
@@ -136,42 +136,37 @@ impl Folder {
     }
 
     /// The same open folder, for another thread.
-    pub fn try_clone(&self) -> io::Result<Self> {
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { path: self.path.clone(), open: self.open.try_clone()? })
     }
 
-    /// Where it is, for people.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The path of a daemon's socket, for people and for programs that connect by themselves.
-    pub fn shown_socket(&self, key: &str) -> PathBuf {
+    pub(crate) fn shown_socket(&self, key: &str) -> PathBuf {
         self.path.join(format!("{key}{SOCKET}"))
     }
 
     /// The address of a daemon's socket, for this process: through the open folder, which also makes it short.
     #[cfg(target_os = "linux")]
-    pub fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
+    pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
         Ok(PathBuf::from(format!("/proc/self/fd/{}/{key}{SOCKET}", self.open.as_raw_fd())))
     }
 
     /// The address of a daemon's socket, for this process.
     #[cfg(not(target_os = "linux"))]
-    pub fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
+    pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
         let path = self.shown_socket(key);
         if path.as_os_str().len() < LONGEST_ADDRESS { Ok(path) } else { Err(FolderError::TooLong { path }) }
     }
 
     /// The socket of a daemon, if there is one.
-    pub fn socket_id(&self, key: &str) -> Option<FileId> {
+    pub(crate) fn socket_id(&self, key: &str) -> Option<FileId> {
         let stat =
             rustix::fs::statat(&self.open, format!("{key}{SOCKET}"), AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(FileId { device: stat.st_dev, inode: stat.st_ino })
     }
 
     /// Removes a daemon's socket; that there is none is no error.
-    pub fn remove_socket(&self, key: &str) -> io::Result<()> {
+    pub(crate) fn remove_socket(&self, key: &str) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.open, format!("{key}{SOCKET}"), AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
             Err(errno) => Err(errno.into()),
@@ -179,7 +174,7 @@ impl Folder {
     }
 
     /// The keys of all daemons that have a socket here, dead or alive.
-    pub fn keys(&self) -> io::Result<Vec<String>> {
+    pub(crate) fn keys(&self) -> io::Result<Vec<String>> {
         self.keys_of(&[SOCKET])
     }
 
@@ -196,7 +191,7 @@ impl Folder {
     }
 
     /// The lock called `name`; `None` where another process holds it.
-    pub fn try_lock(&self, name: &str) -> io::Result<Option<Held>> {
+    pub(crate) fn try_lock(&self, name: &str) -> io::Result<Option<Held>> {
         loop {
             let file = self.lock_file(name)?;
             match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -212,7 +207,7 @@ impl Folder {
     }
 
     /// The lock called `name`, waited for as long as it takes: for a thread of its own.
-    pub fn lock(&self, name: &str) -> io::Result<Held> {
+    pub(crate) fn lock(&self, name: &str) -> io::Result<Held> {
         loop {
             let file = self.lock_file(name)?;
             match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
@@ -225,7 +220,7 @@ impl Folder {
 
     /// Gives a lock back and removes its file. Nobody else can take a lock on a file that is removed: who waits for it looks
     /// whether the file is still there.
-    pub fn remove_lock(&self, held: Held) -> io::Result<()> {
+    pub(crate) fn remove_lock(&self, held: Held) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.open, &held.name, AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
             Err(errno) => Err(errno.into()),
@@ -233,7 +228,7 @@ impl Folder {
     }
 
     /// Removes what daemons that were killed have left: of every key but `own` that no daemon has and nobody starts one for.
-    pub fn sweep(&self, own: &str) -> io::Result<()> {
+    pub(crate) fn sweep(&self, own: &str) -> io::Result<()> {
         for key in self.keys_of(&[SOCKET, LIFE_LOCK, START_LOCK])? {
             if key == own {
                 continue;
@@ -281,7 +276,7 @@ mod tests {
     fn a_folder_is_made_for_its_user_alone() {
         let base = tempfile::tempdir().unwrap();
         let folder = Folder::open(base.path().join("run")).unwrap();
-        let mode = fs::metadata(folder.path()).unwrap().permissions().mode();
+        let mode = fs::metadata(folder.path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
         Folder::open(base.path().join("run")).unwrap();
     }
@@ -354,12 +349,12 @@ mod tests {
         for name in
             ["dead.sock", "dead.lock", "dead.start", "own.lock", "old.start", "else", "up.sock", "up.start"]
         {
-            fs::write(folder.path().join(name), "").unwrap();
+            fs::write(folder.path.join(name), "").unwrap();
         }
         let _lives = folder.try_lock("up.lock").unwrap().unwrap();
         let _starts = folder.try_lock("starting.start").unwrap().unwrap();
         folder.sweep("own").unwrap();
-        let mut left: Vec<String> = fs::read_dir(folder.path())
+        let mut left: Vec<String> = fs::read_dir(folder.path)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();

@@ -27,10 +27,10 @@ const RELEVANT: &[&str] = &["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"
 const OF_ONE_COMMAND: &[&str] = &[NO_DAEMON, "LSP_TOOLS_LOG"];
 
 /// When this is set and not empty, commands do everything themselves.
-pub const NO_DAEMON: &str = "LSP_TOOLS_NO_DAEMON";
+pub(crate) const NO_DAEMON: &str = "LSP_TOOLS_NO_DAEMON";
 
 /// Whether the environment says that there is to be no daemon.
-pub fn is_unwanted() -> bool {
+pub(crate) fn is_unwanted() -> bool {
     std::env::var_os(NO_DAEMON).is_some_and(|value| !value.is_empty())
 }
 
@@ -44,7 +44,7 @@ pub struct Identity {
 
 /// A program file, as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Binary {
+pub(crate) struct Binary {
     path: PathBuf,
     device: u64,
     inode: u64,
@@ -57,7 +57,7 @@ impl Identity {
     ///
     /// # Errors
     /// When the program's file is not there any more.
-    pub fn find(root: &Path, folders: &Folders, binary: &Path) -> io::Result<Self> {
+    pub(crate) fn find(root: &Path, folders: &Folders, binary: &Path) -> io::Result<Self> {
         Ok(Self::of(root, folders, Binary::of(binary)?, std::env::vars_os()))
     }
 
@@ -95,17 +95,17 @@ impl Identity {
     }
 
     /// The root of the workspace.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// The program.
-    pub fn binary(&self) -> &Binary {
+    pub(crate) fn binary(&self) -> &Binary {
         &self.binary
     }
 
     /// The name of the daemon's files, without their endings.
-    pub fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> &str {
         &self.key
     }
 }
@@ -145,7 +145,7 @@ impl Binary {
     ///
     /// # Errors
     /// When it is not there.
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
         Ok(Self {
             path: path.to_owned(),
@@ -157,12 +157,12 @@ impl Binary {
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether another file, or none, is there by now.
-    pub fn is_replaced(&self) -> bool {
+    pub(crate) fn is_replaced(&self) -> bool {
         !Self::of(&self.path).is_ok_and(|now| now == *self)
     }
 }

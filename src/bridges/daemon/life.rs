@@ -45,16 +45,16 @@ impl fmt::Display for Reason {
 
 /// What is looked at.
 pub(super) struct Watch<'a> {
-    pub identity: &'a Identity,
-    pub folder: &'a Folder,
-    pub socket: Option<FileId>,
-    pub clients: &'a Clients,
-    pub live: &'a Live,
+    pub(crate) identity: &'a Identity,
+    pub(crate) folder: &'a Folder,
+    pub(crate) socket: Option<FileId>,
+    pub(crate) clients: &'a Clients,
+    pub(crate) live: &'a Live,
 }
 
 impl Watch<'_> {
     /// Waits for a reason to end; meanwhile keeps the runtime in step with the settings for those who stay connected.
-    pub async fn reason(&self) -> Reason {
+    pub(super) async fn reason(&self) -> Reason {
         let root = directory(self.identity.root());
         let mut broken = None;
         let mut looks = tokio::time::interval(LOOK);

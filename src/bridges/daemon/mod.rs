@@ -16,12 +16,12 @@
 //!
 //! May use: `runtime` and below. Prints nothing.
 
-pub mod clients;
-pub mod connector;
-pub mod folder;
-pub mod identity;
-pub mod life;
-pub mod passthrough;
-pub mod preamble;
-pub mod server;
-pub mod status;
+pub(crate) mod clients;
+pub(crate) mod connector;
+pub(crate) mod folder;
+pub(crate) mod identity;
+pub(crate) mod life;
+pub(crate) mod passthrough;
+pub(crate) mod preamble;
+pub(crate) mod server;
+pub(crate) mod status;

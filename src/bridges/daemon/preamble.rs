@@ -20,11 +20,11 @@ use crate::runtime::Client;
 use crate::tools::tool::Caller;
 
 /// The version of the preamble and of the door `command`.
-pub const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 1;
 /// The longest preamble, in bytes.
 pub const LONGEST: usize = 16 << 10;
 /// How long a client may take to write it.
-pub const SOON: Duration = Duration::from_secs(10);
+pub(crate) const SOON: Duration = Duration::from_secs(10);
 /// A session's name is not to be guessed, so it is not short.
 const SESSION_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
 
@@ -34,34 +34,34 @@ const SESSION_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
 pub struct Preamble {
     /// The version of the protocol that it speaks: [`PROTOCOL`].
     #[serde(rename = "lsp-tools")]
-    pub protocol: u32,
+    pub(crate) protocol: u32,
     /// What it wants to speak.
-    pub door: DoorName,
+    pub(crate) door: DoorName,
     /// The session to go on with: 16 to 128 letters, digits, `-`, `_` and `.`; without one it gets a new one, which the answer
     /// names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
     /// The choice of tools, instead of the settings'.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<Profile>,
+    pub(crate) profile: Option<Profile>,
     /// The agent on whose behalf it calls; the settings must know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// What it is, for `daemon status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<String>,
+    pub(crate) client: Option<String>,
     /// Where its relative paths begin; by default in the root of the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// Milliseconds, instead of the settings' deadlines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
+    pub(crate) timeout_ms: Option<u64>,
     /// Install a missing server before the first question to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub install: bool,
+    pub(crate) install: bool,
     /// The language that its user is spoken to in; English by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub speech: Option<Speech>,
+    pub(crate) speech: Option<Speech>,
 }
 
 /// What is spoken after the preamble.
@@ -86,14 +86,14 @@ pub enum DoorName {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
     /// Always true.
-    pub ok: bool,
+    pub(crate) ok: bool,
     /// The version of the protocol that it speaks.
     #[serde(rename = "lsp-tools")]
-    pub protocol: u32,
+    pub(crate) protocol: u32,
     /// Its own version.
-    pub version: String,
+    pub(crate) version: String,
     /// Its process.
-    pub pid: u32,
+    pub(crate) pid: u32,
     /// The client's session.
     pub session: String,
 }
@@ -104,7 +104,7 @@ pub struct Refusal {
     /// Always false.
     pub ok: bool,
     /// Why, for programs.
-    pub code: RefusalCode,
+    pub(crate) code: RefusalCode,
     /// Why, for people.
     pub error: String,
 }
@@ -112,7 +112,7 @@ pub struct Refusal {
 /// Why a client is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RefusalCode {
+pub(crate) enum RefusalCode {
     /// The first line cannot be understood.
     BadPreamble,
     /// The client speaks another version of the protocol.
@@ -228,7 +228,7 @@ fn is_session(name: &str) -> bool {
 ///
 /// # Errors
 /// When the system gives no random numbers.
-pub fn new_session() -> std::io::Result<String> {
+pub(crate) fn new_session() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
@@ -236,13 +236,13 @@ pub fn new_session() -> std::io::Result<String> {
 
 impl Refusal {
     /// With that code and sentence.
-    pub fn new(code: RefusalCode, error: impl Into<String>) -> Self {
+    pub(crate) fn new(code: RefusalCode, error: impl Into<String>) -> Self {
         Self { ok: false, code, error: error.into() }
     }
 }
 
 /// `value` as one line.
-pub fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     Ok(line)

@@ -66,15 +66,15 @@ pub struct Doors {
 /// A connection whose preamble was read and answered.
 pub struct Visit {
     /// The runtime now and in future.
-    pub live: Live,
+    pub(crate) live: Live,
     /// The runtime under the settings as they are now, or why they cannot be used.
-    pub runtime: Result<Runtime, ToolError>,
+    pub(crate) runtime: Result<Runtime, ToolError>,
     /// What it said first.
-    pub preamble: Preamble,
+    pub(crate) preamble: Preamble,
     /// Who calls.
     pub caller: Caller,
     /// Its place in the list of clients; counts its calls.
-    pub client: Client,
+    pub(crate) client: Client,
     /// What it says.
     pub reader: BufReader<OwnedReadHalf>,
     /// What it is told.

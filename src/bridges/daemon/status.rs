@@ -13,42 +13,42 @@ use crate::tools::servers::{RunState, ServerRow, ServersOutput};
 
 /// What is told of a daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DaemonStatus {
+pub(crate) struct DaemonStatus {
     /// Always true.
-    pub ok: bool,
+    pub(crate) ok: bool,
     /// Its process.
-    pub pid: u32,
+    pub(crate) pid: u32,
     /// Its version.
-    pub version: String,
+    pub(crate) version: String,
     /// The root of its workspace.
-    pub workspace: String,
+    pub(crate) workspace: String,
     /// Its socket.
-    pub socket: String,
+    pub(crate) socket: String,
     /// When it was started, in seconds since 1970.
-    pub started_at: u64,
+    pub(crate) started_at: u64,
     /// For how many seconds it has run.
-    pub uptime_s: u64,
+    pub(crate) uptime_s: u64,
     /// Its own resident memory, in bytes.
-    pub memory_bytes: Option<u64>,
+    pub(crate) memory_bytes: Option<u64>,
     /// How many calls run now.
-    pub running: usize,
+    pub(crate) running: usize,
     /// Who is connected, but for whoever asks this.
-    pub clients: Vec<ClientStatus>,
+    pub(crate) clients: Vec<ClientStatus>,
     /// What calls took, by tool or command.
-    pub calls: Vec<CallStatistics>,
+    pub(crate) calls: Vec<CallStatistics>,
     /// The servers that run, or ran and failed.
-    pub servers: Vec<ServerRow>,
+    pub(crate) servers: Vec<ServerRow>,
     /// What concerns all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// What the daemon knows of itself.
 pub(super) struct About<'a> {
-    pub workspace: &'a Path,
-    pub socket: &'a Path,
-    pub started_at: u64,
-    pub uptime: Duration,
+    pub(crate) workspace: &'a Path,
+    pub(crate) socket: &'a Path,
+    pub(crate) started_at: u64,
+    pub(crate) uptime: Duration,
 }
 
 /// Everything, as it is now.

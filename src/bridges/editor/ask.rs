@@ -19,7 +19,7 @@ use crate::tools::context::Subject;
 use crate::workspace::WorkspacePath;
 
 /// What became of a question to one server.
-pub enum Said {
+pub(super) enum Said {
     /// Its answer.
     Answer(Value),
     /// It does not offer that.
@@ -31,7 +31,7 @@ pub enum Said {
 }
 
 /// Answers a request about a document from the servers that are good at it.
-pub async fn document(
+pub(super) async fn document(
     room: &Room,
     inquiry: &Inquiry,
     feature: &Feature,
@@ -139,7 +139,7 @@ fn is_its_business(session: &Session, method: &str, params: &Value) -> bool {
 }
 
 /// Whatever leads back to one server: its items resolved, the next level of a hierarchy.
-pub async fn follow_up(
+pub(super) async fn follow_up(
     room: &Room,
     inquiry: &Inquiry,
     method: &str,
@@ -163,7 +163,7 @@ pub async fn follow_up(
 }
 
 /// The session that a ticket is for.
-pub async fn redeem(
+pub(super) async fn redeem(
     inquiry: &Inquiry,
     ticket: &Ticket,
     method: &str,
@@ -179,7 +179,11 @@ pub async fn redeem(
 }
 
 /// Symbols of the whole workspace, from the navigating server of each language here; from the text where there is none.
-pub async fn workspace_symbols(room: &Room, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+pub(super) async fn workspace_symbols(
+    room: &Room,
+    inquiry: &Inquiry,
+    params: &Value,
+) -> Result<Value, Error> {
     const METHOD: &str = "workspace/symbol";
     let deadline = deadline(&inquiry.context, METHOD);
     let context = &inquiry.context;
@@ -211,7 +215,7 @@ pub async fn workspace_symbols(room: &Room, inquiry: &Inquiry, params: &Value) -
 }
 
 /// A request that we do not know: for the first server that does.
-pub async fn pass_through(
+pub(super) async fn pass_through(
     room: &Room,
     inquiry: &Inquiry,
     method: &str,
@@ -235,7 +239,7 @@ pub async fn pass_through(
 }
 
 /// Passes a notification that we do not know to all whom it may concern.
-pub async fn tell(room: &Room, inquiry: &Inquiry, method: &str, params: &Value) {
+pub(super) async fn tell(room: &Room, inquiry: &Inquiry, method: &str, params: &Value) {
     let deadline = deadline(&inquiry.context, method);
     for (session, _) in concerned(room, inquiry, params, deadline).await {
         match session.enter(&inquiry.context.view, deadline).await {
@@ -274,11 +278,11 @@ async fn concerned(
 }
 
 /// The file that `params` are about, where it lies in the workspace.
-pub fn subject(inquiry: &Inquiry, params: &Value) -> Option<Subject> {
+pub(super) fn subject(inquiry: &Inquiry, params: &Value) -> Option<Subject> {
     inquiry.context.listed(relay::subject_of(params, &inquiry.context.workspace)?).ok()
 }
 
-pub fn is_empty(value: &Value) -> bool {
+pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -298,7 +302,7 @@ fn internal(message: String) -> Error {
 }
 
 /// What a server says of its own failure is passed on as it said it.
-pub fn failed(error: &AskError) -> Error {
+pub(super) fn failed(error: &AskError) -> Error {
     match error {
         AskError::Request(RequestError::Refused { code, message, data, .. }) => Error {
             code: ErrorCode::from(*code),

@@ -15,26 +15,26 @@ use crate::tools::context::{Context, Subject};
 use crate::workspace::WorkspacePath;
 
 /// LSP 3.17 *MessageType*.
-pub const ERROR: u8 = 1;
+pub(super) const ERROR: u8 = 1;
 /// The same.
-pub const WARNING: u8 = 2;
+pub(super) const WARNING: u8 = 2;
 /// The same.
-pub const INFO: u8 = 3;
+pub(super) const INFO: u8 = 3;
 
 /// The editor's side of `initialize`.
 #[derive(Debug)]
-pub struct Greeting {
+pub(super) struct Greeting {
     /// What it counts columns in.
-    pub encoding: Encoding,
+    pub(crate) encoding: Encoding,
     /// It asks for diagnostics, and is not sent any.
-    pub pulls: bool,
+    pub(crate) pulls: bool,
     /// LSP 3.17 *ClientCapabilities*.
     capabilities: Value,
 }
 
 impl Greeting {
     /// Whether the editor can do what stands at `pointer` in its capabilities.
-    pub fn can(&self, pointer: &str) -> bool {
+    pub(super) fn can(&self, pointer: &str) -> bool {
         self.capabilities.pointer(pointer) == Some(&Value::Bool(true))
     }
 
@@ -45,7 +45,7 @@ impl Greeting {
 }
 
 /// Takes the editor's `initialize` and answers it.
-pub fn initialize(room: &Room, params: &Value) -> Value {
+pub(super) fn initialize(room: &Room, params: &Value) -> Value {
     let runtime = room.runtime();
     let context = runtime.context();
     let greeting = Greeting {
@@ -92,7 +92,7 @@ fn encoding(context: &Context, capabilities: &Value) -> Encoding {
 }
 
 /// After `initialized`: tells in the log which servers are missing here.
-pub async fn welcome(room: &Arc<Room>) {
+pub(super) async fn welcome(room: &Arc<Room>) {
     let runtime = room.runtime();
     for hint in runtime.startup_hints() {
         room.editor.notify("window/logMessage", json!({ "type": WARNING, "message": hint })).await;
@@ -100,7 +100,7 @@ pub async fn welcome(room: &Arc<Room>) {
 }
 
 /// Tells the editor what the servers of `path` turn out to offer.
-pub async fn register(room: &Room, context: &Context, speaker: &Speaker, subject: &Subject) {
+pub(super) async fn register(room: &Room, context: &Context, speaker: &Speaker, subject: &Subject) {
     let Some(greeting) = room.greeting() else { return };
     let open = speaker.documents.contains_key(&subject.path);
     let mut offers = Vec::new();

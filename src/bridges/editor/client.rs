@@ -22,7 +22,7 @@ type Answered = Result<Value, Error>;
 
 /// The editor.
 #[derive(Debug)]
-pub struct Editor {
+pub(super) struct Editor {
     outgoing: mpsc::Sender<Request>,
     asked: Mutex<HashMap<i64, oneshot::Sender<Answered>>>,
     next: AtomicI64,
@@ -30,7 +30,7 @@ pub struct Editor {
 
 /// Why the editor did not answer.
 #[derive(Debug, thiserror::Error)]
-pub enum Unanswered {
+pub(super) enum Unanswered {
     /// It said no.
     #[error("the editor refused {method}: {message}")]
     Refused {
@@ -49,20 +49,20 @@ pub enum Unanswered {
 
 impl Editor {
     /// The editor, and what tower-lsp connects to it.
-    pub fn new() -> (Arc<Self>, Socket) {
+    pub(super) fn new() -> (Arc<Self>, Socket) {
         let (outgoing, messages) = mpsc::channel(WAITING);
         let editor = Arc::new(Self { outgoing, asked: Mutex::default(), next: AtomicI64::new(1) });
         (editor.clone(), Socket { messages, editor })
     }
 
     /// Tells the editor something; waits while it does not read.
-    pub async fn notify(&self, method: &'static str, params: Value) {
+    pub(super) async fn notify(&self, method: &'static str, params: Value) {
         // An editor that is gone need not be told.
         let _gone = self.outgoing.send(Request::build(method).params(params).finish()).await;
     }
 
     /// Asks the editor, and waits for its answer until `deadline`.
-    pub async fn request(
+    pub(super) async fn request(
         &self,
         method: &'static str,
         params: Value,
@@ -98,7 +98,7 @@ impl Drop for Forget<'_> {
 }
 
 /// What tower-lsp sends to the editor, and where it puts the editor's answers.
-pub struct Socket {
+pub(super) struct Socket {
     messages: mpsc::Receiver<Request>,
     editor: Arc<Editor>,
 }
@@ -114,7 +114,7 @@ impl Loopback for Socket {
 }
 
 /// Takes the editor's answers.
-pub struct Answers(Arc<Editor>);
+pub(super) struct Answers(Arc<Editor>);
 
 impl Sink<Response> for Answers {
     type Error = std::convert::Infallible;

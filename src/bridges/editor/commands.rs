@@ -19,7 +19,7 @@ use crate::runtime::call::CallRequest;
 use crate::tools::hidden::shown;
 
 /// The command that calls one of our tools: its one argument is `{name, arguments}`, its result the tool's own answer.
-pub const CALL: &str = "lsp-tools.call";
+pub(super) const CALL: &str = "lsp-tools.call";
 const METHOD: &str = "workspace/executeCommand";
 
 /// How long the editor may take to apply an edit.
@@ -28,7 +28,7 @@ const APPLYING: Duration = Duration::from_secs(30);
 const PERSON: Duration = Duration::from_secs(600);
 
 /// Runs what the editor asks for.
-pub async fn execute(room: &Arc<Room>, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+pub(super) async fn execute(room: &Arc<Room>, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
     let arguments = &params["arguments"];
     match params["command"].as_str() {
         Some(CALL) => call(room, arguments).await,

@@ -15,11 +15,11 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 /// The editor's open documents.
 #[derive(Debug)]
-pub struct Desk {
+pub(super) struct Desk {
     workspace: Workspace,
     shelves: Mutex<Shelves>,
     /// The texts of the workspace's files, as clients of the runtime see them.
-    pub overlays: Arc<Overlays>,
+    pub(crate) overlays: Arc<Overlays>,
 }
 
 #[derive(Debug, Default)]
@@ -39,11 +39,11 @@ struct Document {
 
 /// Documents that are no files of the workspace, as they were at some moment. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Strangers(Arc<BTreeMap<String, Document>>);
+pub(super) struct Strangers(Arc<BTreeMap<String, Document>>);
 
 impl Strangers {
     /// The one with this URI.
-    pub fn get(&self, uri: &str) -> Option<Stranger> {
+    pub(super) fn get(&self, uri: &str) -> Option<Stranger> {
         let Document { uri, language_id, text, .. } = self.0.get(uri)?.clone();
         Some(Stranger { uri, language_id, text })
     }
@@ -52,28 +52,28 @@ impl Strangers {
 /// A change that cannot be understood; the text stays as it was.
 #[derive(Debug, thiserror::Error)]
 #[error("a change of {uri} was not made, since {why}; close the document and open it again")]
-pub struct BadChange {
+pub(super) struct BadChange {
     uri: String,
     why: &'static str,
 }
 
 /// A document that was closed.
 #[derive(Debug)]
-pub struct Closed {
+pub(super) struct Closed {
     /// Its URI as the editor writes it.
-    pub uri: String,
+    pub(crate) uri: String,
     /// Whether it is a file of the workspace.
-    pub inside: bool,
+    pub(crate) inside: bool,
 }
 
 impl Desk {
     /// Nothing is open yet.
-    pub fn new(workspace: Workspace) -> Self {
+    pub(super) fn new(workspace: Workspace) -> Self {
         Self { workspace, shelves: Mutex::default(), overlays: Arc::default() }
     }
 
     /// The file of the workspace that a URI means.
-    pub fn path(&self, uri: &str) -> Option<WorkspacePath> {
+    pub(super) fn path(&self, uri: &str) -> Option<WorkspacePath> {
         match uri::file_ref(&self.workspace, uri) {
             FileRef::Inside(path) => Some(path),
             FileRef::Outside(_) | FileRef::Virtual(_) => None,
@@ -81,7 +81,7 @@ impl Desk {
     }
 
     /// LSP 3.17 *DidOpenTextDocument*. Returns the path of a file of the workspace.
-    pub fn open(&self, params: &Value) -> Option<WorkspacePath> {
+    pub(super) fn open(&self, params: &Value) -> Option<WorkspacePath> {
         let document = &params["textDocument"];
         let (uri, text) = (document["uri"].as_str()?, document["text"].as_str()?);
         let opened = Document {
@@ -104,7 +104,11 @@ impl Desk {
     ///
     /// # Errors
     /// Where one of the changes makes no sense; none of them is made then.
-    pub fn change(&self, params: &Value, encoding: Encoding) -> Result<Option<WorkspacePath>, BadChange> {
+    pub(super) fn change(
+        &self,
+        params: &Value,
+        encoding: Encoding,
+    ) -> Result<Option<WorkspacePath>, BadChange> {
         let document = &params["textDocument"];
         let Some(uri) = document["uri"].as_str() else { return Ok(None) };
         let path = self.path(uri);
@@ -124,7 +128,7 @@ impl Desk {
     }
 
     /// LSP 3.17 *DidCloseTextDocument*.
-    pub fn close(&self, params: &Value) -> Option<Closed> {
+    pub(super) fn close(&self, params: &Value) -> Option<Closed> {
         let uri = params["textDocument"]["uri"].as_str()?;
         let Some(path) = self.path(uri) else {
             let closed = Arc::make_mut(&mut self.shelves.lock().strangers).remove(uri)?;
@@ -136,14 +140,14 @@ impl Desk {
     }
 
     /// Closes everything. Returns the URIs of what is no file of the workspace.
-    pub fn clear(&self) -> Vec<String> {
+    pub(super) fn clear(&self) -> Vec<String> {
         let Shelves { strangers, .. } = std::mem::take(&mut *self.shelves.lock());
         self.overlays.clear();
         strangers.keys().cloned().collect()
     }
 
     /// How the editor speaks of what it has open now.
-    pub fn speaker(&self, encoding: Encoding, takes_snippets: bool) -> Speaker {
+    pub(super) fn speaker(&self, encoding: Encoding, takes_snippets: bool) -> Speaker {
         let shelves = self.shelves.lock();
         let spelled = shelves.files.iter().map(|(path, document)| {
             (path.clone(), Spelled { uri: document.uri.clone(), version: document.version })
@@ -152,12 +156,12 @@ impl Desk {
     }
 
     /// What it has open now that is no file of the workspace.
-    pub fn strangers(&self) -> Strangers {
+    pub(super) fn strangers(&self) -> Strangers {
         Strangers(self.shelves.lock().strangers.clone())
     }
 
     /// Whether the editor has a file open.
-    pub fn is_open(&self, path: &WorkspacePath) -> bool {
+    pub(super) fn is_open(&self, path: &WorkspacePath) -> bool {
         self.shelves.lock().files.contains_key(path)
     }
 }

@@ -36,7 +36,7 @@ struct Published {
 }
 
 /// Publishes until the editor is gone.
-pub async fn run(room: Arc<Room>) {
+pub(super) async fn run(room: Arc<Room>) {
     let mut published = Published::default();
     let mut tries = PATIENCE;
     let mut heard = Vec::new();
@@ -232,7 +232,7 @@ async fn tell_missing(room: &Room, status: &ServerStatus) {
 }
 
 /// LSP 3.17 *Pull Diagnostics*, for an editor that asks.
-pub async fn pulled(room: &Room, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+pub(super) async fn pulled(room: &Room, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
     let items = match ask::subject(inquiry, params) {
         Some(subject) if room.desk.is_open(&subject.path) => {
             inquiry.context.manager.refresh().await;

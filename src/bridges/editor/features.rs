@@ -7,7 +7,7 @@ use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 
 /// How the answers of several servers become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Join {
+pub(super) enum Join {
     /// The first that says something, in the catalogue's order.
     First,
     /// All lists in one.
@@ -20,7 +20,7 @@ pub enum Join {
 
 /// What a server must be good at to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strength {
+pub(super) enum Strength {
     Navigation,
     Format,
     Actions,
@@ -30,7 +30,7 @@ pub enum Strength {
 
 impl Strength {
     /// Whether a server with these features is asked.
-    pub fn is_of(self, features: &Features) -> bool {
+    pub(super) fn is_of(self, features: &Features) -> bool {
         match self {
             Self::Navigation => features.navigation,
             Self::Format => features.format,
@@ -42,14 +42,14 @@ impl Strength {
 
 /// A request that is answered from the servers of a document.
 #[derive(Debug)]
-pub struct Feature {
-    pub method: &'static str,
+pub(super) struct Feature {
+    pub(crate) method: &'static str,
     /// Where LSP 3.17 *ServerCapabilities* announces it.
-    pub provider: &'static str,
+    pub(crate) provider: &'static str,
     /// Where LSP 3.17 *ClientCapabilities*, `textDocument`, speaks of it.
-    pub client: &'static str,
-    pub strength: Strength,
-    pub join: Join,
+    pub(crate) client: &'static str,
+    pub(crate) strength: Strength,
+    pub(crate) join: Join,
 }
 
 const fn feature(
@@ -65,7 +65,7 @@ const fn feature(
 use Join::{All, Completions, First, Hovers};
 use Strength::{Actions, Any, Format, Navigation};
 
-pub const FEATURES: &[Feature] = &[
+pub(super) const FEATURES: &[Feature] = &[
     feature("textDocument/hover", "hoverProvider", "hover", Any, Hovers),
     feature("textDocument/definition", "definitionProvider", "definition", Navigation, First),
     feature("textDocument/declaration", "declarationProvider", "declaration", Navigation, First),
@@ -123,17 +123,17 @@ const BESIDE: &[Feature] = &[
 
 impl Feature {
     /// The one that answers `method`.
-    pub fn of(method: &str) -> Option<&'static Self> {
+    pub(super) fn of(method: &str) -> Option<&'static Self> {
         FEATURES.iter().chain(BESIDE).find(|feature| feature.method == method)
     }
 
     /// The method under which it is registered (LSP 3.17, *Register Capability*).
-    pub fn registered_as(&self) -> &'static str {
+    pub(super) fn registered_as(&self) -> &'static str {
         if self.provider == "semanticTokensProvider" { "textDocument/semanticTokens" } else { self.method }
     }
 
     /// Its options in LSP 3.17 *ServerCapabilities*.
-    pub fn options(&self) -> Value {
+    pub(super) fn options(&self) -> Value {
         match self.provider {
             // What the servers make of a character is theirs to say: each is only asked about its own.
             "completionProvider" => json!({

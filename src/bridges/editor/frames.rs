@@ -8,7 +8,7 @@ use tokio::io::{
 use tower_lsp::jsonrpc::{Request, Response};
 
 /// What a message that cannot be read is replaced by: a request without a sender, which is answered with an error.
-pub const UNREADABLE: &str = "$/lsp-tools/unreadable";
+pub(super) const UNREADABLE: &str = "$/lsp-tools/unreadable";
 
 /// The largest message that is taken, in bytes: a file as large as we open, with every character escaped.
 const LARGEST: u64 = 512 << 20;
@@ -16,7 +16,7 @@ const LARGEST: u64 = 512 << 20;
 const LONGEST_HEADER: u64 = 8 << 10;
 
 /// Passes on what `read` says until it ends, or nobody listens any more.
-pub async fn clean(read: impl AsyncRead + Unpin, mut write: impl AsyncWrite + Unpin) {
+pub(super) async fn clean(read: impl AsyncRead + Unpin, mut write: impl AsyncWrite + Unpin) {
     let mut read = BufReader::new(read);
     while let Some(frame) = next(&mut read).await {
         let body = match frame {

@@ -25,7 +25,7 @@ use crate::workspace::WorkspacePath;
 const MARK: &str = "found in the text";
 
 /// The answer to `method` from the text of the workspace; `None` where the text cannot tell.
-pub async fn answer(
+pub(super) async fn answer(
     room: &Room,
     inquiry: &Inquiry,
     method: &str,
@@ -47,7 +47,7 @@ pub async fn answer(
 }
 
 /// Symbols of the whole workspace whose names match the query (LSP 3.17, *Workspace Symbols*).
-pub async fn workspace_symbols(room: &Room, inquiry: &Inquiry, params: &Value) -> Option<Value> {
+pub(super) async fn workspace_symbols(room: &Room, inquiry: &Inquiry, params: &Value) -> Option<Value> {
     let mut pages = Pages { inquiry, texts: HashMap::new() };
     let query = params["query"].as_str().unwrap_or_default();
     let until = Instant::now() + hints::DEADLINE;

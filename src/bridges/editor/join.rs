@@ -10,12 +10,12 @@ use crate::lsp::relay;
 use crate::lsp::session::Session;
 
 /// What is answered where no server says anything.
-pub fn nothing(feature: &Feature) -> Value {
+pub(super) fn nothing(feature: &Feature) -> Value {
     if feature.join == Join::All { json!([]) } else { Value::Null }
 }
 
 /// A server's answer, so that what the editor asks about it next leads back to the server.
-pub fn prepared(feature: &Feature, mut value: Value, ticket: &Ticket, session: &Session) -> Value {
+pub(super) fn prepared(feature: &Feature, mut value: Value, ticket: &Ticket, session: &Session) -> Value {
     match feature.method {
         "textDocument/completion" => {
             spread_defaults(&mut value);
@@ -48,7 +48,7 @@ fn attach_all(list: &mut Value, ticket: &Ticket) {
 }
 
 /// The same for one item, and for answers to follow-up requests.
-pub fn follow_up(method: &str, value: &mut Value, ticket: &Ticket, session: &Session) {
+pub(super) fn follow_up(method: &str, value: &mut Value, ticket: &Ticket, session: &Session) {
     match method {
         "callHierarchy/incomingCalls" | "callHierarchy/outgoingCalls" => {
             for call in value.as_array_mut().into_iter().flatten() {
@@ -101,7 +101,7 @@ fn spread_defaults(value: &mut Value) {
 }
 
 /// One answer out of all; there is at least one.
-pub fn joined(feature: &Feature, mut answers: Vec<Value>) -> Value {
+pub(super) fn joined(feature: &Feature, mut answers: Vec<Value>) -> Value {
     match feature.join {
         Join::Hovers if answers.len() > 1 => {
             let texts: Vec<String> =
@@ -125,7 +125,7 @@ pub fn joined(feature: &Feature, mut answers: Vec<Value>) -> Value {
 }
 
 /// What servers were told that we take, and this editor does not, as it does take it: the answer to `method`.
-pub fn suit(room: &Room, method: &str, value: &mut Value) {
+pub(super) fn suit(room: &Room, method: &str, value: &mut Value) {
     let Some(greeting) = room.greeting() else { return };
     match method {
         "textDocument/definition"
@@ -152,7 +152,7 @@ pub fn suit(room: &Room, method: &str, value: &mut Value) {
 }
 
 /// The same for one LSP 3.17 *WorkspaceEdit*.
-pub fn suit_edit(room: &Room, edit: &mut Value) {
+pub(super) fn suit_edit(room: &Room, edit: &mut Value) {
     let versioned = |greeting: &Greeting| greeting.can("/workspace/workspaceEdit/documentChanges");
     if !room.greeting().is_some_and(versioned) {
         flatten(edit);

@@ -56,13 +56,13 @@ const PIPE: usize = 64 << 10;
 #[derive(Debug, Clone, Default)]
 pub struct EditorOptions {
     /// Where relative paths of tool calls begin; by default where the runtime's do.
-    pub cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// Instead of the settings' deadlines.
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
-    pub install_missing: bool,
+    pub(crate) install_missing: bool,
     /// The name of its session among all callers; one of its own by default.
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 /// Serves one editor, which speaks LSP 3.17 (*Base Protocol*) over `read` and `write`; returns when it has said `exit`, when its side

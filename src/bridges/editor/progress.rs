@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(1_800);
 const PROMPT: Duration = Duration::from_secs(10);
 
 /// Tells until the editor is gone.
-pub async fn run(room: Arc<Room>) {
+pub(super) async fn run(room: Arc<Room>) {
     let (sender, mut events) = unbounded_channel();
     let mut changes = room.live().changes();
     let watch = |runtime: &Runtime| {

@@ -34,21 +34,21 @@ const PROMPT: Duration = Duration::from_secs(10);
 
 /// What everything that serves one editor works with.
 #[derive(Debug)]
-pub struct Room {
+pub(super) struct Room {
     live: Live,
     options: EditorOptions,
     /// The editor.
-    pub editor: Arc<Editor>,
+    pub(crate) editor: Arc<Editor>,
     /// What it has open.
-    pub desk: Desk,
+    pub(crate) desk: Desk,
     /// Cancelled when the editor is gone.
-    pub gone: CancellationToken,
+    pub(crate) gone: CancellationToken,
     exited: CancellationToken,
     greeting: OnceLock<Greeting>,
     /// Rung when diagnostics may be others than before.
-    pub changed: Notify,
+    pub(crate) changed: Notify,
     /// Who calls our tools.
-    pub caller: Caller,
+    pub(crate) caller: Caller,
     /// Capabilities that the editor was told of after its start.
     registered: Mutex<BTreeSet<&'static str>>,
     tasks: TaskTracker,
@@ -56,18 +56,23 @@ pub struct Room {
 
 /// What one request works with: everything as it was when the request came.
 #[derive(Debug, Clone)]
-pub struct Inquiry {
+pub(super) struct Inquiry {
     /// The runtime's, with what the editor sees.
-    pub context: Context,
+    pub(crate) context: Context,
     /// How the editor speaks.
-    pub speaker: Speaker,
+    pub(crate) speaker: Speaker,
     /// What it has open that is no file of the workspace.
-    pub strangers: Strangers,
+    pub(crate) strangers: Strangers,
 }
 
 impl Room {
     /// For an editor that has not said anything yet.
-    pub fn new(live: Live, options: EditorOptions, editor: Arc<Editor>, gone: CancellationToken) -> Self {
+    pub(super) fn new(
+        live: Live,
+        options: EditorOptions,
+        editor: Arc<Editor>,
+        gone: CancellationToken,
+    ) -> Self {
         let workspace = live.current().workspace().clone();
         let number = EDITORS.fetch_add(1, Ordering::Relaxed);
         let session = options.session.clone().unwrap_or_else(|| format!("editor-{number}"));
@@ -87,7 +92,7 @@ impl Room {
     }
 
     /// The runtime as the editor sees it now.
-    pub fn runtime(&self) -> Runtime {
+    pub(super) fn runtime(&self) -> Runtime {
         let runtime = self.live.current();
         let view = self.desk.overlays.view(runtime.workspace());
         runtime.for_client(Client {
@@ -100,47 +105,47 @@ impl Room {
     }
 
     /// The runtime that is open now, and word of its successors.
-    pub fn live(&self) -> &Live {
+    pub(super) fn live(&self) -> &Live {
         &self.live
     }
 
     /// Counts a request of the editor until what is returned is dropped. A call of one of our tools counts itself.
-    pub fn counted(&self, method: &str) -> Option<Running> {
+    pub(super) fn counted(&self, method: &str) -> Option<Running> {
         let tally = || self.live.current().tally().begin_of(method, &self.caller.session);
         (method != "workspace/executeCommand").then(tally)
     }
 
     /// What a request that comes now works with.
-    pub fn inquiry(&self) -> Inquiry {
+    pub(super) fn inquiry(&self) -> Inquiry {
         let speaker = self.speaker();
         let strangers = self.desk.strangers();
         Inquiry { context: self.runtime().context().into_owned(), speaker, strangers }
     }
 
     /// Takes the editor's side of `initialize`; false where it came before.
-    pub fn greet(&self, greeting: Greeting) -> bool {
+    pub(super) fn greet(&self, greeting: Greeting) -> bool {
         self.greeting.set(greeting).is_ok()
     }
 
     /// The editor's side of `initialize`.
-    pub fn greeting(&self) -> Option<&Greeting> {
+    pub(super) fn greeting(&self) -> Option<&Greeting> {
         self.greeting.get()
     }
 
     /// How the editor speaks of what it has open now.
-    pub fn speaker(&self) -> Speaker {
+    pub(super) fn speaker(&self) -> Speaker {
         let snippets = "/textDocument/completion/completionItem/snippetSupport";
         let takes_snippets = self.greeting().is_some_and(|greeting| greeting.can(snippets));
         self.desk.speaker(self.encoding(), takes_snippets)
     }
 
     /// What the editor counts columns in.
-    pub fn encoding(&self) -> Encoding {
+    pub(super) fn encoding(&self) -> Encoding {
         self.greeting().map_or(Encoding::Utf16, |greeting| greeting.encoding)
     }
 
     /// Does `work` for the editor, beside everything else, until it is gone.
-    pub fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+    pub(super) fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
         let gone = self.gone.clone();
         self.tasks.spawn(async move {
             tokio::select! {
@@ -151,7 +156,7 @@ impl Room {
     }
 
     /// Tells the editor (LSP 3.17, *Register Capability*) what it was not told at its start; each capability once.
-    pub async fn register(&self, offers: Vec<(&'static str, Value)>) {
+    pub(super) async fn register(&self, offers: Vec<(&'static str, Value)>) {
         let registrations: Vec<Value> = {
             let mut known = self.registered.lock();
             let new = offers.into_iter().filter(|(method, _)| known.insert(method));
@@ -173,7 +178,7 @@ impl Room {
     }
 
     /// Shares the editor's texts with everybody where the settings say so, also with runtimes that come later.
-    pub async fn follow_settings(self: Arc<Self>) {
+    pub(super) async fn follow_settings(self: Arc<Self>) {
         let mut changes = self.live.changes();
         loop {
             let runtime = changes.borrow_and_update().clone();
@@ -189,17 +194,17 @@ impl Room {
     }
 
     /// The editor has said `exit`.
-    pub fn exit(&self) {
+    pub(super) fn exit(&self) {
         self.exited.cancel();
     }
 
     /// Waits for `exit`.
-    pub async fn exited(&self) {
+    pub(super) async fn exited(&self) {
         self.exited.cancelled().await;
     }
 
     /// Waits until everything that was done for the editor has ended, and forgets it.
-    pub async fn leave(&self) {
+    pub(super) async fn leave(&self) {
         self.tasks.close();
         self.tasks.wait().await;
         let inquiry = self.inquiry();
@@ -209,7 +214,7 @@ impl Room {
 }
 
 /// When the answer to `method` must be there.
-pub fn deadline(context: &Context, method: &str) -> Instant {
+pub(super) fn deadline(context: &Context, method: &str) -> Instant {
     let Settings { deadlines, .. } = &context.config.settings;
     let Deadlines { hover, definition, references, hierarchy, symbols, .. } = deadlines;
     let last = method.rsplit('/').next().unwrap_or(method);

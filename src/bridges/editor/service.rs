@@ -32,7 +32,7 @@ enum Stage {
 }
 
 /// What tower-lsp hands the editor's messages to.
-pub struct Door {
+pub(super) struct Door {
     room: Arc<Room>,
     stage: Stage,
     pending: Arc<Pending>,
@@ -44,7 +44,7 @@ struct Pending(Mutex<HashMap<Id, CancellationToken>>);
 
 impl Door {
     /// For an editor that has not said anything yet.
-    pub fn new(room: Arc<Room>) -> Self {
+    pub(super) fn new(room: Arc<Room>) -> Self {
         Self { room, stage: Stage::New, pending: Arc::default() }
     }
 

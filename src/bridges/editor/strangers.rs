@@ -28,7 +28,7 @@ const LOOKING: &[&str] = &[
 ];
 
 /// Answers from the first server of the document's language that says something.
-pub async fn answer(
+pub(super) async fn answer(
     room: &Room,
     inquiry: &Inquiry,
     feature: &Feature,
@@ -72,7 +72,7 @@ fn servers<'a>(inquiry: &'a Inquiry, feature: &Feature, stranger: &Stranger) -> 
 }
 
 /// The editor has closed these: servers that have them open need them no more.
-pub async fn forget(inquiry: &Inquiry, uris: &[String]) {
+pub(super) async fn forget(inquiry: &Inquiry, uris: &[String]) {
     if uris.is_empty() {
         return;
     }

@@ -9,20 +9,20 @@ use crate::workspace::WorkspacePath;
 /// Ours in `data`.
 const TICKET: &str = "lsp-tools";
 /// The command under which servers' own commands are announced and asked for.
-pub const RUN: &str = "lsp-tools.run";
+pub(super) const RUN: &str = "lsp-tools.run";
 
 /// The server, and the file that it was asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ticket {
+pub(super) struct Ticket {
     /// Its key in the catalogue.
-    pub server: String,
+    pub(crate) server: String,
     /// The file, as URIs name it.
-    pub path: String,
+    pub(crate) path: String,
 }
 
 impl Ticket {
     /// For what `session` says of `path`.
-    pub fn of(session: &Session, path: &WorkspacePath) -> Self {
+    pub(super) fn of(session: &Session, path: &WorkspacePath) -> Self {
         Self { server: session.server().to_owned(), path: path.display() }
     }
 
@@ -36,7 +36,7 @@ impl Ticket {
     }
 
     /// Packs it into an item's `data`, around what the server has there.
-    pub fn attach(&self, item: &mut Value) {
+    pub(super) fn attach(&self, item: &mut Value) {
         if let Value::Object(object) = item {
             let inner = object.remove("data");
             let mut data = json!({ TICKET: self.written() });
@@ -48,7 +48,7 @@ impl Ticket {
     }
 
     /// Takes it out again, so that the item is what the server gave.
-    pub fn detach(item: &mut Value) -> Option<Self> {
+    pub(super) fn detach(item: &mut Value) -> Option<Self> {
         let ticket = Self::read(item.get("data")?.get(TICKET)?)?;
         if let Value::Object(object) = item {
             let inner = object.remove("data").and_then(|mut data| data.get_mut("data").map(Value::take));
@@ -60,7 +60,7 @@ impl Ticket {
     }
 
     /// Makes a server's own command (LSP 3.17, *Command*) one of ours. What the server does not run is for the editor.
-    pub fn wrap_command(&self, command: &mut Value, session: &Session) {
+    pub(super) fn wrap_command(&self, command: &mut Value, session: &Session) {
         let Some(name) = command["command"].as_str().map(str::to_owned) else { return };
         if !session.runs_command(&name) {
             return;
@@ -71,7 +71,7 @@ impl Ticket {
     }
 
     /// The server, its command, and that command's arguments, out of the arguments of ours.
-    pub fn unwrap_command(arguments: &Value) -> Option<(Self, String, Value)> {
+    pub(super) fn unwrap_command(arguments: &Value) -> Option<(Self, String, Value)> {
         let packed = arguments.get(0)?;
         let name = packed["command"].as_str()?.to_owned();
         Some((Self::read(&packed[TICKET])?, name, packed["arguments"].clone()))

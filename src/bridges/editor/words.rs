@@ -14,7 +14,7 @@ use crate::lsp::people::Word;
 const PERSON: Duration = Duration::from_secs(600);
 
 /// Passes on what servers say until the editor is gone.
-pub async fn run(room: Arc<Room>) {
+pub(super) async fn run(room: Arc<Room>) {
     let mut changes = room.live().changes();
     let mut words = changes.borrow_and_update().server_words();
     loop {

@@ -13,23 +13,23 @@ const MOST_BYTES: u64 = 16 << 20;
 
 /// What would become of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     /// The file.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Its text now; `None` where it is not there.
-    pub before: Option<String>,
+    pub(crate) before: Option<String>,
     /// Its text then.
-    pub after: String,
+    pub(crate) after: String,
 }
 
 impl Change {
     /// Whether it is there already, word by word.
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.before.as_deref() == Some(self.after.as_str())
     }
 
     /// The difference, as a unified diff; empty where there is none.
-    pub fn diff(&self) -> String {
+    pub(crate) fn diff(&self) -> String {
         let name = self.path.display().to_string();
         let name = name.trim_start_matches('/');
         let before = self.before.as_deref();
@@ -48,7 +48,7 @@ impl Change {
     ///
     /// # Errors
     /// Where the system refuses, or the file is not what it was.
-    pub fn write(&self) -> Result<(), InitError> {
+    pub(crate) fn write(&self) -> Result<(), InitError> {
         if self.is_done() {
             return Ok(());
         }

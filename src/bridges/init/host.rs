@@ -14,7 +14,7 @@ const NAME: &str = "lsp-tools";
 
 /// A host that can start us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Host {
+pub(crate) enum Host {
     /// Claude Code.
     ClaudeCode,
     /// GitHub Copilot CLI.
@@ -35,7 +35,7 @@ pub enum Host {
 
 /// For whom a host is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// Everyone who works on this project with that host.
     Project,
     /// The user, in all projects.
@@ -44,36 +44,36 @@ pub enum Scope {
 
 /// Where files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub(crate) struct Places {
     /// The project.
-    pub project: PathBuf,
+    pub(crate) project: PathBuf,
     /// The user's home.
-    pub home: PathBuf,
+    pub(crate) home: PathBuf,
     /// The folder for settings of programs (`~/.config`, or what `XDG_CONFIG_HOME` says).
-    pub config: PathBuf,
+    pub(crate) config: PathBuf,
     /// What `CODEX_HOME` says.
-    pub codex: Option<PathBuf>,
+    pub(crate) codex: Option<PathBuf>,
     /// What `COPILOT_HOME` says.
-    pub copilot: Option<PathBuf>,
+    pub(crate) copilot: Option<PathBuf>,
     /// What `CLAUDE_CONFIG_DIR` says.
-    pub claude: Option<PathBuf>,
+    pub(crate) claude: Option<PathBuf>,
 }
 
 /// What is wanted of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
+pub(crate) struct Wish {
     /// The host.
-    pub host: Host,
+    pub(crate) host: Host,
     /// For whom; by default where the host's users have it.
-    pub scope: Option<Scope>,
+    pub(crate) scope: Option<Scope>,
     /// The program that it starts.
-    pub program: String,
+    pub(crate) program: String,
     /// The profile of tools.
-    pub profile: Option<String>,
+    pub(crate) profile: Option<String>,
     /// Not the tools, but a language server in front of all language servers.
-    pub editor_door: bool,
+    pub(crate) editor_door: bool,
     /// An entry of ours that is another one is replaced.
-    pub force: bool,
+    pub(crate) force: bool,
 }
 
 struct Target {
@@ -86,7 +86,7 @@ struct Target {
 ///
 /// # Errors
 /// Where the host cannot be told so, its file cannot be kept, or has another entry of our name.
-pub fn configure(wish: &Wish, places: &Places, catalogue: &Catalogue) -> Result<Change, InitError> {
+pub(crate) fn configure(wish: &Wish, places: &Places, catalogue: &Catalogue) -> Result<Change, InitError> {
     let scope = wish.scope.unwrap_or_else(|| usual_scope(wish.host));
     let target = match wish.editor_door {
         true => editor_door(wish, scope, places, catalogue)?,
@@ -230,7 +230,7 @@ fn editor_door(
 
 impl Host {
     /// As people call it.
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::CopilotCli => "Copilot CLI",
@@ -244,7 +244,7 @@ impl Host {
     }
 
     /// The program that people start.
-    pub fn program(self) -> &'static str {
+    pub(crate) fn program(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude",
             Self::CopilotCli => "copilot",

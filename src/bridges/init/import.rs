@@ -14,13 +14,13 @@ use crate::config::{Catalogue, Layer, Origin};
 
 /// What was found and what would become of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
+pub(crate) struct Imported {
     /// The change of our file.
-    pub change: Change,
+    pub(crate) change: Change,
     /// The servers by their keys in it.
-    pub servers: Vec<String>,
+    pub(crate) servers: Vec<String>,
     /// What could not be carried over, in sentences.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 /// One server as another program's file has it.
@@ -37,7 +37,7 @@ struct Definition {
 }
 
 /// The files that are looked into where none is named.
-pub fn usual_files(places: &Places) -> Vec<PathBuf> {
+pub(crate) fn usual_files(places: &Places) -> Vec<PathBuf> {
     let project = |name: &str| places.project.join(name);
     let [of_project, of_user] = [Scope::Project, Scope::User].map(|scope| opencode_files(scope, places));
     let all = [project("lsp.json"), copilot_servers(Scope::Project, places), project(".lsp.json")]
@@ -52,7 +52,7 @@ pub fn usual_files(places: &Places) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// Where a file cannot be read, holds no definitions, or our own file cannot be kept.
-pub fn import(
+pub(crate) fn import(
     files: &[PathBuf],
     scope: Scope,
     places: &Places,

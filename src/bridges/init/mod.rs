@@ -13,9 +13,9 @@ mod file;
 mod host;
 mod import;
 
-pub use file::Change;
-pub use host::{Host, Places, Scope, Wish, configure};
-pub use import::{Imported, import, usual_files};
+pub(crate) use file::Change;
+pub(crate) use host::{Host, Places, Scope, Wish, configure};
+pub(crate) use import::{import, usual_files};
 
 use crate::tools::error::{ErrorCode, ToolError};
 

@@ -1,4 +1,4 @@
 //! MCP in both directions: [`server`] offers the runtime's tools to hosts, [`client`] mounts other servers' tools in ours.
 
-pub mod client;
-pub mod server;
+pub(crate) mod client;
+pub(crate) mod server;

@@ -6,8 +6,8 @@ use clap::{Args, ValueHint};
 
 /// A place to ask about.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct At {
+pub(crate) struct At {
     /// FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME, counted from 1
     #[arg(value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
-    pub address: OsString,
+    pub(crate) address: OsString,
 }

@@ -10,15 +10,15 @@ use crate::bridges::copilot::server::{Mode, ResultFormat};
 
 /// `copilot`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Copilot {
+pub(crate) struct Copilot {
     /// What is to be done with it [default: status].
     #[command(subcommand)]
-    pub command: Option<CopilotCommand>,
+    pub(crate) command: Option<CopilotCommand>,
 }
 
 /// `copilot …`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum CopilotCommand {
+pub(crate) enum CopilotCommand {
     /// Whether the language server runs, whether you are signed in, and how to
     #[command(
         after_help = "Exit status: 0 signed in, 1 not signed in, 3 the server is missing, 4 it failed."
@@ -45,67 +45,67 @@ pub enum CopilotCommand {
 
 /// `copilot status`, `copilot tools`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub struct CopilotStatus {
+pub(crate) struct CopilotStatus {
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
-    pub profile: Option<ProfileName>,
+    pub(crate) profile: Option<ProfileName>,
     /// Names of the server's own tools to offer as well: usual, none, all, or the names [default: usual, those that take no
     /// better tool away from the server]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
 }
 
 /// `copilot agent`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct CopilotAgent {
+pub(crate) struct CopilotAgent {
     /// What is to be done; `-` reads it from stdin
     #[arg(value_name = "PROMPT")]
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// How.
     #[command(flatten)]
-    pub turns: CopilotTurns,
+    pub(crate) turns: CopilotTurns,
 }
 
 /// How turns are run.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct CopilotTurns {
+pub(crate) struct CopilotTurns {
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
-    pub profile: Option<ProfileName>,
+    pub(crate) profile: Option<ProfileName>,
     /// Names of the server's own tools to offer as well: usual, none, all, or the names [default: usual, those that take no
     /// better tool away from the server]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// The model, by id or name [default: the server's]
     #[arg(long, value_name = "MODEL")]
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The provider of a model of your own, as you named it to the server
     #[arg(long, value_name = "NAME", requires = "model")]
-    pub provider: Option<String>,
+    pub(crate) provider: Option<String>,
     /// Open a file in the language server first; may be given several times
     #[arg(long, value_name = "FILE")]
-    pub open: Vec<PathBuf>,
+    pub(crate) open: Vec<PathBuf>,
     /// How it answers
     #[arg(long, value_enum, default_value = "agent")]
-    pub mode: ModeName,
+    pub(crate) mode: ModeName,
     /// How results travel; the language server itself takes the tuple
     #[arg(long, value_enum, default_value = "tuple", value_name = "FORMAT")]
-    pub result_format: ResultFormatName,
+    pub(crate) result_format: ResultFormatName,
     /// End a turn after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "3600", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub turn_limit: u64,
+    pub(crate) turn_limit: u64,
 }
 
 impl CopilotTurns {
     /// How long a turn may take.
-    pub fn limit(&self) -> Duration {
+    pub(crate) fn limit(&self) -> Duration {
         Duration::from_secs(self.turn_limit)
     }
 }
 
 /// How it answers, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeName {
+pub(crate) enum ModeName {
     /// With all tools, round after round
     Agent,
     /// With the few tools that the server gives to questions
@@ -144,10 +144,10 @@ impl From<ResultFormatName> for ResultFormat {
 
 /// `copilot undo`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct CopilotUndo {
+pub(crate) struct CopilotUndo {
     /// The turn, as `agent` and `chat` named it
     #[arg(value_name = "TURN")]
-    pub turn: String,
+    pub(crate) turn: String,
 }
 
 /// `copilot host`
@@ -157,38 +157,38 @@ pub struct CopilotUndo {
                         The model is that of the account which the command line is signed in with (copilot login), or of the \
                         provider that COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL name; with COPILOT_OFFLINE=true nothing else is \
                         spoken to. --format json prints every event of the session, one a line.")]
-pub struct CopilotHost {
+pub(crate) struct CopilotHost {
     /// What is asked of the model; by default what is piped in
     #[arg(value_name = "PROMPT")]
-    pub prompt: Vec<String>,
+    pub(crate) prompt: Vec<String>,
     /// The model
     #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// Which of our tools are offered [default: what the settings say]
     #[arg(long, value_enum, value_name = "PROFILE")]
-    pub profile: Option<ProfileName>,
+    pub(crate) profile: Option<ProfileName>,
     /// Only these tools, of ours and of the command line's own
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub available: Vec<String>,
+    pub(crate) available: Vec<String>,
     /// None of these tools; goes after --available
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub excluded: Vec<String>,
+    pub(crate) excluded: Vec<String>,
     /// The agent of the settings as which the session begins
     #[arg(long, value_name = "NAME")]
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Go on with this session, with the tools, agents and MCP servers of now
     #[arg(long, value_name = "SESSION")]
-    pub resume: Option<String>,
+    pub(crate) resume: Option<String>,
     /// MCP servers for the session: a file with `mcpServers`, in the command line's own form
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub mcp_config: Option<PathBuf>,
+    pub(crate) mcp_config: Option<PathBuf>,
     /// The command line's program [default: `copilot` on PATH, else in the private prefix]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
-    pub cli: Option<PathBuf>,
+    pub(crate) cli: Option<PathBuf>,
     /// Have the model answer whole instead of word by word
     #[arg(long)]
-    pub no_stream: bool,
+    pub(crate) no_stream: bool,
     /// How long the whole may take: seconds (600) or milliseconds (500ms)
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = super::parse_duration)]
-    pub limit: Duration,
+    pub(crate) limit: Duration,
 }

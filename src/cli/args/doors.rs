@@ -10,45 +10,45 @@ use crate::bridges::init::{Host, Scope};
 /// `mcp`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Mcp {
+pub(crate) struct Mcp {
     /// Look at mounted servers instead of serving
     #[command(subcommand)]
-    pub mounted: Option<Mounted>,
+    pub(crate) mounted: Option<Mounted>,
     /// How it is served.
     #[command(flatten)]
-    pub serve: McpServe,
+    pub(crate) serve: McpServe,
 }
 
 /// `mcp` as a server
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct McpServe {
+pub(crate) struct McpServe {
     /// Listen for HTTP at ADDR:PORT instead of stdin and stdout; plain HTTP, so leave TLS to a proxy
     #[arg(long, value_name = "ADDR:PORT")]
-    pub http: Option<String>,
+    pub(crate) http: Option<String>,
     /// Take the token that HTTP clients must send from FILE, which only you can read [default: a new one at each start]
     #[arg(long, value_name = "FILE", env = "LSP_TOOLS_MCP_TOKEN_FILE", requires = "http")]
-    pub token_file: Option<PathBuf>,
+    pub(crate) token_file: Option<PathBuf>,
     /// Listen on an address that other machines can reach
     #[arg(long, requires = "http")]
-    pub allow_remote: bool,
+    pub(crate) allow_remote: bool,
     /// Serve requests that were sent to NAME, as by a proxy; may be given several times
     #[arg(long, value_name = "NAME", requires = "http")]
-    pub allow_host: Vec<String>,
+    pub(crate) allow_host: Vec<String>,
     /// Let in clients of this machine whose process cannot be seen, as behind `ssh -L`; commands of `bash` can hide among them
     #[arg(long, requires = "http")]
-    pub allow_unseen: bool,
+    pub(crate) allow_unseen: bool,
     /// Let everybody in, for the conformance suite
     #[cfg(feature = "conformance")]
     #[arg(long, requires = "http")]
-    pub no_token: bool,
+    pub(crate) no_token: bool,
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
-    pub profile: Option<ProfileName>,
+    pub(crate) profile: Option<ProfileName>,
 }
 
 /// `mcp list|show|call|doctor`: MCP servers mounted in ours
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum Mounted {
+pub(crate) enum Mounted {
     /// The servers that the settings mount, and their state
     #[command(after_help = "Exit status: 0 there are some, 1 there is none.")]
     List,
@@ -77,22 +77,22 @@ pub enum Mounted {
 
 /// `mcp call`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct MountedCall {
+pub(crate) struct MountedCall {
     /// SERVER/TOOL
     #[arg(value_name = "SERVER/TOOL")]
-    pub name: String,
+    pub(crate) name: String,
     /// Its arguments, a JSON object; `-` reads them from stdin
     #[arg(value_name = "JSON")]
-    pub arguments: Option<String>,
+    pub(crate) arguments: Option<String>,
 }
 
 /// `lsp`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Lsp {}
+pub(crate) struct Lsp {}
 
 /// `daemon`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum Daemon {
+pub(crate) enum Daemon {
     /// Start it; commands do so by themselves
     Start,
     /// End it, with all its servers and commands, when the calls that run are done
@@ -108,53 +108,53 @@ pub enum Daemon {
 
 /// `daemon status`, `daemon stop`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
-pub struct AllDaemons {
+pub(crate) struct AllDaemons {
     /// Every daemon of yours, whatever its workspace
     #[arg(long)]
-    pub all: bool,
+    pub(crate) all: bool,
 }
 
 /// `daemon logs`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Logs {
+pub(crate) struct Logs {
     /// Go on with what is logged from now on
     #[arg(long, short)]
-    pub follow: bool,
+    pub(crate) follow: bool,
     /// So many of the last lines
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
-    pub lines: usize,
+    pub(crate) lines: usize,
 }
 
 /// `init`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Init {
+pub(crate) struct Init {
     /// Take over what hosts know of language servers
     #[command(subcommand)]
-    pub import: Option<InitCommand>,
+    pub(crate) import: Option<InitCommand>,
     /// The agent or editor
     #[arg(value_enum)]
-    pub host: Option<HostName>,
+    pub(crate) host: Option<HostName>,
     /// For everyone who works on this project, or for you alone [default: as that host's users have it]
     #[arg(long, value_enum, value_name = "SCOPE")]
-    pub scope: Option<ScopeName>,
+    pub(crate) scope: Option<ScopeName>,
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
-    pub profile: Option<ProfileName>,
+    pub(crate) profile: Option<ProfileName>,
     /// As a language server in front of all others, for hosts that speak to such: copilot-cli, opencode
     #[arg(long)]
-    pub editor_door: bool,
+    pub(crate) editor_door: bool,
     /// Replace another entry of our name
     #[arg(long)]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Print what the file would say; write nothing
     #[arg(long)]
-    pub print: bool,
+    pub(crate) print: bool,
 }
 
 /// `init import`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum InitCommand {
+pub(crate) enum InitCommand {
     /// Language servers from the files of other programs become entries of servers.toml
     #[command(
         after_help = "Examples:\n  lsp-tools init import                     what is in the usual places\n  \
@@ -167,24 +167,24 @@ pub enum InitCommand {
 
 /// `init import`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Import {
+pub(crate) struct Import {
     /// The files [default: those of the project and the user]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// Into the project's servers.toml (default) or yours
     #[arg(long, value_enum, value_name = "SCOPE")]
-    pub scope: Option<ScopeName>,
+    pub(crate) scope: Option<ScopeName>,
     /// Replace other entries of the same names
     #[arg(long)]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Print what servers.toml would say; write nothing
     #[arg(long)]
-    pub print: bool,
+    pub(crate) print: bool,
 }
 
 /// A host, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HostName {
+pub(crate) enum HostName {
     /// Claude Code: .mcp.json
     ClaudeCode,
     /// GitHub Copilot CLI: ~/.copilot/mcp-config.json
@@ -223,7 +223,7 @@ impl From<HostName> for Host {
 
 /// A scope, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ScopeName {
+pub(crate) enum ScopeName {
     /// Everyone who works on this project
     Project,
     /// You, in all projects

@@ -9,7 +9,7 @@ use super::at::At;
 
 /// The commands that change files. All of them can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum Edits {
+pub(crate) enum Edits {
     /// Replace exact text in a file
     #[command(
         after_help = "Examples:\n  lsp-tools edit src/app.py --old 'def greet(' --new 'def welcome('\n  \
@@ -54,158 +54,158 @@ pub enum Edits {
 
 /// How an edit is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
-pub struct Manner {
+pub(crate) struct Manner {
     /// Change nothing; only show what would be
     #[arg(long)]
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
     /// Tell which problems the edit brings, starting servers for it; exit with 1 if there are new ones
     #[arg(long, overrides_with = "no_diagnostics")]
-    pub diagnostics: bool,
+    pub(crate) diagnostics: bool,
     /// Do not ask servers what the edit breaks, even if they run already
     #[arg(long, overrides_with = "diagnostics")]
-    pub no_diagnostics: bool,
+    pub(crate) no_diagnostics: bool,
 }
 
 impl Manner {
     /// What tools take as `diagnostics`: nothing where nothing was said.
-    pub fn wish(self) -> Option<bool> {
+    pub(crate) fn wish(self) -> Option<bool> {
         (self.diagnostics || self.no_diagnostics).then_some(self.diagnostics)
     }
 }
 
 /// `edit`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Edit {
+pub(crate) struct Edit {
     /// The file
     #[arg(value_hint = ValueHint::FilePath)]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Exact text, with enough around it to be there once; may be given several times, each with its --new
     #[arg(long, value_name = "TEXT", required = true, allow_hyphen_values = true)]
-    pub old: Vec<String>,
+    pub(crate) old: Vec<String>,
     /// What takes its place
     #[arg(long, value_name = "TEXT", required = true, allow_hyphen_values = true)]
-    pub new: Vec<String>,
+    pub(crate) new: Vec<String>,
     /// Replace every occurrence
     #[arg(long)]
-    pub all: bool,
+    pub(crate) all: bool,
     /// How.
     #[command(flatten)]
-    pub manner: Manner,
+    pub(crate) manner: Manner,
 }
 
 /// `write`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Write {
+pub(crate) struct Write {
     /// The file; missing folders are made
     #[arg(value_hint = ValueHint::FilePath)]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Its whole new text [default: what comes from stdin]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub content: Option<String>,
+    pub(crate) content: Option<String>,
     /// How.
     #[command(flatten)]
-    pub manner: Manner,
+    pub(crate) manner: Manner,
 }
 
 /// `patch`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Patch {
+pub(crate) struct Patch {
     /// A unified diff, or `*** Begin Patch`; its paths are relative to the workspace [default: -, stdin]
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// How.
     #[command(flatten)]
-    pub manner: Manner,
+    pub(crate) manner: Manner,
 }
 
 /// `move`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Move {
+pub(crate) struct Move {
     /// A file or folder
     #[arg(value_hint = ValueHint::AnyPath)]
-    pub from: PathBuf,
+    pub(crate) from: PathBuf,
     /// Its new path; a folder that is there takes it in
     #[arg(value_hint = ValueHint::AnyPath)]
-    pub to: PathBuf,
+    pub(crate) to: PathBuf,
     /// Replace a file that is there
     #[arg(long)]
-    pub overwrite: bool,
+    pub(crate) overwrite: bool,
     /// Leave imports as they are
     #[arg(long)]
-    pub no_imports: bool,
+    pub(crate) no_imports: bool,
     /// How.
     #[command(flatten)]
-    pub manner: Manner,
+    pub(crate) manner: Manner,
 }
 
 /// `delete`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Delete {
+pub(crate) struct Delete {
     /// A file, link or folder
     #[arg(value_hint = ValueHint::AnyPath)]
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// A folder with all that is in it
     #[arg(short, long)]
-    pub recursive: bool,
+    pub(crate) recursive: bool,
     /// How.
     #[command(flatten)]
-    pub manner: Manner,
+    pub(crate) manner: Manner,
 }
 
 /// `undo`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Undo {
+pub(crate) struct Undo {
     /// The id that the edit's answer told [default: the newest edit]
     #[arg(conflicts_with_all = ["group", "list"])]
-    pub id: Option<String>,
+    pub(crate) id: Option<String>,
     /// All edits of this group
     #[arg(long, conflicts_with = "list")]
-    pub group: Option<String>,
+    pub(crate) group: Option<String>,
     /// Only list the edits, newest first
     #[arg(long)]
-    pub list: bool,
+    pub(crate) list: bool,
 }
 
 /// `rename`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Rename {
+pub(crate) struct Rename {
     /// What.
     #[command(flatten)]
-    pub at: At,
+    pub(crate) at: At,
     /// The new name alone, not qualified
-    pub new_name: String,
+    pub(crate) new_name: String,
     /// How.
     #[command(flatten)]
-    pub manner: Manner,
+    pub(crate) manner: Manner,
 }
 
 /// `actions`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Actions {
+pub(crate) struct Actions {
     /// FILE, FILE:LINE, FILE:LINE-LINE, FILE:LINE:COL or FILE:LINE:NAME, counted from 1
     #[arg(value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
-    pub address: OsString,
+    pub(crate) address: OsString,
     /// Only these: quickfix, refactor, source.organizeImports, source.fixAll
     #[arg(long)]
-    pub kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// Do the one with this title
     #[arg(long, value_name = "TITLE")]
-    pub apply: Option<String>,
+    pub(crate) apply: Option<String>,
     /// How.
     #[command(flatten)]
-    pub manner: Manner,
+    pub(crate) manner: Manner,
 }
 
 /// `format`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct FormatFiles {
+pub(crate) struct FormatFiles {
     /// Files, or lines of them
     #[arg(value_name = "FILE[:LINE-LINE]", required = true, value_hint = ValueHint::FilePath)]
-    pub files: Vec<OsString>,
+    pub(crate) files: Vec<OsString>,
     /// Change nothing, and exit with 1 if there is something to change
     #[arg(long)]
-    pub check: bool,
+    pub(crate) check: bool,
     /// Change nothing; only show what would be
     #[arg(long)]
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
 }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 
 /// The commands that read files.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum Files {
+pub(crate) enum Files {
     /// The lines of a file, or its outline
     #[command(after_help = "Examples:\n  lsp-tools read src/app.py             the whole file\n  \
                             lsp-tools read -n src/app.py:10-20    some lines, numbered\n  \
@@ -29,108 +29,108 @@ pub enum Files {
 
 /// `read`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Read {
+pub(crate) struct Read {
     /// A file, and if wanted one line of it (:12), some (:12-20) or all from one on (:12-)
     #[arg(value_name = "FILE[:LINE[-LINE]]", value_hint = ValueHint::FilePath)]
-    pub file: OsString,
+    pub(crate) file: OsString,
     /// Its definitions with their lines instead
     #[arg(long, conflicts_with = "numbers")]
-    pub outline: bool,
+    pub(crate) outline: bool,
     /// Number the lines
     #[arg(short = 'n', long = "line-number", id = "numbers")]
-    pub numbers: bool,
+    pub(crate) numbers: bool,
 }
 
 /// `list`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct List {
+pub(crate) struct List {
     /// The folder [default: the current one]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
     /// Also everything below, without hidden and git-ignored files
     #[arg(short, long)]
-    pub recursive: bool,
+    pub(crate) recursive: bool,
     /// Show at most so many
     #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = super::at_least_one)]
-    pub limit: usize,
+    pub(crate) limit: usize,
 }
 
 /// `glob`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Glob {
+pub(crate) struct Glob {
     /// Relative to the current folder: `*` stays within one name, `**/` stands for any folders
-    pub pattern: String,
+    pub(crate) pattern: String,
     /// Newest first
     #[arg(long)]
-    pub newest: bool,
+    pub(crate) newest: bool,
     /// Also hidden files
     #[arg(long)]
-    pub hidden: bool,
+    pub(crate) hidden: bool,
     /// Also git-ignored files
     #[arg(long)]
-    pub no_ignore: bool,
+    pub(crate) no_ignore: bool,
     /// Show at most so many
     #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = super::at_least_one)]
-    pub limit: usize,
+    pub(crate) limit: usize,
 }
 
 /// `grep`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Grep {
+pub(crate) struct Grep {
     /// A regular expression in Rust's syntax; after `--` it may begin with a hyphen
-    pub pattern: String,
+    pub(crate) pattern: String,
     /// A file or folder [default: the current folder]
     #[arg(value_hint = ValueHint::AnyPath)]
-    pub path: Option<PathBuf>,
+    pub(crate) path: Option<PathBuf>,
     /// Upper and lower case are the same
     #[arg(short, long, conflicts_with = "smart_case")]
-    pub ignore_case: bool,
+    pub(crate) ignore_case: bool,
     /// Upper and lower case are the same, unless the pattern has capitals
     #[arg(short = 'S', long)]
-    pub smart_case: bool,
+    pub(crate) smart_case: bool,
     /// Only whole words
     #[arg(short = 'w', long)]
-    pub word_regexp: bool,
+    pub(crate) word_regexp: bool,
     /// The pattern is plain text
     #[arg(short = 'F', long)]
-    pub fixed_strings: bool,
+    pub(crate) fixed_strings: bool,
     /// The lines that do not match
     #[arg(long)]
-    pub invert_match: bool,
+    pub(crate) invert_match: bool,
     /// Matches may span lines
     #[arg(short = 'U', long)]
-    pub multiline: bool,
+    pub(crate) multiline: bool,
     /// Only the names of files with a match
     #[arg(short = 'l', long, conflicts_with = "count")]
-    pub files_with_matches: bool,
+    pub(crate) files_with_matches: bool,
     /// Only how many lines match in each file
     #[arg(short, long)]
-    pub count: bool,
+    pub(crate) count: bool,
     /// Lines shown after each match
     #[arg(short = 'A', long, value_name = "N")]
-    pub after_context: Option<u16>,
+    pub(crate) after_context: Option<u16>,
     /// Lines shown before each match
     #[arg(short = 'B', long, value_name = "N")]
-    pub before_context: Option<u16>,
+    pub(crate) before_context: Option<u16>,
     /// Lines shown before and after each match
     #[arg(short = 'C', long, value_name = "N")]
-    pub context: Option<u16>,
+    pub(crate) context: Option<u16>,
     /// Only files of this kind, by ripgrep's names: rust, py
     #[arg(short = 't', long = "type", id = "type", value_name = "TYPE")]
-    pub types: Vec<String>,
+    pub(crate) types: Vec<String>,
     /// No files of this kind
     #[arg(short = 'T', long = "type-not", id = "type-not", value_name = "TYPE")]
-    pub types_not: Vec<String>,
+    pub(crate) types_not: Vec<String>,
     /// Only these files, as in .gitignore: '*.ts', 'src/**'; '!*.min.js' leaves out
     #[arg(short = 'g', long = "glob", id = "glob", value_name = "GLOB")]
-    pub globs: Vec<String>,
+    pub(crate) globs: Vec<String>,
     /// Also hidden files
     #[arg(long)]
-    pub hidden: bool,
+    pub(crate) hidden: bool,
     /// Also git-ignored files
     #[arg(long)]
-    pub no_ignore: bool,
+    pub(crate) no_ignore: bool,
     /// Show at most so many matches, of all files together
     #[arg(short, long, value_name = "N", default_value_t = 5_000, value_parser = super::at_least_one)]
-    pub max_count: usize,
+    pub(crate) max_count: usize,
 }

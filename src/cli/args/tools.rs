@@ -6,7 +6,7 @@ use crate::config::Profile;
 
 /// `tools`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub enum Tools {
+pub(crate) enum Tools {
     /// The tools that agents are told of, and manifests that cannot be used
     #[command(after_help = "Example: lsp-tools tools list --profile all")]
     List(Chosen),
@@ -27,27 +27,27 @@ pub enum Tools {
 
 /// Which tools.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
-    pub profile: Option<ProfileName>,
+    pub(crate) profile: Option<ProfileName>,
 }
 
 /// `tools show`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Show {
+pub(crate) struct Show {
     /// The tool
-    pub name: String,
+    pub(crate) name: String,
 }
 
 /// `tools call`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Call {
+pub(crate) struct Call {
     /// The tool
-    pub name: String,
+    pub(crate) name: String,
     /// Its arguments, a JSON object; `-` reads them from stdin
     #[arg(value_name = "JSON")]
-    pub arguments: Option<String>,
+    pub(crate) arguments: Option<String>,
 }
 
 /// A profile, as it is typed.

@@ -19,12 +19,12 @@ use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 
 /// The folder that a command is about where none is given: the current one, or the workspace seen from elsewhere.
-pub fn here(door: Door<'_>) -> Option<&'static str> {
+pub(super) fn here(door: Door<'_>) -> Option<&'static str> {
     matches!(door.paths, Paths::Inside(_)).then_some(".")
 }
 
 /// Calls a tool for whoever typed the command.
-pub async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {
+pub(super) async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::at_shell();
     // Who types a tool's name has agreed to it already, but a server behind it may want to know something.
     let terminal = TerminalApprover::find();
@@ -36,7 +36,7 @@ pub async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {
 }
 
 /// Calls a tool; its answer is shown by `shown`, in text and in its exit status, or printed as it is.
-pub async fn reply<T: DeserializeOwned>(
+pub(super) async fn reply<T: DeserializeOwned>(
     door: Door<'_>,
     name: &str,
     arguments: Value,
@@ -53,7 +53,7 @@ pub async fn reply<T: DeserializeOwned>(
 }
 
 /// The parts of a successful answer; `None` for a failure, and for an answer with other parts.
-pub fn parts<T: DeserializeOwned>(result: &ToolResult) -> Option<T> {
+pub(super) fn parts<T: DeserializeOwned>(result: &ToolResult) -> Option<T> {
     if !result.ok() || result.text.is_some() {
         return None;
     }
@@ -61,7 +61,7 @@ pub fn parts<T: DeserializeOwned>(result: &ToolResult) -> Option<T> {
 }
 
 /// A result in its own words.
-pub fn as_it_is(result: &ToolResult, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) fn as_it_is(result: &ToolResult, door: Door<'_>) -> Result<Reply, ToolError> {
     let status = exit::of_result(result);
     if door.format == Format::Json {
         return Ok(Reply { out: as_json(&result.value, door)?, lines: Vec::new(), status });
@@ -91,7 +91,7 @@ pub fn as_it_is(result: &ToolResult, door: Door<'_>) -> Result<Reply, ToolError>
 }
 
 /// A path as an argument of a tool, which is JSON.
-pub fn path(given: &Path) -> Result<&str, ToolError> {
+pub(super) fn path(given: &Path) -> Result<&str, ToolError> {
     given.to_str().ok_or_else(|| {
         let error = format!("{}: the name is not valid UTF-8, and tools take no other", given.display());
         ToolError::new(ErrorCode::InvalidArgs, error)
@@ -99,7 +99,7 @@ pub fn path(given: &Path) -> Result<&str, ToolError> {
 }
 
 /// The file, and the lines of it, that `given` names.
-pub fn span(given: &OsStr, cwd: &Path) -> Result<Span, ToolError> {
+pub(super) fn span(given: &OsStr, cwd: &Path) -> Result<Span, ToolError> {
     span::parse(given, |path| cwd.join(path).exists())
         .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))
 }

@@ -6,7 +6,7 @@ use crate::tools::error::ToolError;
 use crate::tools::lsp_hierarchy::CallDirection;
 
 /// Who calls something, or what it calls.
-pub async fn run(arguments: &Calls, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &Calls, door: Door<'_>) -> Result<Reply, ToolError> {
     let direction = if arguments.outgoing { CallDirection::Outgoing } else { CallDirection::Incoming };
     let target = place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.calls(target, direction, arguments.depth).await?;

@@ -17,7 +17,7 @@ use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 use crate::tools::shard::Costs;
 
 /// What is wrong with files, folders or the workspace.
-pub async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
     if !arguments.merge.is_empty() {
         return merge(&arguments.merge, door);
     }

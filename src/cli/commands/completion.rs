@@ -8,7 +8,7 @@ use crate::tools::error::ToolError;
 const NOTHING: &str = "nothing could be typed there";
 
 /// What could be typed at a place.
-pub async fn run(arguments: &Completion, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &Completion, door: Door<'_>) -> Result<Reply, ToolError> {
     let target = place_in_file(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.completion(target, arguments.limit).await?;
     let Some(more) = answer.output.count.checked_sub(answer.output.items.len()).filter(|more| *more > 0)

@@ -8,7 +8,7 @@ use crate::cli::exit::Status;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// The completion script of a shell.
-pub fn run(arguments: &Completions) -> Result<Reply, ToolError> {
+pub(super) fn run(arguments: &Completions) -> Result<Reply, ToolError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "lsp-tools", &mut script);
     let out = String::from_utf8(script)

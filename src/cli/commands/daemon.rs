@@ -31,7 +31,7 @@ const ENDED: Duration = Duration::from_secs(40);
 const LONGEST: usize = 64 << 20;
 
 /// Answers `daemon`.
-pub async fn run(arguments: Daemon, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(crate) async fn run(arguments: Daemon, start: Start<'_>) -> Result<Reply, ToolError> {
     match arguments {
         Daemon::Start => start_one(&start).await,
         Daemon::Status(all) => status(all, &start).await,

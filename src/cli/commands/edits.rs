@@ -15,7 +15,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::undo::UndoOutput;
 
 /// Runs a command that changes files.
-pub async fn run(command: Edits, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(command: Edits, door: Door<'_>) -> Result<Reply, ToolError> {
     match command {
         Edits::Edit(arguments) => edit(arguments, door).await,
         Edits::Write(arguments) => write(arguments, door).await,
@@ -30,7 +30,7 @@ pub async fn run(command: Edits, door: Door<'_>) -> Result<Reply, ToolError> {
 }
 
 /// Calls a tool that edits, in this manner.
-pub async fn edited(
+pub(super) async fn edited(
     door: Door<'_>,
     name: &str,
     mut arguments: Value,
@@ -43,7 +43,7 @@ pub async fn edited(
 }
 
 /// An edit as it looks.
-pub fn shown(mut edited: Edited, asked: Asked, door: Door<'_>) -> Reply {
+pub(super) fn shown(mut edited: Edited, asked: Asked, door: Door<'_>) -> Reply {
     let mut before = HashMap::new();
     edited.each_path(&mut |path| {
         let shown = door.paths.shown(path);

@@ -18,7 +18,7 @@ use crate::tools::read::ReadOutput;
 const PAGE: u32 = 200;
 
 /// Runs a command that reads files.
-pub async fn run(command: Files, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(command: Files, door: Door<'_>) -> Result<Reply, ToolError> {
     match command {
         Files::Read(arguments) => read(arguments, door).await,
         Files::List(arguments) => list(arguments, door).await,

@@ -12,7 +12,7 @@ use crate::tools::grep::GrepOutput;
 use crate::workspace::{CaseMode, GrepPattern, LineMatcher};
 
 /// Lines that match a pattern.
-pub async fn run(arguments: Grep, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: Grep, door: Door<'_>) -> Result<Reply, ToolError> {
     let under = arguments.path.as_deref().map(path).transpose()?.or(here(door));
     let types_not = arguments.types_not.iter().map(|kind| format!("!{kind}"));
     let types: Vec<String> = arguments.types.iter().cloned().chain(types_not).collect();

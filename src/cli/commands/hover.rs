@@ -6,7 +6,7 @@ use crate::cli::render::hover::render;
 use crate::tools::error::ToolError;
 
 /// What something is.
-pub async fn run(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
     let answer = door.runtime.hover(place(&arguments.address, door.cwd)?).await?;
     answered(door, answer, |output| render(output, &door.console.out), "no hover information here")
 }

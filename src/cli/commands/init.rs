@@ -16,7 +16,7 @@ use crate::config::Folders;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// Answers `init`.
-pub async fn run(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
     match init.import {
         Some(InitCommand::Import(import)) => imported(&import, door),
         None => configured(init, door),

@@ -8,7 +8,7 @@ use crate::tools::error::ToolError;
 use crate::tools::install::{InstallOutput, InstallState};
 
 /// Installs servers.
-pub async fn run(arguments: Install, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: Install, door: Door<'_>) -> Result<Reply, ToolError> {
     let output = door.runtime.install(arguments.names).await?;
     told(door, &output, status(&output), |output| render(output, &door.console.out))
 }

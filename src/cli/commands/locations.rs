@@ -7,27 +7,27 @@ use crate::tools::answer::{Answer, LocationsOutput};
 use crate::tools::error::ToolError;
 
 /// Where something is defined.
-pub async fn definition(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn definition(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
     shown(door, door.runtime.definition(place(&arguments.address, door.cwd)?).await?, "definition")
 }
 
 /// Where something is declared.
-pub async fn declaration(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn declaration(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
     shown(door, door.runtime.declaration(place(&arguments.address, door.cwd)?).await?, "declaration")
 }
 
 /// Where the type of something is defined.
-pub async fn type_definition(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn type_definition(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
     shown(door, door.runtime.type_definition(place(&arguments.address, door.cwd)?).await?, "type definition")
 }
 
 /// What implements something.
-pub async fn implementation(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn implementation(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
     shown(door, door.runtime.implementation(place(&arguments.address, door.cwd)?).await?, "implementation")
 }
 
 /// Where something is used.
-pub async fn references(arguments: &AtMany, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn references(arguments: &AtMany, door: Door<'_>) -> Result<Reply, ToolError> {
     let target = place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.references(target, arguments.limit).await?;
     let (listed, all) = (answer.output.locations.len(), answer.output.count);

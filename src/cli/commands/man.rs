@@ -11,7 +11,7 @@ use crate::cli::render::escape;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// The manual page on stdout, or one page per command in a folder.
-pub fn run(arguments: &Man) -> Result<Reply, ToolError> {
+pub(super) fn run(arguments: &Man) -> Result<Reply, ToolError> {
     let (out, lines) = match &arguments.folder {
         None => (page()?, Vec::new()),
         Some(folder) => {

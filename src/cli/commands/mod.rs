@@ -8,7 +8,7 @@ mod calls;
 mod check;
 mod completion;
 mod completions;
-pub mod daemon;
+pub(super) mod daemon;
 mod doctor;
 mod edits;
 mod files;
@@ -42,7 +42,7 @@ use super::exit::{self, Outcome, Status};
 use super::input::Input;
 use super::paths::{HasPaths, Paths};
 use super::render::{hierarchy, json, verdict};
-pub use super::reply::Reply;
+pub(super) use super::reply::Reply;
 use crate::runtime::Runtime;
 use crate::runtime::hinted::AskedAbout;
 use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
@@ -52,23 +52,23 @@ use crate::tools::target::Target;
 
 /// What a command may use.
 #[derive(Clone, Copy)]
-pub struct Door<'a> {
+pub(super) struct Door<'a> {
     /// Who answers.
-    pub runtime: &'a Runtime,
+    pub(crate) runtime: &'a Runtime,
     /// The folder that relative paths start from.
-    pub cwd: &'a Path,
+    pub(crate) cwd: &'a Path,
     /// How paths are spelled there.
-    pub paths: &'a Paths,
+    pub(crate) paths: &'a Paths,
     /// How the answer is written.
-    pub format: Format,
+    pub(crate) format: Format,
     /// What the streams look like.
-    pub console: &'a Console,
+    pub(crate) console: &'a Console,
     /// What is piped in.
-    pub input: &'a Input,
+    pub(crate) input: &'a Input,
 }
 
 /// Runs a command that needs no runtime; `None` for those that do.
-pub fn without_runtime(command: &Command) -> Option<Result<Reply, ToolError>> {
+pub(super) fn without_runtime(command: &Command) -> Option<Result<Reply, ToolError>> {
     match command {
         Command::Completions(arguments) => Some(completions::run(arguments)),
         Command::Man(arguments) => Some(man::run(arguments)),
@@ -77,7 +77,7 @@ pub fn without_runtime(command: &Command) -> Option<Result<Reply, ToolError>> {
 }
 
 /// Runs a command that asks the runtime.
-pub async fn run(command: Command, door: Door<'_>) -> Reply {
+pub(super) async fn run(command: Command, door: Door<'_>) -> Reply {
     let reply = match command {
         Command::Hover(arguments) => hover::run(&arguments, door).await,
         Command::Definition(arguments) => locations::definition(&arguments, door).await,
@@ -111,7 +111,7 @@ pub async fn run(command: Command, door: Door<'_>) -> Reply {
 }
 
 /// What a question about code is about: of that, what is missing is told at the start.
-pub fn about_code(command: &Command, cwd: &Path) -> Option<AskedAbout> {
+pub(super) fn about_code(command: &Command, cwd: &Path) -> Option<AskedAbout> {
     let address = match command {
         Command::Hover(at)
         | Command::Definition(at)
@@ -144,7 +144,7 @@ pub fn about_code(command: &Command, cwd: &Path) -> Option<AskedAbout> {
 }
 
 /// The reply of a failed call.
-pub fn failed(error: &ToolError, format: Format, console: &Console) -> Reply {
+pub(super) fn failed(error: &ToolError, format: Format, console: &Console) -> Reply {
     let status = exit::of_error(error);
     if format == Format::Json
         && let Ok(out) = json::render(error, &console.out)

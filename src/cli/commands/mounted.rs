@@ -11,7 +11,7 @@ use crate::tools::source::{MountedServer, Outcome};
 use crate::tools::trace::{Trace, within};
 
 /// Answers `mcp list` and its kin.
-pub async fn run(mounted: Mounted, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(mounted: Mounted, door: Door<'_>) -> Result<Reply, ToolError> {
     match mounted {
         Mounted::List => list(door).await,
         Mounted::Show { name } => show(&name, door).await,

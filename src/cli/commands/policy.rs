@@ -23,7 +23,7 @@ struct PolicyOutput {
 }
 
 /// Says what would become of a call.
-pub fn run(arguments: Policy, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) fn run(arguments: Policy, door: Door<'_>) -> Result<Reply, ToolError> {
     let Policy::Check(PolicyCheck { tool, arguments, agent, command }) = arguments;
     let caller = Caller { agent, ..Caller::default() };
     let decision = match (tool, command.as_slice()) {

@@ -17,7 +17,7 @@ use crate::tools::lsp_code_actions::CodeActionsOutput;
 use crate::tools::target::Target;
 
 /// Renames a symbol.
-pub async fn rename(arguments: &Rename, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn rename(arguments: &Rename, door: Door<'_>) -> Result<Reply, ToolError> {
     let mut given = match place(&arguments.at.address, door.cwd)? {
         Target::Position { path: file, position } => {
             json!({"path": path(&file)?, "line": position.line, "character": position.character})
@@ -34,7 +34,7 @@ pub async fn rename(arguments: &Rename, door: Door<'_>) -> Result<Reply, ToolErr
 }
 
 /// What servers offer to do, or one of it done.
-pub async fn actions(arguments: Actions, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn actions(arguments: Actions, door: Door<'_>) -> Result<Reply, ToolError> {
     let mut given = range(&arguments, door.cwd)?;
     given["kind"] = json!(arguments.kind);
     if arguments.apply.is_some() {
@@ -77,7 +77,7 @@ fn range(arguments: &Actions, cwd: &Path) -> Result<Value, ToolError> {
 }
 
 /// Formats files, one after the other; the exit status is the worst of them.
-pub async fn format(arguments: FormatFiles, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn format(arguments: FormatFiles, door: Door<'_>) -> Result<Reply, ToolError> {
     let asked = Asked { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
     let mut whole = Reply { out: String::new(), lines: Vec::new(), status: Status::Answered };
     let mut files = Vec::new();

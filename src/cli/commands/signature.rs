@@ -6,7 +6,7 @@ use crate::cli::render::signature::render;
 use crate::tools::error::ToolError;
 
 /// The signatures of the call around a place.
-pub async fn run(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &At, door: Door<'_>) -> Result<Reply, ToolError> {
     let answer = door.runtime.signature(place_in_file(&arguments.address, door.cwd)?).await?;
     answered(door, answer, |output| render(output, &door.console.out), "no call stands around that place")
 }

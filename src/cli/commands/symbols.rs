@@ -9,7 +9,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::target::Target;
 
 /// The outline of a file, or symbols of the workspace.
-pub async fn run(arguments: &Symbols, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &Symbols, door: Door<'_>) -> Result<Reply, ToolError> {
     let given = Path::new(&arguments.address);
     if given.components().count() > 1 && door.cwd.join(given).is_dir() {
         let error =

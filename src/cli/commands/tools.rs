@@ -24,7 +24,7 @@ struct Item<'a> {
 }
 
 /// Looks at the tools, or calls one.
-pub async fn run(arguments: Tools, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: Tools, door: Door<'_>) -> Result<Reply, ToolError> {
     // What is listed here is listed once: mounted servers are given the time to tell their tools.
     if !matches!(arguments, Tools::Call(_)) {
         door.runtime.settle().await;

@@ -10,7 +10,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 
 /// Shows what the project would run and, where its owner says so, allows it.
-pub async fn run(arguments: &Trust, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &Trust, door: Door<'_>) -> Result<Reply, ToolError> {
     if arguments.revoke {
         let output = door.runtime.trust(TrustRequest::Revoke).await?;
         return told(door, &output, Status::Answered, |output| revoked(output, &door.console.out));

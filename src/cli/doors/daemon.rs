@@ -43,7 +43,7 @@ enum Failed {
 }
 
 /// Is the daemon until there is a reason to end. Whoever started it reads on stdout, once, how its start went.
-pub async fn run(start: Start<'_>) -> Result<Status, ToolError> {
+pub(crate) async fn run(start: Start<'_>) -> Result<Status, ToolError> {
     // The terminal's Ctrl-C is for whoever started us. One that leads a session already needs no other.
     let _leads_already = rustix::process::setsid();
     let mut signals = Signals::listen()?;
@@ -115,7 +115,7 @@ fn lsp_door() -> Serve {
 ///
 /// # Errors
 /// Where the daemon went away under a protocol that cannot go on with another one, or stdin and stdout cannot be had.
-pub async fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option<Status>, ToolError> {
+pub(crate) async fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option<Status>, ToolError> {
     let Start { global, cwd, console, .. } = start;
     if global.no_daemon || global.verbose > 0 || global.trace.is_some() {
         return Ok(None);
@@ -213,13 +213,13 @@ fn identity(global: &Global, cwd: &Path, folders: &Folders) -> Result<Identity, 
 }
 
 /// The name of the daemon's log.
-pub fn log_name(global: &Global, folders: &Folders) -> Option<String> {
+pub(crate) fn log_name(global: &Global, folders: &Folders) -> Option<String> {
     let cwd = std::env::current_dir().ok()?;
     Some(log_of(identity(global, &cwd, folders).ok()?.key()))
 }
 
 /// The name of the log of the daemon called `key`.
-pub fn log_of(key: &str) -> String {
+pub(crate) fn log_of(key: &str) -> String {
     format!("{LOGS}{key}")
 }
 

@@ -15,12 +15,12 @@ use crate::runtime::live::Live;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// What the daemon is told of an editor.
-pub fn preamble() -> Preamble {
+pub(crate) fn preamble() -> Preamble {
     Preamble::new(DoorName::Lsp)
 }
 
 /// Serves an editor in this process until it goes away.
-pub async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
+pub(crate) async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
     let Start { global, cwd, log, console } = start;
     let mut signals = Signals::listen()?;
     let runtime = bridges::open(options(&global, &cwd))?;

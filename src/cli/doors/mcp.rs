@@ -29,13 +29,13 @@ use crate::tools::tool::Caller;
 const SHUTDOWN: Duration = Duration::from_millis(800);
 
 /// What the daemon is told of a host on stdin and stdout; `None` where it is served over HTTP, which this process does.
-pub fn preamble(serve: &McpServe) -> Option<Preamble> {
+pub(crate) fn preamble(serve: &McpServe) -> Option<Preamble> {
     let preamble = Preamble { profile: serve.profile.map(Into::into), ..Preamble::new(DoorName::Mcp) };
     serve.http.is_none().then_some(preamble)
 }
 
 /// Serves MCP in this process until the host goes away.
-pub async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolError> {
+pub(crate) async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolError> {
     let mut signals = Signals::listen()?;
     let runtime = bridges::open(options(&start.global, &start.cwd))?;
     if let Some(log) = &start.log {

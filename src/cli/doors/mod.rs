@@ -2,10 +2,10 @@
 //! socket until they are told to stop, and write nothing else to stdout; `copilot` speaks to somebody else's program and tells
 //! the terminal about it. The other words of `daemon` are here too: they need no runtime.
 
-pub mod copilot;
-pub mod daemon;
-pub mod lsp;
-pub mod mcp;
+pub(super) mod copilot;
+pub(super) mod daemon;
+pub(super) mod lsp;
+pub(super) mod mcp;
 
 use std::path::{Path, PathBuf};
 
@@ -21,19 +21,19 @@ use crate::runtime::RuntimeOptions;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// What a door starts from.
-pub struct Start<'a> {
+pub(super) struct Start<'a> {
     /// What holds for every command.
-    pub global: Global,
+    pub(crate) global: Global,
     /// The folder it was started in.
-    pub cwd: PathBuf,
+    pub(crate) cwd: PathBuf,
     /// The log, if one is written.
-    pub log: Option<Log>,
+    pub(crate) log: Option<Log>,
     /// What the streams look like.
-    pub console: &'a Console,
+    pub(crate) console: &'a Console,
 }
 
 /// How the workspace is opened for a command typed in `cwd`.
-pub fn options(global: &Global, cwd: &Path) -> RuntimeOptions {
+pub(super) fn options(global: &Global, cwd: &Path) -> RuntimeOptions {
     RuntimeOptions {
         workspace: global.workspace.clone(),
         cwd: cwd.to_owned(),
@@ -55,7 +55,7 @@ fn own_session() -> Result<String, ToolError> {
 }
 
 /// Whether `command` opens a door that stays open.
-pub fn stays_open(command: &Command) -> bool {
+pub(super) fn stays_open(command: &Command) -> bool {
     match command {
         Command::Mcp(mcp) => mcp.mounted.is_none(),
         Command::Lsp(_) | Command::Copilot(_) | Command::Daemon(_) => true,
@@ -64,7 +64,7 @@ pub fn stays_open(command: &Command) -> bool {
 }
 
 /// How `command` goes through the daemon, for doors that do: the first line that the daemon is told.
-pub fn preamble(command: &Command) -> Option<Preamble> {
+pub(super) fn preamble(command: &Command) -> Option<Preamble> {
     match command {
         Command::Mcp(mcp) => mcp::preamble(&mcp.serve),
         Command::Lsp(_) => Some(lsp::preamble()),
@@ -73,7 +73,7 @@ pub fn preamble(command: &Command) -> Option<Preamble> {
 }
 
 /// The name of the log that `cli` writes: the daemon has one of its own.
-pub fn log_name(cli: &Cli, folders: &Folders) -> String {
+pub(super) fn log_name(cli: &Cli, folders: &Folders) -> String {
     match &cli.command {
         Command::Daemon(Daemon::Run) => daemon::log_name(&cli.global, folders),
         _ => None,
@@ -82,12 +82,12 @@ pub fn log_name(cli: &Cli, folders: &Folders) -> String {
 }
 
 /// The reply of a door that is closed again.
-pub fn closed(status: Status) -> Reply {
+pub(super) fn closed(status: Status) -> Reply {
     Reply { out: String::new(), lines: Vec::new(), status }
 }
 
 /// Opens the door that `command` names in this process, and returns when it is closed.
-pub async fn open(command: Command, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn open(command: Command, start: Start<'_>) -> Result<Reply, ToolError> {
     match command {
         Command::Mcp(mcp) => mcp::serve(mcp.serve, start).await.map(closed),
         Command::Copilot(copilot) => copilot::run(copilot, start).await,

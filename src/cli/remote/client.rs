@@ -33,7 +33,7 @@ const LONGEST_EVENT: usize = 64 << 20;
 const TRIES: usize = 2;
 
 /// What became of a command that might have gone through the daemon.
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It went.
     Went(Result<Reply, ToolError>),
     /// It is to be run here, with what was piped in.
@@ -63,7 +63,7 @@ enum Lost {
 }
 
 /// Runs a command through the daemon, where it is one that goes there and a daemon can be had.
-pub fn ask(parsed: &Parsed, cwd: &Path, console: &Console) -> Outcome {
+pub(crate) fn ask(parsed: &Parsed, cwd: &Path, console: &Console) -> Outcome {
     let (global, command) = (&parsed.cli.global, &parsed.cli.command);
     let here = |input, warning| Outcome::Here { input, warning };
     if !goes(global, command) {

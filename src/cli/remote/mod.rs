@@ -4,8 +4,8 @@
 //! head says. The daemon ([`serve`]) sends [`Event`]s, one line of JSON each; the last one is the reply, followed by the bytes
 //! for stdout. The words are those of the command line, read on both sides by the same program.
 
-pub mod client;
-pub mod serve;
+pub(super) mod client;
+pub(super) mod serve;
 
 use std::ffi::OsString;
 
@@ -23,7 +23,7 @@ use crate::lsp::progress::ProgressEvent;
 /// How long the parts of a request are, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub(super) struct Head {
     /// The request.
     request: usize,
     /// What is piped in; `None` where nothing is.
@@ -33,7 +33,7 @@ pub struct Head {
 /// A command, as it was typed, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
+pub(super) struct Request {
     /// The command line, the program's name first.
     words: Vec<OsString>,
     /// The folder that it was typed in.
@@ -49,7 +49,7 @@ pub struct Request {
 /// What the daemon says while a command runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub(super) enum Event {
     /// It is still there.
     Alive,
     /// What is being waited for.
@@ -66,7 +66,7 @@ pub enum Event {
 }
 
 /// Whether a command goes through the daemon at all.
-pub fn goes(global: &Global, command: &Command) -> bool {
+pub(super) fn goes(global: &Global, command: &Command) -> bool {
     // A trace and a log on stderr are of one process: this one.
     !identity::is_unwanted()
         && !global.no_daemon
@@ -77,7 +77,7 @@ pub fn goes(global: &Global, command: &Command) -> bool {
 
 /// Whether the daemon takes such a command. What grants trust, or asks whoever sits at the terminal, is done where that person
 /// is; so is installing, which needs secrets of the environment (tokens of registries) that a daemon may not have.
-pub fn may_go(command: &Command) -> bool {
+pub(super) fn may_go(command: &Command) -> bool {
     match command {
         Command::Trust(_)
         | Command::Install(_)
@@ -93,7 +93,7 @@ pub fn may_go(command: &Command) -> bool {
 }
 
 /// Whether a command may be given once more where nobody knows whether it was carried out.
-pub fn is_repeatable(command: &Command) -> bool {
+pub(super) fn is_repeatable(command: &Command) -> bool {
     !matches!(command, Command::Edits(_) | Command::Tools(Tools::Call(_)) | Command::Mcp(_))
 }
 

@@ -44,7 +44,7 @@ const READ: Duration = Duration::from_secs(60);
 const ALIVE: Duration = Duration::from_secs(5);
 
 /// The door `command`.
-pub fn door() -> Serve {
+pub(crate) fn door() -> Serve {
     let memory = Arc::new(Semaphore::new(MEMORY));
     Arc::new(move |visit| {
         let memory = memory.clone();

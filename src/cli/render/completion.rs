@@ -13,7 +13,7 @@ use super::{Look, escape};
 const LONGEST_DETAIL: usize = 60;
 
 /// One line per completion: label, kind, detail, and what is typed where that is not the label.
-pub fn render(output: &CompletionsOutput, look: &Look) -> String {
+pub(crate) fn render(output: &CompletionsOutput, look: &Look) -> String {
     let rows: Vec<Vec<Cell>> = output.items.iter().map(row).collect();
     let mut out = table(&[], &rows, look);
     if look.terminal && output.has_more {

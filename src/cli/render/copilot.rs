@@ -11,7 +11,7 @@ use crate::bridges::copilot::server::status::Status;
 use crate::bridges::copilot::server::{CallState, Event, Report, TurnOutcome};
 
 /// `copilot status`
-pub fn report(report: &Report, look: &Look) -> String {
+pub(crate) fn report(report: &Report, look: &Look) -> String {
     let word = |key: &str| report.server[key].as_str().map(escape::words);
     let name = word("name").unwrap_or_else(|| "GitHub Copilot Language Server".to_owned());
     let version = word("version").map(|version| format!(" {version}")).unwrap_or_default();
@@ -36,7 +36,7 @@ pub fn report(report: &Report, look: &Look) -> String {
 }
 
 /// Whether somebody is signed in, and what to do where nobody is.
-pub fn signed(status: &Status) -> String {
+pub(crate) fn signed(status: &Status) -> String {
     match (&status.user, status.signed_in()) {
         (Some(user), true) => format!("signed in as {}\n", escape::words(user)),
         (None, true) => "signed in\n".to_owned(),
@@ -48,7 +48,7 @@ pub fn signed(status: &Status) -> String {
 }
 
 /// What the user does with a code.
-pub fn code(code: &DeviceCode) -> Vec<String> {
+pub(crate) fn code(code: &DeviceCode) -> Vec<String> {
     let minutes = code.expires_in.map(|seconds| format!(" within {} minutes", seconds.div_ceil(60)));
     vec![
         format!("open {} and enter the code:", escape::words(&code.verification_uri)),
@@ -58,7 +58,7 @@ pub fn code(code: &DeviceCode) -> Vec<String> {
 }
 
 /// `copilot tools`
-pub fn tools(registration: &Registration, look: &Look) -> String {
+pub(crate) fn tools(registration: &Registration, look: &Look) -> String {
     let rows: Vec<Vec<Cell>> = registration
         .tools
         .iter()
@@ -83,7 +83,7 @@ pub fn tools(registration: &Registration, look: &Look) -> String {
 }
 
 /// What is not in the list as it should be.
-pub fn left_out(registration: &Registration) -> Vec<String> {
+pub(crate) fn left_out(registration: &Registration) -> Vec<String> {
     let left_out = registration.left_out.iter();
     let left_out = left_out.map(|tool| {
         format!("warning: {} is not registered: {}", escape::words(&tool.name), escape::words(&tool.why))
@@ -99,12 +99,12 @@ pub fn left_out(registration: &Registration) -> Vec<String> {
 }
 
 /// The model's words.
-pub fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     escape::block(text)
 }
 
 /// A line for stderr about what happens, where it is worth one.
-pub fn event(event: &Event, look: &Look) -> Option<String> {
+pub(crate) fn event(event: &Event, look: &Look) -> Option<String> {
     let line = match event {
         Event::Starting => "the Copilot language server is being started".to_owned(),
         Event::Ended { detail, pause_ms } => {
@@ -134,7 +134,7 @@ pub fn event(event: &Event, look: &Look) -> Option<String> {
 }
 
 /// What is said of a turn when it is over.
-pub fn end(outcome: &TurnOutcome, look: &Look) -> Vec<String> {
+pub(crate) fn end(outcome: &TurnOutcome, look: &Look) -> Vec<String> {
     let mut lines: Vec<String> = outcome.edits.iter().map(|edit| escape::words(edit)).collect();
     if !outcome.edits.is_empty() {
         lines.push(look.paint(DIM, &format!("to take that back: lsp-tools copilot undo {}", outcome.turn)));

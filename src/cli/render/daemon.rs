@@ -10,7 +10,7 @@ use super::table::{Cell, table};
 use super::{Look, escape};
 
 /// What is told of one daemon.
-pub fn status(status: &DaemonStatus, look: &Look) -> String {
+pub(crate) fn status(status: &DaemonStatus, look: &Look) -> String {
     let DaemonStatus { pid, version, workspace, socket, uptime_s, memory_bytes, running, .. } = status;
     let mut about = vec![
         format!("pid {pid}"),

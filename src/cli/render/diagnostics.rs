@@ -17,7 +17,7 @@ const LINES_NAMED: usize = 12;
 
 /// The findings and, at the end, how many there are. `verdict` is the answer's: what nobody looked at is never called
 /// clean. `read_line` gives the 0-based line of a file of the answer.
-pub fn render(
+pub(crate) fn render(
     output: &DiagnosticsOutput,
     verdict: Verdict,
     look: &Look,
@@ -42,7 +42,7 @@ pub fn render(
 }
 
 /// `path:line:col: severity: message [code] (source)`, and what explains it below, indented.
-pub fn plain(item: &DiagnosticItem, look: &Look) -> String {
+pub(crate) fn plain(item: &DiagnosticItem, look: &Look) -> String {
     let severity = look.paint(style(item.severity), word(item.severity));
     let place = format!("{}:{}", escape::line(&item.path), LineColumn::from(item.range.start));
     let mut line = format!("{}: {severity}: {}", look.paint(BOLD, &place), escape::words(&item.message));
@@ -120,7 +120,7 @@ fn storm(rest: &[&DiagnosticItem], look: &Look) -> String {
 }
 
 /// How many findings there are and how much was looked at, in one line without its end.
-pub fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &Look) -> String {
+pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &Look) -> String {
     let silent = output.incomplete.iter().filter(|file| file.verdict == Verdict::NoData).count();
     let checked = output.files.saturating_sub(silent);
     let mut line = if output.diagnostics.is_empty() {

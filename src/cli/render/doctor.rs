@@ -7,7 +7,7 @@ use super::look::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
 use super::{Look, escape};
 
 /// One paragraph per server, then what concerns none, then whether all is well.
-pub fn render(output: &DoctorOutput, look: &Look) -> String {
+pub(crate) fn render(output: &DoctorOutput, look: &Look) -> String {
     let mut out = String::new();
     for server in &output.servers {
         out.push_str(&server_lines(server, look));

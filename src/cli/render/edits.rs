@@ -20,7 +20,7 @@ use crate::tools::undo::{PastEdit, UndoOutput};
 /// What is shown of the answer of an edit, of one file or of several.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "Value")]
-pub struct Edited {
+pub(crate) struct Edited {
     files: Vec<PatchResult>,
     rest: Rest,
 }
@@ -47,7 +47,7 @@ impl From<Value> for Edited {
 
 impl Edited {
     /// Has `change` spell the paths. Those in a diff stay: `patch` and git take them from the root.
-    pub fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+    pub(crate) fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
         for file in &mut self.files {
             change(&mut file.file.path);
             file.file.from.iter_mut().for_each(&mut *change);
@@ -60,22 +60,22 @@ impl Edited {
     }
 
     /// Whether anything is different.
-    pub fn changes_something(&self) -> bool {
+    pub(crate) fn changes_something(&self) -> bool {
         self.files.iter().any(|file| file.file.operation != "unchanged")
     }
 }
 
 /// How an edit was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// Nothing was written.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
     /// What it breaks decides on the exit status.
-    pub diagnostics: bool,
+    pub(crate) diagnostics: bool,
 }
 
 /// An edit. `read_line` gives the 0-based line of a file of the workspace as it is on disk.
-pub fn render(
+pub(crate) fn render(
     edited: &Edited,
     asked: Asked,
     look: &Look,
@@ -279,7 +279,7 @@ fn summary(delta: &DiagnosticsDelta, look: &Look) -> String {
 }
 
 /// Has `change` spell the paths of the edits of the past.
-pub fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&mut String)) {
+pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&mut String)) {
     for told in history.edits.iter_mut().flat_map(|past| &mut past.files) {
         // `modified src/a.py`, `renamed src/a.py to src/b.py`
         let Some((operation, paths)) = told.split_once(' ') else { continue };
@@ -294,7 +294,7 @@ pub fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&mut Stri
 }
 
 /// The edits of the past, newest first; `now` is in seconds since 1970.
-pub fn history(history: &UndoOutput, now: u64, look: &Look) -> Reply {
+pub(crate) fn history(history: &UndoOutput, now: u64, look: &Look) -> Reply {
     if history.edits.is_empty() {
         let lines = vec!["there is nothing to take back".to_owned()];
         return Reply { out: String::new(), lines, status: Status::Unpleasant };
@@ -327,7 +327,7 @@ fn ago(seconds: u64) -> String {
 }
 
 /// What servers offer to do; what cannot be done now is only counted.
-pub fn actions(offered: &CodeActionsOutput, look: &Look) -> Reply {
+pub(crate) fn actions(offered: &CodeActionsOutput, look: &Look) -> Reply {
     let mut lines = notes(&offered.notes, None);
     let can_be_done = |action: &&ActionItem| action.disabled.is_none();
     let rows: Vec<Vec<Cell>> = offered.actions.iter().filter(can_be_done).map(action).collect();

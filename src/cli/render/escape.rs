@@ -7,7 +7,7 @@ use super::Look;
 
 /// Whether `character` must not reach a terminal as it is: control characters (C0, C1), line and paragraph separators,
 /// controls of writing direction, invisible tags, and noncharacters.
-pub fn is_unsafe(character: char) -> bool {
+pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
@@ -15,7 +15,7 @@ pub fn is_unsafe(character: char) -> bool {
 }
 
 /// How an unsafe character is shown: `\t`, `\n`, `\r`, or its number.
-pub fn push_escaped(out: &mut String, character: char) {
+pub(crate) fn push_escaped(out: &mut String, character: char) {
     match character {
         '\t' => out.push_str("\\t"),
         '\n' => out.push_str("\\n"),
@@ -44,18 +44,18 @@ fn replace(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 /// `text` for one line: every unsafe character is shown by its number, line breaks and tabs too.
-pub fn line(text: &str) -> Cow<'_, str> {
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
     replace(text, |_| false)
 }
 
 /// `text` for several lines: line breaks stay (CRLF as LF), tabs become four spaces, the rest is as in [`line()`].
-pub fn block(text: &str) -> String {
+pub(crate) fn block(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\t', "    ");
     replace(&text, |character| character == '\n').into_owned()
 }
 
 /// `text` of a file: as it is, for programs; on a terminal, as in [`line()`], but with its line breaks (CRLF as LF) and tabs.
-pub fn content<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
+pub(crate) fn content<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
     if !look.terminal {
         return Cow::Borrowed(text);
     }
@@ -64,12 +64,12 @@ pub fn content<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
 }
 
 /// A name or a line of a file: as it is, for programs; on a terminal, as in [`line()`].
-pub fn name<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
+pub(crate) fn name<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
     if look.terminal { line(text) } else { Cow::Borrowed(text) }
 }
 
 /// `text` as one line of words: line breaks and runs of blanks become one space, the rest is as in [`line()`].
-pub fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line(&joined).into_owned()
 }
@@ -77,7 +77,7 @@ pub fn words(text: &str) -> String {
 /// JSON whose strings hold no character that a terminal would act on; the value is the same.
 ///
 /// `json` must be valid JSON: outside of strings it has none of these characters but line breaks, which stay.
-pub fn json(json: &str) -> Cow<'_, str> {
+pub(crate) fn json(json: &str) -> Cow<'_, str> {
     let bad = |character: char| is_unsafe(character) && character != '\n';
     if !json.contains(bad) {
         return Cow::Borrowed(json);

@@ -10,13 +10,13 @@ use crate::tools::list::{ListItem, ListOutput};
 use crate::tools::read::ReadOutput;
 
 /// Lines about an answer, for stderr; what it leaves out is said too.
-pub fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {
+pub(crate) fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {
     let notes = notes.iter().map(|note| format!("note: {}", escape::words(note)));
     notes.chain(left_out.map(|what| format!("note: {what}"))).collect()
 }
 
 /// The lines of a file, `numbered` by the answer or not.
-pub fn page(page: &ReadOutput, numbered: bool, look: &Look) -> Reply {
+pub(crate) fn page(page: &ReadOutput, numbered: bool, look: &Look) -> Reply {
     let text = escape::content(&page.content, look);
     let mut out = match numbered && look.terminal {
         true => text.split_inclusive('\n').map(|line| numbered_line(line, look)).collect(),
@@ -38,7 +38,7 @@ fn numbered_line(line: &str, look: &Look) -> String {
 }
 
 /// The definitions of a file, one a line.
-pub fn outline(page: &ReadOutput, look: &Look) -> Reply {
+pub(crate) fn outline(page: &ReadOutput, look: &Look) -> Reply {
     let text = page.outline.as_deref().unwrap_or_default();
     let out: String = text.lines().map(|line| outline_line(line, look)).collect();
     let mut lines = notes(&page.notes, None);
@@ -60,7 +60,7 @@ fn outline_line(line: &str, look: &Look) -> String {
 }
 
 /// What is in a folder; where everything below is listed, by its path.
-pub fn entries(entries: ListOutput, deep: Option<&Paths>, look: &Look) -> Reply {
+pub(crate) fn entries(entries: ListOutput, deep: Option<&Paths>, look: &Look) -> Reply {
     let widest = entries.items.iter().map(|entry| size(entry).len()).max().unwrap_or(0);
     let mut out = String::new();
     for entry in &entries.items {
@@ -103,7 +103,7 @@ fn what_else(entry: &ListItem) -> String {
 }
 
 /// Files, one a line.
-pub fn found(found: &GlobOutput, paths: &Paths, look: &Look) -> Reply {
+pub(crate) fn found(found: &GlobOutput, paths: &Paths, look: &Look) -> Reply {
     let shown = |path: &String| format!("{}\n", escape::name(&paths.shown(path), look));
     let left_out = found.has_more.then(|| format!("the first {}; --limit shows more", found.matches.len()));
     let mut lines = notes(&found.notes, left_out);

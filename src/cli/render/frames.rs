@@ -19,7 +19,7 @@ const PATH: char = '\u{FDD0}';
 
 /// The frame of `item`, its last line ended. `read_line` gives the 0-based line of a file of the answer; where it
 /// gives none, the frame is its heading and its place.
-pub fn render(
+pub(crate) fn render(
     item: &DiagnosticItem,
     look: &Look,
     read_line: &impl Fn(&str, u32) -> Option<String>,

@@ -9,7 +9,7 @@ use crate::tools::answer::{DiagnosticItem, DiagnosticsOutput};
 use super::escape::is_unsafe;
 
 /// One `::error file=…::message` line per diagnostic (`warning`, `notice` for what is less severe).
-pub fn render(output: &DiagnosticsOutput) -> String {
+pub(crate) fn render(output: &DiagnosticsOutput) -> String {
     output.diagnostics.iter().map(annotation).collect()
 }
 

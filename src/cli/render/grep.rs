@@ -12,7 +12,7 @@ use crate::workspace::LineMatcher;
 
 /// What was found. `gaps`: context was asked for, so that what does not follow each other is kept apart by `--`. What
 /// `matcher` finds in a line is painted.
-pub fn render(
+pub(crate) fn render(
     found: &GrepOutput,
     gaps: bool,
     matcher: Option<&LineMatcher>,

@@ -11,7 +11,7 @@ use super::{Look, escape, locations};
 const SITES: usize = 6;
 
 /// Each thing asked about with its tree, and on a terminal how many nodes there are.
-pub fn render(output: &HierarchyOutput, look: &Look) -> String {
+pub(crate) fn render(output: &HierarchyOutput, look: &Look) -> String {
     if output.items.is_empty() {
         return String::new();
     }
@@ -24,7 +24,7 @@ pub fn render(output: &HierarchyOutput, look: &Look) -> String {
 }
 
 /// `3 callers`, `no subtypes`.
-pub fn total(output: &HierarchyOutput) -> String {
+pub(crate) fn total(output: &HierarchyOutput) -> String {
     let one = match output.direction.as_str() {
         "incoming" => "caller",
         "outgoing" => "callee",

@@ -6,7 +6,7 @@ use super::look::BOLD;
 use super::{Look, locations, markdown};
 
 /// The hover's Markdown as text, and, where no server answered, where the likely definition is.
-pub fn render(output: &HoverOutput, look: &Look) -> String {
+pub(crate) fn render(output: &HoverOutput, look: &Look) -> String {
     let mut out = markdown::render(&output.contents, look);
     if !output.candidates.is_empty() {
         if !out.is_empty() {

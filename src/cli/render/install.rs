@@ -7,7 +7,7 @@ use super::look::{BAD, BOLD, DIM, GOOD, PLACE, WARN};
 use super::{Look, escape};
 
 /// One line per server, and below it why it failed or what to do by hand.
-pub fn render(output: &InstallOutput, look: &Look) -> String {
+pub(crate) fn render(output: &InstallOutput, look: &Look) -> String {
     output.items.iter().map(|item| lines(item, look)).collect()
 }
 

@@ -6,7 +6,7 @@ use super::{Look, escape};
 
 /// `answer` as JSON, its line ended: indented for eyes on a terminal, one line otherwise. Characters that a terminal
 /// would act on are written by their numbers; the value is the same.
-pub fn render<T: Serialize>(answer: &T, look: &Look) -> Result<String, serde_json::Error> {
+pub(crate) fn render<T: Serialize>(answer: &T, look: &Look) -> Result<String, serde_json::Error> {
     let json =
         if look.terminal { serde_json::to_string_pretty(answer) } else { serde_json::to_string(answer) }?;
     Ok(format!("{}\n", escape::json(&json)))

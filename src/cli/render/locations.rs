@@ -9,7 +9,7 @@ use super::{Look, escape};
 
 /// The places: in a pipe `path:line:col: source line`, one per line; on a terminal grouped by file, with counts.
 /// Nothing at all where there are none.
-pub fn render(output: &LocationsOutput, what: &str, look: &Look) -> String {
+pub(crate) fn render(output: &LocationsOutput, what: &str, look: &Look) -> String {
     if output.locations.is_empty() {
         return String::new();
     }
@@ -35,7 +35,7 @@ pub fn render(output: &LocationsOutput, what: &str, look: &Look) -> String {
 }
 
 /// `path:line:col: source line  (why it ranks)`.
-pub fn plain_line(place: &Place, look: &Look) -> String {
+pub(crate) fn plain_line(place: &Place, look: &Look) -> String {
     let mut line = address(&place.path, &place.range, look);
     if let Some(text) = &place.text {
         line.push_str(": ");
@@ -49,12 +49,12 @@ pub fn plain_line(place: &Place, look: &Look) -> String {
 }
 
 /// `path:line:col`, 1-based, in the colour of places.
-pub fn address(path: &str, range: &Range, look: &Look) -> String {
+pub(crate) fn address(path: &str, range: &Range, look: &Look) -> String {
     look.paint(PLACE, &format!("{}:{}", escape::line(path), LineColumn::from(range.start)))
 }
 
 /// The source line without its indentation, what `range` covers of it made visible.
-pub fn source_line(text: &str, range: &Range, look: &Look) -> String {
+pub(crate) fn source_line(text: &str, range: &Range, look: &Look) -> String {
     let end = if range.end.line == range.start.line { range.end.character } else { u32::MAX };
     let covered = range.start.character..end;
     let shown = Shown::new(text, covered.clone()).trimmed();

@@ -15,37 +15,37 @@ pub struct Look {
 }
 
 /// Headings, names.
-pub const BOLD: Style = Style::new().bold();
+pub(crate) const BOLD: Style = Style::new().bold();
 /// What matters less.
-pub const DIM: Style = Style::new().dimmed();
+pub(crate) const DIM: Style = Style::new().dimmed();
 /// Paths and places.
-pub const PLACE: Style = AnsiColor::Magenta.on_default();
+pub(crate) const PLACE: Style = AnsiColor::Magenta.on_default();
 /// The name that was asked about, in its line.
-pub const MATCH: Style = AnsiColor::Green.on_default().bold().underline();
+pub(crate) const MATCH: Style = AnsiColor::Green.on_default().bold().underline();
 /// Code.
-pub const CODE: Style = AnsiColor::Cyan.on_default();
+pub(crate) const CODE: Style = AnsiColor::Cyan.on_default();
 /// Kinds of symbols.
-pub const KIND: Style = AnsiColor::Blue.on_default();
+pub(crate) const KIND: Style = AnsiColor::Blue.on_default();
 /// All is well.
-pub const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
 /// Suspicious.
-pub const WARN: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default().bold();
 /// Wrong.
-pub const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Good to know.
-pub const INFO: Style = AnsiColor::Cyan.on_default().bold();
+pub(crate) const INFO: Style = AnsiColor::Cyan.on_default().bold();
 
 impl Look {
     /// Plain lines for a pipe.
     pub const PLAIN: Self = Self { terminal: false, color: false, width: 80 };
 
     /// `text` in `style`, where colour is wanted.
-    pub fn paint(&self, style: Style, text: &str) -> String {
+    pub(crate) fn paint(&self, style: Style, text: &str) -> String {
         if self.color && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
     /// `text`, which leads to `url` where terminals know links (OSC 8). `url` must be free of control characters.
-    pub fn link(&self, text: &str, url: &str) -> String {
+    pub(crate) fn link(&self, text: &str, url: &str) -> String {
         if self.terminal && self.color && !url.chars().any(char::is_control) {
             format!("\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\")
         } else {
@@ -55,7 +55,7 @@ impl Look {
 }
 
 /// `1 file`, `2 files`.
-pub fn count(number: usize, singular: &str) -> String {
+pub(crate) fn count(number: usize, singular: &str) -> String {
     match number {
         1 => format!("1 {singular}"),
         _ => format!("{number} {singular}s"),

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// What is no log that can be put together with others.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum NoLog {
+pub(crate) enum NoLog {
     /// It is something else.
     #[error("it is no SARIF 2.1.0 log")]
     Other,
@@ -29,7 +29,7 @@ struct Run {
 ///
 /// # Errors
 /// [`NoLog`], with the number of the log (0-based) that is none.
-pub fn merged(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
+pub(crate) fn merged(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
     let mut runs: BTreeMap<String, Run> = BTreeMap::new();
     for (index, log) in logs.iter().enumerate() {
         let found = log["runs"].as_array().filter(|_| log["version"] == "2.1.0");

@@ -8,7 +8,7 @@ use super::{Look, escape};
 use crate::tools::source::{Finding, HeldTool, MountedServer, MountedState, Outcome};
 
 /// One line per server, and one for each thing that is wrong with it.
-pub fn list(servers: &[MountedServer], look: &Look) -> String {
+pub(crate) fn list(servers: &[MountedServer], look: &Look) -> String {
     let rows: Vec<Vec<Cell>> = servers
         .iter()
         .map(|server| {
@@ -28,7 +28,7 @@ pub fn list(servers: &[MountedServer], look: &Look) -> String {
 }
 
 /// All that is known of one server.
-pub fn one(server: &MountedServer, look: &Look) -> String {
+pub(crate) fn one(server: &MountedServer, look: &Look) -> String {
     let said = |text: &Option<String>| escape::words(text.as_deref().unwrap_or("not known yet"));
     let mut rows = vec![
         ("target", format!("{} ({})", escape::words(&server.target), server.transport)),
@@ -71,12 +71,12 @@ pub fn one(server: &MountedServer, look: &Look) -> String {
 }
 
 /// What was agreed to just now, with what it says: it may have changed since it was looked at.
-pub fn approved(held: &[HeldTool], look: &Look) -> String {
+pub(crate) fn approved(held: &[HeldTool], look: &Look) -> String {
     differences("agreed:", GOOD, held, look)
 }
 
 /// One line per trial.
-pub fn findings(findings: &[Finding], look: &Look) -> String {
+pub(crate) fn findings(findings: &[Finding], look: &Look) -> String {
     let rows: Vec<Vec<Cell>> = findings
         .iter()
         .map(|finding| {

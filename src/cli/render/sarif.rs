@@ -13,7 +13,7 @@ use crate::tools::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
 /// Lines and columns are 1-based, columns count Unicode scalar values (`columnKind`), the end column is the one after.
 /// Files of the workspace are relative to the base `SRCROOT`. Files that nobody answered for make their run's
 /// `executionSuccessful` false.
-pub fn render(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
+pub(crate) fn render(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
     let mut servers: BTreeMap<&str, Vec<&DiagnosticItem>> = BTreeMap::new();
     for item in &output.diagnostics {
         servers.entry(&item.server).or_default().push(item);

@@ -11,7 +11,7 @@ use super::table::{Cell, table};
 use super::{Look, escape};
 
 /// One line per server, on a narrow terminal with the rest below it; then how to install what is missing.
-pub fn render(output: &ServersOutput, look: &Look) -> String {
+pub(crate) fn render(output: &ServersOutput, look: &Look) -> String {
     if output.servers.is_empty() {
         return "no file of a known language in this workspace\n".to_owned();
     }
@@ -138,12 +138,12 @@ fn state(state: RunState) -> (&'static str, Style) {
 }
 
 /// As tables show a time.
-pub fn milliseconds(time: f64) -> String {
+pub(crate) fn milliseconds(time: f64) -> String {
     format!("{time:.1} ms")
 }
 
 /// As tables show an amount of memory.
-pub fn memory(bytes: u64) -> String {
+pub(crate) fn memory(bytes: u64) -> String {
     const MEGABYTE: f64 = 1_000_000.0;
     format!("{:.1} MB", bytes as f64 / MEGABYTE)
 }

@@ -14,13 +14,13 @@ const MOST_ARGUMENTS: usize = 2_000;
 
 /// A session that is being shown: results come by the number of their call.
 #[derive(Debug, Default)]
-pub struct Session {
+pub(crate) struct Session {
     /// The tools of calls under way.
     calls: HashMap<String, String>,
 }
 
 /// The model's own words in an event, for stdout; an agent's are told by [`Session::lines`].
-pub fn words(event: &Value) -> String {
+pub(crate) fn words(event: &Value) -> String {
     match (kind(event), event.get("agentId")) {
         ("assistant.message", None) => match text(&event["data"], "content") {
             "" => String::new(),
@@ -32,7 +32,7 @@ pub fn words(event: &Value) -> String {
 
 impl Session {
     /// What an event tells beside them, for stderr.
-    pub fn lines(&mut self, event: &Value, look: &Look) -> Vec<String> {
+    pub(crate) fn lines(&mut self, event: &Value, look: &Look) -> Vec<String> {
         let data = &event["data"];
         let of_agent = event.get("agentId").is_some();
         let named = |style, what: &str, key: &str| {

@@ -11,7 +11,7 @@ use super::{Look, escape, markdown};
 
 /// The signatures, the one that fits first, each with its documentation. Without colour the active parameter is
 /// marked in a line below.
-pub fn render(output: &SignaturesOutput, look: &Look) -> String {
+pub(crate) fn render(output: &SignaturesOutput, look: &Look) -> String {
     let (active, others): (Vec<_>, Vec<_>) = output.signatures.iter().partition(|signature| signature.active);
     let parts: Vec<String> = active.into_iter().chain(others).map(|signature| one(signature, look)).collect();
     parts.join("\n")

@@ -13,16 +13,16 @@ const TAB: usize = 4;
 
 /// A source line as it is shown, and where its characters went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// What is shown.
-    pub text: String,
+    pub(crate) text: String,
     /// For each character of the source line and for its end, its byte offset in `text`.
     offsets: Vec<usize>,
 }
 
 impl Shown {
     /// `line` as it is shown; where it is long, the part around `focus` (0-based characters) is.
-    pub fn new(line: &str, focus: Range<u32>) -> Self {
+    pub(crate) fn new(line: &str, focus: Range<u32>) -> Self {
         let line = line.trim_end_matches(['\n', '\r']);
         let length = line.chars().count();
         let window = window(length, focus);
@@ -58,7 +58,7 @@ impl Shown {
     }
 
     /// The bytes of `text` that show the 0-based `characters` of the source line, cut at its end.
-    pub fn span(&self, characters: Range<u32>) -> Range<usize> {
+    pub(crate) fn span(&self, characters: Range<u32>) -> Range<usize> {
         let at = |character: u32| {
             let index = (character as usize).min(self.offsets.len().saturating_sub(1));
             self.offsets.get(index).copied().unwrap_or(0)
@@ -67,7 +67,7 @@ impl Shown {
     }
 
     /// Without the blanks in front.
-    pub fn trimmed(mut self) -> Self {
+    pub(crate) fn trimmed(mut self) -> Self {
         let blanks = self.text.len() - self.text.trim_start().len();
         self.text.drain(..blanks);
         for offset in &mut self.offsets {

@@ -10,7 +10,7 @@ use super::{Look, escape, locations};
 /// The symbols. `path` is the file of an outline, as it is shown; matches in the workspace have their own.
 ///
 /// In a pipe each is one line, `path:line:col: kind Outer.Name`; on a terminal an outline is a tree.
-pub fn render(output: &SymbolsOutput, path: Option<&str>, look: &Look) -> String {
+pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, look: &Look) -> String {
     if output.symbols.is_empty() {
         return String::new();
     }

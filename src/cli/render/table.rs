@@ -10,25 +10,25 @@ const WIDEST: usize = 120;
 
 /// A cell: safe text of one line, and its style.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cell {
+pub(crate) struct Cell {
     text: String,
     style: Style,
 }
 
 impl Cell {
     /// `text`, which must be escaped already, in `style`.
-    pub fn new(text: impl Into<String>, style: Style) -> Self {
+    pub(crate) fn new(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style }
     }
 
     /// `text`, which must be escaped already.
-    pub fn plain(text: impl Into<String>) -> Self {
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self::new(text, Style::new())
     }
 }
 
 /// The rows below each other, cells two blanks apart, each line ended; no line ends in blanks.
-pub fn table(header: &[&str], rows: &[Vec<Cell>], look: &Look) -> String {
+pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &Look) -> String {
     let header: Vec<Cell> = header.iter().map(|title| Cell::new(*title, super::look::DIM)).collect();
     let header = (!header.is_empty()).then_some(header);
     let columns = rows.iter().chain(&header).map(Vec::len).max().unwrap_or(0);

@@ -9,7 +9,7 @@ use crate::policy::request::Effect;
 use crate::tools::tool::Definition;
 
 /// One line per tool.
-pub fn list(definitions: &[Definition], look: &Look) -> String {
+pub(crate) fn list(definitions: &[Definition], look: &Look) -> String {
     let rows: Vec<Vec<Cell>> = definitions
         .iter()
         .map(|definition| {
@@ -25,7 +25,7 @@ pub fn list(definitions: &[Definition], look: &Look) -> String {
 }
 
 /// What one tool does and takes.
-pub fn one(definition: &Definition, look: &Look) -> String {
+pub(crate) fn one(definition: &Definition, look: &Look) -> String {
     let card = &definition.card;
     let mut out = format!(
         "{} ({}): {}\n\n{}\n",
@@ -57,7 +57,7 @@ pub fn one(definition: &Definition, look: &Look) -> String {
 }
 
 /// An answer, for eyes.
-pub fn pretty(value: &Value) -> String {
+pub(crate) fn pretty(value: &Value) -> String {
     format!("{}\n", escape::json(&format!("{value:#}")))
 }
 

@@ -2,15 +2,15 @@
 
 /// A node: its line (safe text of one line) and what lies below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// Its line.
-    pub line: String,
+    pub(crate) line: String,
     /// What lies below it.
-    pub children: Vec<Node>,
+    pub(crate) children: Vec<Node>,
 }
 
 /// The trees below each other, each line ended; roots stand at the margin.
-pub fn render(roots: &[Node]) -> String {
+pub(crate) fn render(roots: &[Node]) -> String {
     let mut out = String::new();
     let mut stack: Vec<(&Node, String, String)> =
         roots.iter().rev().map(|root| (root, String::new(), String::new())).collect();

@@ -8,7 +8,7 @@ use super::{Look, escape};
 /// Everything that needs trust, each with its value, what changed since it was trusted, and whether it is.
 ///
 /// Values are shown whole, one line each, every unsafe character by its number: nothing may hide in them.
-pub fn render(output: &TrustOutput, look: &Look) -> String {
+pub(crate) fn render(output: &TrustOutput, look: &Look) -> String {
     let workspace = look.paint(PLACE, &escape::line(&output.workspace));
     if output.items.is_empty() && output.changed.is_empty() {
         return format!("{workspace} says nothing about what to run: there is nothing to trust\n");
@@ -38,7 +38,7 @@ pub fn render(output: &TrustOutput, look: &Look) -> String {
 }
 
 /// Whether there was trust to be taken back.
-pub fn revoked(output: &TrustOutput, look: &Look) -> String {
+pub(crate) fn revoked(output: &TrustOutput, look: &Look) -> String {
     let workspace = look.paint(PLACE, &escape::line(&output.workspace));
     let what = if output.revoked { "is not trusted any more" } else { "was not trusted" };
     format!("{workspace} {what}\n")

@@ -12,7 +12,7 @@ use super::{Look, escape};
 const LONGEST_DETAIL: usize = 300;
 
 /// What is to be known beside the answer: what it was taken to be about, why it is not complete, the server's notes.
-pub fn lines<T>(answer: &Answer<T>, look: &Look) -> Vec<String> {
+pub(crate) fn lines<T>(answer: &Answer<T>, look: &Look) -> Vec<String> {
     let mut lines: Vec<String> = answer.resolved.iter().filter_map(|about| resolved(about, look)).collect();
     lines.extend(reliance(answer, look));
     let notes = answer.notes.iter();
@@ -21,7 +21,7 @@ pub fn lines<T>(answer: &Answer<T>, look: &Look) -> Vec<String> {
 }
 
 /// A failed call: what was wrong, and what to do.
-pub fn error(error: &ToolError, look: &Look) -> Vec<String> {
+pub(crate) fn error(error: &ToolError, look: &Look) -> Vec<String> {
     let mut lines = vec![format!("{} {}", look.paint(BAD, "error:"), escape::words(&error.error))];
     lines.extend(
         error.hint.iter().map(|hint| format!("{} {}", look.paint(DIM, " hint:"), escape::words(hint))),

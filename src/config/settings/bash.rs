@@ -23,7 +23,7 @@ pub(super) const BASH: &[Field] = &[
 /// Whether commands are kept to the folders that they may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sandbox {
+pub(crate) enum Sandbox {
     /// Where the kernel can; each answer says whether it does.
     #[default]
     Auto,
@@ -36,7 +36,7 @@ pub enum Sandbox {
 /// What commands may do on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Network {
+pub(crate) enum Network {
     /// Whatever their user may.
     #[default]
     Open,
@@ -47,7 +47,7 @@ pub enum Network {
 /// Which caches of package managers and build tools commands write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Caches {
+pub(crate) enum Caches {
     /// Their own, one set for each workspace. The user's can be read.
     #[default]
     Private,
@@ -58,30 +58,30 @@ pub enum Caches {
 /// Commands that the tool `bash` runs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct BashSettings {
+pub(crate) struct BashSettings {
     /// How long a command may take where the caller says nothing (120 s).
     #[serde(rename = "timeout-ms", deserialize_with = "milliseconds")]
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
     /// The longest that a caller may ask for (600 s). Commands in the background may take longer.
     #[serde(rename = "max-timeout-ms", deserialize_with = "milliseconds")]
-    pub max_timeout: Duration,
+    pub(crate) max_timeout: Duration,
     /// How much of each of the two output streams an answer holds, in bytes (10,000).
-    pub output_bytes: usize,
+    pub(crate) output_bytes: usize,
     /// How many commands one session may have in the background, those that have ended and were not pushed out by newer
     /// ones included (16).
-    pub background: usize,
+    pub(crate) background: usize,
     /// Whether commands are kept to the folders that they may write (`auto`).
-    pub sandbox: Sandbox,
+    pub(crate) sandbox: Sandbox,
     /// What they may do on the network (`open`). Only where they are kept to their folders.
-    pub network: Network,
+    pub(crate) network: Network,
     /// Which caches they write (`private`). Only where they are kept to their folders: elsewhere they write what their user may.
-    pub caches: Caches,
+    pub(crate) caches: Caches,
     /// What they may write beside the workspace, the folders for temporary files and caches (none), each with all that is
     /// beneath it: absolute, or from `~/` or a variable (`$CARGO_HOME/registry`). What is not there does not count.
-    pub writable: Vec<String>,
+    pub(crate) writable: Vec<String>,
     /// Names of variables that they get beside those that language servers get; `*` at the end stands for anything. Only
     /// these can bring a secret in.
-    pub env: Vec<String>,
+    pub(crate) env: Vec<String>,
 }
 
 impl Default for BashSettings {

@@ -15,13 +15,13 @@ pub(super) const CHATS: &[Field] =
 /// Whether agents may know of the user's chats, and where these are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct ChatSettings {
+pub(crate) struct ChatSettings {
     /// Whether there are tools that tell of them (there are none).
-    pub enabled: bool,
+    pub(crate) enabled: bool,
     /// Folders called `User` of VS Code and its kin, instead of the usual ones; from `/` or `~/`.
-    pub vscode: Option<Vec<String>>,
+    pub(crate) vscode: Option<Vec<String>>,
     /// Folders of Copilot's command line, instead of the usual one; from `/` or `~/`.
-    pub copilot_cli: Option<Vec<String>>,
+    pub(crate) copilot_cli: Option<Vec<String>>,
 }
 
 impl ChatSettings {

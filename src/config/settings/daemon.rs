@@ -13,9 +13,9 @@ pub(super) const DAEMON: &[Field] = &[plain("idle-stop-s", Number(1, 604_800))];
 /// When the daemon goes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct DaemonSettings {
+pub(crate) struct DaemonSettings {
     /// Seconds without a client after which it ends (1800).
-    pub idle_stop_s: u64,
+    pub(crate) idle_stop_s: u64,
 }
 
 impl Default for DaemonSettings {
@@ -26,7 +26,7 @@ impl Default for DaemonSettings {
 
 impl DaemonSettings {
     /// The time without a client after which it ends.
-    pub fn idle_stop(&self) -> Duration {
+    pub(crate) fn idle_stop(&self) -> Duration {
         Duration::from_secs(self.idle_stop_s)
     }
 }

@@ -10,7 +10,7 @@ pub(super) const EDITOR: &[Field] = &[plain("share-overlays", Flag)];
 /// How editors take part.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct EditorSettings {
+pub(crate) struct EditorSettings {
     /// Whether agents and shells see an editor's unsaved text too when they ask about code (they do not).
-    pub share_overlays: bool,
+    pub(crate) share_overlays: bool,
 }

@@ -15,12 +15,12 @@ pub(super) const EDITS: &[Field] =
 /// How files are changed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct EditSettings {
+pub(crate) struct EditSettings {
     /// Whether one host at a time edits the workspace: `auto` (the default: where its file system is one that several hosts can
     /// mount), `always` or `never`.
-    pub leasing: Leasing,
+    pub(crate) leasing: Leasing,
     /// Seconds after which another host may edit it where nothing more is heard of the one that did (60).
-    pub stale_s: u64,
+    pub(crate) stale_s: u64,
 }
 
 impl Default for EditSettings {
@@ -31,7 +31,7 @@ impl Default for EditSettings {
 
 impl EditSettings {
     /// How this host takes a workspace for editing.
-    pub fn lease(&self) -> LeaseOptions {
+    pub(crate) fn lease(&self) -> LeaseOptions {
         LeaseOptions { leasing: self.leasing, stale: Duration::from_secs(self.stale_s), host: Host::this() }
     }
 }

@@ -92,7 +92,6 @@ fn settings_choose_the_servers_of_a_language() {
     assert_eq!(keys("python"), ["pyright", "ruff"]);
     assert_eq!(keys("shell"), [""; 0]);
     assert_eq!(keys("vue"), ["vue"], "a preferred server runs although the catalogue disables it");
-    assert!(settings.is_disabled("bash-language-server") && !settings.is_disabled("pylsp"));
 }
 
 #[test]

@@ -12,19 +12,19 @@ pub(in super::super) const LIBRARY_DOCS: &[Field] = &[launch("api", Text), launc
 /// `fetch_web_page`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct FetchSettings {
+pub(crate) struct FetchSettings {
     /// Hosts (`host` or `host:port`) that may be fetched though their addresses are private; none.
-    pub allow_hosts: Vec<String>,
+    pub(crate) allow_hosts: Vec<String>,
 }
 
 /// `resolve_library_id` and `get_library_docs`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct LibraryDocsSettings {
+pub(crate) struct LibraryDocsSettings {
     /// Whom to ask about libraries that are not bundled (`https://context7.com`). Its host may have a private address.
-    pub api: String,
+    pub(crate) api: String,
     /// Whether to ask anybody (yes).
-    pub remote: bool,
+    pub(crate) remote: bool,
 }
 
 impl Default for LibraryDocsSettings {

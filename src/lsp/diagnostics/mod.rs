@@ -26,20 +26,20 @@ use crate::workspace::{Stamp, WorkspacePath};
 
 /// One server's findings in one file.
 #[derive(Debug, Clone)]
-pub struct Fresh {
+pub(crate) struct Fresh {
     /// The findings, in the server's order.
-    pub items: Vec<Diagnostic>,
+    pub(crate) items: Vec<Diagnostic>,
     /// How far they can be relied on.
-    pub known: Known,
+    pub(crate) known: Known,
     /// The text they are about.
-    pub text: Buffer,
+    pub(crate) text: Buffer,
     /// What else is worth knowing.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// How far findings can be relied on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
+pub(crate) enum Known {
     /// They are all there is to say about this text.
     Complete,
     /// More may come; says why.
@@ -85,7 +85,7 @@ impl Session {
 
     /// What [`diagnostics`](Self::diagnostics) found in `path` last, where nothing on disk has changed since: to be asked after
     /// the manager has looked for changes, and by callers who see what is on disk.
-    pub fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<Fresh> {
+    pub(crate) fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<Fresh> {
         let kept = self.kept.lock();
         let (stamp, fresh) = kept.found.get(path).filter(|_| kept.of == self.disk())?;
         (self.workspace.stamp(path).ok()? == *stamp).then(|| fresh.clone())
@@ -109,7 +109,11 @@ impl Session {
     }
 
     /// The server's findings in `path` as it is on disk now.
-    pub async fn diagnostics(&self, path: &WorkspacePath, deadline: Instant) -> Result<Fresh, AskError> {
+    pub(crate) async fn diagnostics(
+        &self,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<Fresh, AskError> {
         let _in_use = self.use_now();
         let (started, disk) = (Instant::now(), self.disk());
         let mut fresh = match self.found(path, deadline).await? {

@@ -15,36 +15,36 @@ use crate::text::{EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
 
 /// The request's method.
-pub const CODE_ACTION: &str = CodeActionRequest::METHOD;
+pub(crate) const CODE_ACTION: &str = CodeActionRequest::METHOD;
 
 /// One thing a server offers to do.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Action {
+pub(crate) struct Action {
     /// What it does, in the server's words.
-    pub title: String,
+    pub(crate) title: String,
     /// LSP 3.17 *CodeActionKind* (`quickfix`, `refactor.extract`, …); empty for a bare command.
-    pub kind: String,
+    pub(crate) kind: String,
     /// The server prefers it over others.
-    pub preferred: bool,
+    pub(crate) preferred: bool,
     /// Why it cannot be done now.
-    pub disabled: Option<String>,
+    pub(crate) disabled: Option<String>,
     /// The messages of the diagnostics that it cures.
-    pub fixes: Vec<String>,
+    pub(crate) fixes: Vec<String>,
     raw: Value,
 }
 
 /// What a server offers for a range.
 #[derive(Debug, Clone)]
-pub struct Actions {
+pub(crate) struct Actions {
     /// In the server's order.
-    pub list: Vec<Action>,
+    pub(crate) list: Vec<Action>,
     /// What the server was still doing.
-    pub working: Option<Busy>,
+    pub(crate) working: Option<Busy>,
 }
 
 impl Session {
     /// What the server offers to do in `range`, of `kind` only where one is given.
-    pub async fn code_actions(
+    pub(crate) async fn code_actions(
         &self,
         path: &WorkspacePath,
         range: Range,
@@ -80,7 +80,11 @@ impl Session {
 
     /// What `action` would change. Its command, if it has one, is run at the server, and the edits that the server then asks
     /// for are part of the proposal.
-    pub async fn action_edit(&self, action: &Action, deadline: Instant) -> Result<Proposal, EditError> {
+    pub(crate) async fn action_edit(
+        &self,
+        action: &Action,
+        deadline: Instant,
+    ) -> Result<Proposal, EditError> {
         if let Some(reason) = &action.disabled {
             return Err(self.refused(reason));
         }

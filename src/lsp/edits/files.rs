@@ -13,12 +13,12 @@ use crate::workspace::WorkspacePath;
 
 impl Session {
     /// Whether the server wants to be asked before `path` is moved.
-    pub fn cares_for_moves(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn cares_for_moves(&self, path: &WorkspacePath) -> bool {
         self.capabilities.covers_file_operation("willRename", &self.workspace.absolute(path))
     }
 
     /// What moving files (old and new name) would change in others. Asked before they are moved.
-    pub async fn will_rename(
+    pub(crate) async fn will_rename(
         &self,
         moves: &[(WorkspacePath, WorkspacePath)],
         deadline: Instant,
@@ -34,7 +34,7 @@ impl Session {
     }
 
     /// Tells the server that files were moved.
-    pub fn did_rename(&self, moves: &[(WorkspacePath, WorkspacePath)]) {
+    pub(crate) fn did_rename(&self, moves: &[(WorkspacePath, WorkspacePath)]) {
         let any = |(from, _): &(WorkspacePath, WorkspacePath)| {
             self.capabilities.covers_file_operation("didRename", &self.workspace.absolute(from))
         };

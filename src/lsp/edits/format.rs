@@ -17,13 +17,13 @@ use crate::text::{Buffer, Range};
 use crate::workspace::WorkspacePath;
 
 /// Formats a whole document.
-pub const FORMAT: &str = Formatting::METHOD;
+pub(crate) const FORMAT: &str = Formatting::METHOD;
 /// Formats a part of one.
-pub const FORMAT_RANGE: &str = RangeFormatting::METHOD;
+pub(crate) const FORMAT_RANGE: &str = RangeFormatting::METHOD;
 
 impl Session {
     /// What formatting `path`, or only `range` of it, would change.
-    pub async fn format(
+    pub(crate) async fn format(
         &self,
         path: &WorkspacePath,
         range: Option<Range>,

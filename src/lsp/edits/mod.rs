@@ -10,10 +10,10 @@ mod proposal;
 mod rename;
 mod text_edits;
 
-pub use actions::{Action, Actions, CODE_ACTION};
-pub use format::{FORMAT, FORMAT_RANGE};
-pub use proposal::{Proposal, ProposedFile};
-pub use rename::RENAME;
+pub(crate) use actions::{Action, CODE_ACTION};
+pub(crate) use format::{FORMAT, FORMAT_RANGE};
+pub(crate) use proposal::{Proposal, ProposedFile};
+pub(crate) use rename::RENAME;
 
 use super::readiness;
 use super::session::AskError;
@@ -22,7 +22,7 @@ use crate::workspace::ReadError;
 
 /// Why there is no usable proposal.
 #[derive(Debug, thiserror::Error)]
-pub enum EditError {
+pub(crate) enum EditError {
     /// The server did not answer.
     #[error(transparent)]
     Ask(#[from] AskError),

@@ -15,29 +15,29 @@ use crate::workspace::{ReadError, WorkspacePath};
 
 /// One file of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProposedFile {
+pub(crate) struct ProposedFile {
     /// The file; where it is renamed, its new name.
-    pub path: WorkspacePath,
+    pub(crate) path: WorkspacePath,
     /// Its name before, where it is renamed.
-    pub renamed_from: Option<WorkspacePath>,
+    pub(crate) renamed_from: Option<WorkspacePath>,
     /// The text that the edit was computed for; `None` where there was no file.
-    pub before: Option<String>,
+    pub(crate) before: Option<String>,
     /// The text it becomes; `None` where it is deleted.
-    pub after: Option<String>,
+    pub(crate) after: Option<String>,
 }
 
 /// What a server proposes: all of it is to be done, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Proposal {
+pub(crate) struct Proposal {
     /// By path; files that would not change are left out.
-    pub files: Vec<ProposedFile>,
+    pub(crate) files: Vec<ProposedFile>,
     /// The command that the server wants to run after the edit, which is not run.
-    pub left_out: Option<String>,
+    pub(crate) left_out: Option<String>,
 }
 
 impl Proposal {
     /// Whether nothing would change.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 }

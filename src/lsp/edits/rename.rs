@@ -14,11 +14,11 @@ use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
 /// The request's method.
-pub const RENAME: &str = Rename::METHOD;
+pub(crate) const RENAME: &str = Rename::METHOD;
 
 impl Session {
     /// What renaming the symbol at `position` to `name` would change in the whole project.
-    pub async fn rename(
+    pub(crate) async fn rename(
         &self,
         path: &WorkspacePath,
         position: Position,

@@ -6,7 +6,7 @@ use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding};
 
 /// What is wrong with a list of edits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TextEditError {
+pub(super) enum TextEditError {
     /// A member is missing or of the wrong type.
     #[error("a text edit without a range or a text")]
     Malformed,
@@ -38,7 +38,7 @@ const MOST_NEW: usize = 16 << 20;
 
 /// The text after `edits`, whose positions all count in the text before them. Line ends of the new parts become those of
 /// the text where it has only one kind.
-pub fn apply(buffer: &Buffer, edits: &[Value], encoding: Encoding) -> Result<String, TextEditError> {
+pub(super) fn apply(buffer: &Buffer, edits: &[Value], encoding: Encoding) -> Result<String, TextEditError> {
     let bytes = edits.iter().filter_map(|edit| edit["newText"].as_str()).map(str::len).sum();
     if bytes > MOST_NEW {
         return Err(TextEditError::TooLong { bytes });

@@ -18,7 +18,7 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 const OWN: &str = "apt";
 
 /// A package and its suite; `None` for what is not both, in the letters that Debian allows for them.
-pub fn parts(package: &str) -> Option<(&str, &str)> {
+pub(crate) fn parts(package: &str) -> Option<(&str, &str)> {
     let plain = |word: &str| {
         let first = word.chars().next().is_some_and(|first| first.is_ascii_alphanumeric());
         first && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
@@ -27,7 +27,7 @@ pub fn parts(package: &str) -> Option<(&str, &str)> {
 }
 
 /// Writes what the steps read.
-pub fn prepare(packages: &[String], folder: &Path) -> io::Result<()> {
+pub(crate) fn prepare(packages: &[String], folder: &Path) -> io::Result<()> {
     let own = folder.join(OWN);
     for inner in ["lists/partial", "archives/partial"] {
         fs::create_dir_all(own.join(inner))?;
@@ -37,7 +37,7 @@ pub fn prepare(packages: &[String], folder: &Path) -> io::Result<()> {
 }
 
 /// The commands that unpack `packages` into `<folder>/deb`.
-pub fn steps(packages: &[String], folder: &Path) -> Vec<Step> {
+pub(crate) fn steps(packages: &[String], folder: &Path) -> Vec<Step> {
     if packages.is_empty() {
         return Vec::new();
     }

@@ -25,12 +25,12 @@ const PACKAGE_LOCK: &str = "package-lock.json";
 
 /// The locks of one recipe.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Locks {
+pub(crate) struct Locks {
     /// `requirements.txt`, with the hashes of every package.
     pip: Option<String>,
     npm: Option<NpmLock>,
     /// What is not locked, a sentence for each package manager.
-    pub unlocked: Vec<String>,
+    pub(crate) unlocked: Vec<String>,
 }
 
 /// `package.json` and `package-lock.json`.
@@ -86,7 +86,7 @@ struct LockedManifest {
 
 impl Locks {
     /// Those for exactly the packages of `recipe`, on this machine.
-    pub fn of(recipe: &Recipe) -> Self {
+    pub(crate) fn of(recipe: &Recipe) -> Self {
         if recipe.pip.is_empty() && recipe.npm.is_empty() && recipe.gem.is_empty() {
             return Self::default();
         }
@@ -125,27 +125,27 @@ impl Locks {
     }
 
     /// Whether the packages of pip are locked.
-    pub fn has_pip(&self) -> bool {
+    pub(crate) fn has_pip(&self) -> bool {
         self.pip.is_some()
     }
 
     /// Whether the packages of npm are locked.
-    pub fn has_npm(&self) -> bool {
+    pub(crate) fn has_npm(&self) -> bool {
         self.npm.is_some()
     }
 
     /// The file that tells pip.
-    pub fn requirements(folder: &Path) -> PathBuf {
+    pub(crate) fn requirements(folder: &Path) -> PathBuf {
         folder.join(REQUIREMENTS)
     }
 
     /// The names of all packages that are locked for pip.
-    pub fn pip_names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn pip_names(&self) -> impl Iterator<Item = &str> {
         self.pip.iter().flat_map(|text| text.lines()).filter_map(pinned).map(|(name, _)| name)
     }
 
     /// The package of npm that has this hash.
-    pub fn npm_package(&self, integrity: &str) -> Option<String> {
+    pub(crate) fn npm_package(&self, integrity: &str) -> Option<String> {
         let lock = self.npm.as_ref()?.read()?;
         let found =
             lock.packages.iter().find(|(_, package)| package.integrity.as_deref() == Some(integrity))?;
@@ -153,7 +153,7 @@ impl Locks {
     }
 
     /// Tells these locks from others; `None` where nothing is locked.
-    pub fn digest(&self) -> Option<String> {
+    pub(crate) fn digest(&self) -> Option<String> {
         let npm = self.npm.iter().flat_map(|npm| [&npm.manifest, &npm.lock]);
         let mut texts = self.pip.iter().chain(npm).peekable();
         texts.peek()?;
@@ -162,7 +162,7 @@ impl Locks {
     }
 
     /// Writes what the package managers read below `folder`, npm's into `npm`.
-    pub fn write(&self, folder: &Path, npm: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, folder: &Path, npm: &Path) -> io::Result<()> {
         if let Some(text) = &self.pip {
             fs::write(Self::requirements(folder), text)?;
         }

@@ -16,21 +16,21 @@ const NAME: &str = "manifest.json";
 
 /// Written when everything else of an installation is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manifest {
+pub(super) struct Manifest {
     /// What it was made of, with the pinned versions.
-    pub recipe: Recipe,
+    pub(crate) recipe: Recipe,
     /// Tells the locks that it was made by from others.
     #[serde(default)]
-    pub locks: Option<String>,
+    pub(crate) locks: Option<String>,
     /// The program that made it.
-    pub installer: String,
+    pub(crate) installer: String,
     /// When it was whole, in seconds since 1970.
-    pub finished: u64,
+    pub(crate) finished: u64,
 }
 
 impl Manifest {
     /// For an installation that is whole now.
-    pub fn now(recipe: Recipe, locks: Option<String>) -> Self {
+    pub(super) fn now(recipe: Recipe, locks: Option<String>) -> Self {
         let installer = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         Self { recipe, locks, installer, finished }
@@ -38,12 +38,12 @@ impl Manifest {
 
     /// That of `folder`; `None` when the installation there is not whole, or was made by a version whose manifest reads
     /// otherwise.
-    pub fn read(folder: &Path) -> Option<Self> {
+    pub(super) fn read(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(folder.join(NAME)).ok()?).ok()
     }
 
     /// Marks `folder` as whole.
-    pub fn write(&self, folder: &Path) -> io::Result<()> {
+    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let unfinished = folder.join("manifest.json.new");
         private::write(&unfinished, &serde_json::to_vec_pretty(self)?)?;
         fs::File::open(&unfinished)?.sync_all()?;
@@ -52,7 +52,7 @@ impl Manifest {
 }
 
 /// The name of a folder that nobody used before, which tells apart what it is made of.
-pub fn folder_name(recipe: &Recipe) -> io::Result<String> {
+pub(super) fn folder_name(recipe: &Recipe) -> io::Result<String> {
     let hash = Sha256::digest(serde_json::to_vec(recipe)?);
     let hash = hex(&hash[..6]);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());

@@ -10,12 +10,12 @@
 //!
 //! One recipe reaches outside the prefix: a component of the user's Rust toolchain is added to that, as `rustup` does.
 
-pub mod deb;
+pub(crate) mod deb;
 mod error;
 mod locks;
 mod manifest;
 mod prefix;
-pub mod recipes;
+pub(crate) mod recipes;
 mod report;
 
 use std::collections::BTreeMap;

@@ -23,7 +23,7 @@ const TRY_EVERY: Duration = Duration::from_millis(50);
 
 /// One server's installations, locked against other installers.
 #[derive(Debug)]
-pub struct Prefix {
+pub(super) struct Prefix {
     folder: PathBuf,
     _lock: File,
 }
@@ -31,7 +31,7 @@ pub struct Prefix {
 impl Prefix {
     /// Opens the folder for `key`, waiting until no other process installs the same server. `waiting` is called once
     /// when there is one.
-    pub async fn open(
+    pub(super) async fn open(
         data: &Path,
         key: &str,
         deadline: Instant,
@@ -62,13 +62,13 @@ impl Prefix {
     }
 
     /// The path of what is in use, as servers are found: through the symbolic link.
-    pub fn current(&self) -> PathBuf {
+    pub(super) fn current(&self) -> PathBuf {
         self.folder.join("current")
     }
 
     /// The program of the installation in use, when that was made of `recipes`, by the same locks, and still works: an environment's
     /// interpreter disappears when the system's is upgraded.
-    pub fn working(&self, recipes: &Recipes, program: &str) -> Option<PathBuf> {
+    pub(super) fn working(&self, recipes: &Recipes, program: &str) -> Option<PathBuf> {
         let current = self.current();
         let same = Manifest::read(&current).is_some_and(|manifest| {
             manifest.recipe == *recipes.recipe() && manifest.locks == recipes.locks().digest()
@@ -78,7 +78,7 @@ impl Prefix {
     }
 
     /// Removes all but the installation in use: what was interrupted, and what was in use before it.
-    pub async fn clean(&self) -> Result<(), InstallError> {
+    pub(super) async fn clean(&self) -> Result<(), InstallError> {
         let in_use = fs::read_link(self.current()).ok();
         let entries = fs::read_dir(&self.folder).map_err(InstallError::file("read", &self.folder))?;
         for entry in entries.flatten() {
@@ -98,7 +98,7 @@ impl Prefix {
     }
 
     /// A new folder to install into.
-    pub fn begin(&self, recipes: &Recipes) -> Result<PathBuf, InstallError> {
+    pub(super) fn begin(&self, recipes: &Recipes) -> Result<PathBuf, InstallError> {
         let name =
             manifest::folder_name(recipes.recipe()).map_err(InstallError::file("name", &self.folder))?;
         let folder = self.folder.join(name);
@@ -109,7 +109,7 @@ impl Prefix {
 
     /// Marks `folder` as whole and puts it to use. What was in use stays until the next installation, for servers that
     /// still run from it.
-    pub fn switch(&self, folder: &Path, recipes: &Recipes) -> Result<(), InstallError> {
+    pub(super) fn switch(&self, folder: &Path, recipes: &Recipes) -> Result<(), InstallError> {
         Manifest::now(recipes.recipe().clone(), recipes.locks().digest())
             .write(folder)
             .map_err(InstallError::file("write the manifest of", folder))?;
@@ -127,6 +127,6 @@ impl Prefix {
 }
 
 /// Where `program` is in an installation.
-pub fn program_in(folder: &Path, program: &str) -> Option<PathBuf> {
+pub(super) fn program_in(folder: &Path, program: &str) -> Option<PathBuf> {
     program_folders(folder).into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
 }

@@ -16,27 +16,27 @@ const NPM: &str = "npm";
 
 /// The packages of one way to install a server, checked: a package manager takes none of them for an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recipes {
+pub(crate) struct Recipes {
     recipe: Recipe,
     locks: Locks,
 }
 
 /// One command of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub(crate) struct Step {
     /// What runs.
-    pub program: Program,
+    pub(crate) program: Program,
     /// Its arguments.
-    pub args: Vec<OsString>,
+    pub(crate) args: Vec<OsString>,
     /// Variables set beside the user's.
-    pub env: BTreeMap<OsString, OsString>,
+    pub(crate) env: BTreeMap<OsString, OsString>,
     /// What it does, in words for people ("npm install pyright@1.1.414").
-    pub words: String,
+    pub(crate) words: String,
 }
 
 /// What a step runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Program {
+pub(crate) enum Program {
     /// A tool looked for on PATH.
     Tool(Tool),
     /// Something that an earlier step made.
@@ -45,7 +45,7 @@ pub enum Program {
 
 /// The tools that have to be there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tool {
+pub(crate) enum Tool {
     /// `rustup`.
     Rustup,
     /// `python3`.
@@ -66,7 +66,7 @@ pub enum Tool {
 
 impl Tool {
     /// The program's name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rustup => "rustup",
             Self::Python => "python3",
@@ -80,7 +80,7 @@ impl Tool {
     }
 
     /// How to get it.
-    pub fn mend(self) -> &'static str {
+    pub(crate) fn mend(self) -> &'static str {
         match self {
             Self::Rustup => "install Rust with rustup (https://rustup.rs)",
             Self::Python => "install Python 3 (Debian, Ubuntu: apt install python3 python3-venv)",
@@ -97,7 +97,7 @@ impl Tool {
 impl Recipes {
     /// The recipe of a server, checked. Errors: [`InstallError::Recipe`] for a package that a package manager would take
     /// for an option, or that lacks the version, or Debian's suite, where the command needs it apart.
-    pub fn of(server: &str, recipe: Recipe) -> Result<Self, InstallError> {
+    pub(crate) fn of(server: &str, recipe: Recipe) -> Result<Self, InstallError> {
         let wrong = |package: &&String| package.starts_with('-') || package.trim().is_empty();
         let unversioned =
             |package: &&String| package.split_once('@').is_none_or(|(_, version)| version.is_empty());
@@ -118,41 +118,41 @@ impl Recipes {
     }
 
     /// The same with the packages that bring what the server needs beside itself.
-    pub fn bringing(&self, needs: &Needs) -> Self {
+    pub(crate) fn bringing(&self, needs: &Needs) -> Self {
         let mut recipe = self.recipe.clone();
         recipe.pip.extend(needs.pip.iter().cloned());
         Self::checked(recipe)
     }
 
     /// As it is remembered; two that are equal make the same prefix.
-    pub fn recipe(&self) -> &Recipe {
+    pub(crate) fn recipe(&self) -> &Recipe {
         &self.recipe
     }
 
     /// What its packages of pip and npm depend on; equal, too, where two make the same prefix.
-    pub fn locks(&self) -> &Locks {
+    pub(crate) fn locks(&self) -> &Locks {
         &self.locks
     }
 
     /// Writes the locks where the steps read them.
-    pub fn prepare(&self, folder: &Path) -> io::Result<()> {
+    pub(crate) fn prepare(&self, folder: &Path) -> io::Result<()> {
         deb::prepare(&self.recipe.deb, folder)?;
         self.locks.write(folder, &folder.join(NPM))
     }
 
     /// How long it may take: a build takes its time on a small machine.
-    pub fn longest(&self) -> Duration {
+    pub(crate) fn longest(&self) -> Duration {
         let builds = !self.recipe.cargo.is_empty() || !self.recipe.go.is_empty();
         Duration::from_secs(60 * if builds { 60 } else { 15 })
     }
 
     /// Whether a Python environment is part of it.
-    pub fn has_python(&self) -> bool {
+    pub(crate) fn has_python(&self) -> bool {
         !self.recipe.pip.is_empty()
     }
 
     /// The commands that fill `folder`, in order.
-    pub fn steps(&self, folder: &Path) -> Vec<Step> {
+    pub(crate) fn steps(&self, folder: &Path) -> Vec<Step> {
         let Recipe { rustup, pip, pip_source: _, npm, cargo, cargo_features, go, gem, dotnet, deb } =
             &self.recipe;
         let mut steps = Vec::new();

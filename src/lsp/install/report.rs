@@ -13,7 +13,7 @@ const NPM_DIFFERS: &str = "integrity checksum failed when using";
 
 /// What was heard of one command.
 #[derive(Debug, Default)]
-pub struct FetchReport {
+pub(super) struct FetchReport {
     built: Vec<String>,
     pip: Option<PipMismatch>,
     npm: Option<NpmMismatch>,
@@ -35,7 +35,7 @@ struct NpmMismatch {
 
 impl FetchReport {
     /// Takes one line of the command's output.
-    pub fn note(&mut self, line: &str) {
+    pub(super) fn note(&mut self, line: &str) {
         if line.contains(PIP_DIFFERS) {
             self.pip.get_or_insert_default();
         } else if let Some(pip) = &mut self.pip {
@@ -53,7 +53,7 @@ impl FetchReport {
     }
 
     /// That something else came than `locks` name; `None` where nothing of that kind was said.
-    pub fn mismatch(&self, server: &str, locks: &Locks) -> Option<InstallError> {
+    pub(super) fn mismatch(&self, server: &str, locks: &Locks) -> Option<InstallError> {
         let (registry, package, got, expected) = if let Some(pip) = &self.pip {
             let expected = match &pip.expected[..] {
                 [one] => format!("sha256 {one}"),
@@ -75,7 +75,7 @@ impl FetchReport {
     }
 
     /// What was built although it is locked, with the catalogue's reason.
-    pub fn built(&self, recipe: &Recipe) -> Vec<String> {
+    pub(super) fn built(&self, recipe: &Recipe) -> Vec<String> {
         let told = |name: &String| {
             let why = recipe.pip_source.get(name)?;
             Some(format!("{name} was built from source, with build tools that are not locked: {why}"))

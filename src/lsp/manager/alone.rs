@@ -14,7 +14,7 @@ impl Manager {
     ///
     /// # Errors
     /// [`Unavailable::Missing`] where it is nowhere, [`Unavailable::Failed`] where the system does not start it.
-    pub async fn spawn_alone(&self, server: &str) -> Result<ServerProcess, Unavailable> {
+    pub(crate) async fn spawn_alone(&self, server: &str) -> Result<ServerProcess, Unavailable> {
         let setup = &self.shared.setup;
         if self.shared.stopping.is_cancelled() {
             return Err(Unavailable::Stopping);
@@ -38,7 +38,7 @@ impl Manager {
     }
 
     /// Where every message to and from servers is recorded, if it is.
-    pub fn trace(&self) -> Option<Arc<Trace>> {
+    pub(crate) fn trace(&self) -> Option<Arc<Trace>> {
         self.shared.setup.trace.clone()
     }
 }

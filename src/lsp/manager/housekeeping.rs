@@ -11,7 +11,7 @@ use super::slot::Slot;
 const ROUND: Duration = Duration::from_secs(5);
 
 /// Runs until the manager is gone.
-pub async fn run(shared: Weak<Shared>) {
+pub(super) async fn run(shared: Weak<Shared>) {
     let mut rounds = tokio::time::interval(ROUND);
     rounds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {

@@ -28,7 +28,7 @@ const MODULE_PATHS: [&str; 2] = ["PYTHONPATH", "NODE_PATH"];
 
 /// Finds, starts and initializes `server` for `root`, which may take `times` as long as usual; ends it again when `stopping` is
 /// cancelled meanwhile.
-pub async fn launch(
+pub(super) async fn launch(
     setup: &ManagerSetup,
     server: &str,
     root: &WorkspacePath,
@@ -117,7 +117,7 @@ fn check_trust(setup: &ManagerSetup) -> Result<(), Unavailable> {
 }
 
 /// Where the server's program is for `root`.
-pub fn find(
+pub(super) fn find(
     setup: &ManagerSetup,
     server: &str,
     spec: &Server,
@@ -139,7 +139,7 @@ pub fn find(
 ///
 /// # Errors
 /// A sentence, where one is not trusted as it is now.
-pub fn pins(
+pub(super) fn pins(
     setup: &ManagerSetup,
     server: &str,
     spec: &Server,
@@ -164,7 +164,7 @@ pub fn pins(
 }
 
 /// The servers that run for each language of which what is installed decides.
-pub fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
+pub(super) fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
     let places = Places {
         workspace: &setup.workspace,
         root: &WorkspacePath::root(),
@@ -187,7 +187,7 @@ fn tell(setup: &ManagerSetup, event: ProgressEvent) {
 
 /// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's. A server that takes the first
 /// `python3` for the one of the project has its own folders last: the `python3` in them is what it is installed with, and not what the project is run with.
-pub fn variables(
+pub(super) fn variables(
     setup: &ManagerSetup,
     spec: &Server,
     located: &Located,

@@ -21,15 +21,15 @@ const MOST_HASHED: u64 = 64 << 20;
 
 /// What was found for a server and a root.
 #[derive(Debug)]
-pub struct LaunchInputs {
+pub(crate) struct LaunchInputs {
     /// The environment.
-    pub python: Seen,
+    pub(crate) python: Seen,
     /// The build file.
-    pub build: BuildFileSearch,
+    pub(crate) build: BuildFileSearch,
     /// What the project's set-up lacks, as far as it makes diagnostics fall short.
-    pub lack: Option<String>,
+    pub(crate) lack: Option<String>,
     /// The server's table with the settings that depend on the root's files.
-    pub spec: Arc<Server>,
+    pub(crate) spec: Arc<Server>,
     decisive: Decisive,
     looked_at: BTreeMap<PathBuf, Option<Stamp>>,
     /// Whether a change since is sure to show in the stamps.
@@ -50,7 +50,7 @@ struct Decisive {
 
 impl LaunchInputs {
     /// Looks at the files.
-    pub fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
+    pub(crate) fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
         let workspace = &setup.workspace;
         let python = Seen::look(setup, server, root);
         let build = server.build_file.as_ref().map(|rule| rule.search(workspace, root)).unwrap_or_default();
@@ -91,7 +91,7 @@ impl LaunchInputs {
     }
 
     /// What diagnostics lack for want of a set-up.
-    pub fn shortfall(&self) -> Shortfall {
+    pub(crate) fn shortfall(&self) -> Shortfall {
         Shortfall { answers: None, diagnostics: self.lack.clone() }
     }
 }

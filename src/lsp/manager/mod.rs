@@ -33,11 +33,10 @@ use crate::process::Spawner;
 use crate::rpc::Trace;
 use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
 
-pub use overdraft::OverBudget;
+pub(crate) use overdraft::OverBudget;
 use overdraft::Overdraft;
 use roots::Roots;
 use slot::Slot;
-pub use witness::Witness;
 use witness::Witnesses;
 
 /// Why no session can be had right now.
@@ -86,38 +85,38 @@ pub enum Unavailable {
 
 /// What a manager works with.
 #[derive(Debug)]
-pub struct ManagerSetup {
+pub(crate) struct ManagerSetup {
     /// The workspace.
-    pub workspace: Workspace,
+    pub(crate) workspace: Workspace,
     /// The catalogue in force.
-    pub catalogue: Arc<Catalogue>,
+    pub(crate) catalogue: Arc<Catalogue>,
     /// The settings in force.
-    pub settings: Arc<Settings>,
+    pub(crate) settings: Arc<Settings>,
     /// Where `lsp-tools install` puts servers.
-    pub data: PathBuf,
+    pub(crate) data: PathBuf,
     /// Where files are made that may be deleted at any time.
-    pub cache: PathBuf,
+    pub(crate) cache: PathBuf,
     /// What the user's environment says of Python.
-    pub python: UserWord,
+    pub(crate) python: UserWord,
     /// The user's own interpreter, once it was looked for.
-    pub base_python: OnceCell<Option<PathBuf>>,
+    pub(crate) base_python: OnceCell<Option<PathBuf>>,
     /// Starts processes.
-    pub spawner: Spawner,
+    pub(crate) spawner: Spawner,
     /// Whether the project's owner allowed what its files say and what servers run of it.
-    pub trusted: bool,
+    pub(crate) trusted: bool,
     /// What the project said then of running programs.
-    pub launch: LaunchFields,
+    pub(crate) launch: LaunchFields,
     /// Where it is written which programs of the project may be run.
-    pub trust: Trust,
+    pub(crate) trust: Trust,
     /// Where every message is recorded.
-    pub trace: Option<Arc<Trace>>,
+    pub(crate) trace: Option<Arc<Trace>>,
     /// Who is told of slow starts.
-    pub progress: Watchers,
+    pub(crate) progress: Watchers,
 }
 
 /// All language servers of one workspace.
 #[derive(Debug)]
-pub struct Manager {
+pub(crate) struct Manager {
     shared: Arc<Shared>,
     housekeeper: tokio::task::JoinHandle<()>,
 }
@@ -149,20 +148,20 @@ struct Key {
 
 /// What is known of one (server, root) right now.
 #[derive(Debug, Clone)]
-pub struct SlotStatus {
+pub(crate) struct SlotStatus {
     /// The server's key.
-    pub server: String,
+    pub(crate) server: String,
     /// The root.
-    pub root: WorkspacePath,
+    pub(crate) root: WorkspacePath,
     /// What it is doing.
-    pub run: Run,
+    pub(crate) run: Run,
     /// How often it was started again.
-    pub restarts: u32,
+    pub(crate) restarts: u32,
 }
 
 /// What becomes of one (server, root).
 #[derive(Debug, Clone)]
-pub enum Run {
+pub(crate) enum Run {
     /// There is no server, and none is coming: none was needed yet or it was stopped, or there is none to be started.
     Resting,
     /// It may not be started.
@@ -188,12 +187,12 @@ pub enum Run {
 
 impl Manager {
     /// What starts its processes, for others that are to end with us.
-    pub fn spawner(&self) -> &Spawner {
+    pub(crate) fn spawner(&self) -> &Spawner {
         &self.shared.setup.spawner
     }
 
     /// A manager without any server yet. Must be called within a tokio runtime.
-    pub fn new(setup: ManagerSetup) -> Self {
+    pub(crate) fn new(setup: ManagerSetup) -> Self {
         let shared = Arc::new(Shared {
             setup,
             slots: DashMap::new(),
@@ -208,18 +207,8 @@ impl Manager {
         Self { shared, housekeeper }
     }
 
-    /// The workspace.
-    pub fn workspace(&self) -> &Workspace {
-        &self.shared.setup.workspace
-    }
-
-    /// The catalogue in force.
-    pub fn catalogue(&self) -> &Arc<Catalogue> {
-        &self.shared.setup.catalogue
-    }
-
     /// The session of `server` for `path`, started if need be; waits for the start at most until `deadline`.
-    pub async fn session(
+    pub(crate) async fn session(
         &self,
         server: &str,
         path: &WorkspacePath,
@@ -242,7 +231,7 @@ impl Manager {
     }
 
     /// The session that serves `path` as `server`, if it runs already; starts none, and adds no folder to one.
-    pub fn running(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
+    pub(crate) fn running(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
         let shared = &self.shared;
         let spec = shared.spec(server).ok()?;
         let root = shared.roots.of(&shared.setup.workspace, server, spec, path)?;
@@ -252,13 +241,13 @@ impl Manager {
     }
 
     /// Lets every running server know what changed on disk since the last call, by whomever.
-    pub async fn refresh(&self) {
+    pub(crate) async fn refresh(&self) {
         let _one_at_a_time = self.shared.refreshing.lock().await;
         self.shared.hand_out_changes().await;
     }
 
     /// The files that running servers have open, by path.
-    pub fn open_paths(&self) -> Vec<WorkspacePath> {
+    pub(crate) fn open_paths(&self) -> Vec<WorkspacePath> {
         let mut paths: Vec<_> =
             self.shared.running().iter().flat_map(|session| session.open_paths()).collect();
         paths.sort();
@@ -267,45 +256,45 @@ impl Manager {
     }
 
     /// Whether a running server has `path` open.
-    pub fn has_open(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn has_open(&self, path: &WorkspacePath) -> bool {
         self.shared.running().iter().any(|session| session.has_open(path))
     }
 
     /// Tells every running server that files were moved (old and new name), as far as it wants to hear of it.
-    pub fn files_moved(&self, moves: &[(WorkspacePath, WorkspacePath)]) {
+    pub(crate) fn files_moved(&self, moves: &[(WorkspacePath, WorkspacePath)]) {
         for session in self.shared.running() {
             session.did_rename(moves);
         }
     }
 
     /// Closes documents beyond the settings' limit, the least recently used first.
-    pub async fn close_surplus_documents(&self) {
+    pub(crate) async fn close_surplus_documents(&self) {
         for session in self.shared.running() {
             session.close_beyond(self.shared.setup.settings.servers.max_open_documents).await;
         }
     }
 
     /// The program that would be started as `server` for `path`.
-    pub fn locate(&self, server: &str, path: &WorkspacePath) -> Result<Located, Unavailable> {
+    pub(crate) fn locate(&self, server: &str, path: &WorkspacePath) -> Result<Located, Unavailable> {
         let spec = self.shared.spec(server)?;
         launch::find(&self.shared.setup, server, spec, &self.root(server, path))
     }
 
     /// The keys of the servers that run for each language of which what is installed decides, as that is now: what was
     /// installed a moment ago counts.
-    pub fn chosen(&self) -> BTreeMap<String, Vec<String>> {
+    pub(crate) fn chosen(&self) -> BTreeMap<String, Vec<String>> {
         launch::chosen(&self.shared.setup)
     }
 
     /// The root that `server` has, or would have, for `path`.
-    pub fn root(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
+    pub(crate) fn root(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
         let spec = self.shared.setup.catalogue.servers.get(server);
         let found = spec.and_then(|spec| roots::root_of(&self.shared.setup.workspace, spec, path));
         found.unwrap_or_else(WorkspacePath::root)
     }
 
     /// The folder of the project that `path` is in; a server whose root is a project of projects has several.
-    pub fn project(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
+    pub(crate) fn project(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
         match self.shared.setup.catalogue.servers.get(server) {
             Some(spec) if !spec.root_workspaces.is_empty() => {
                 roots::project_of(&self.shared.setup.workspace, spec, path)
@@ -315,41 +304,41 @@ impl Manager {
     }
 
     /// The folder of the project that `path` is in, where `server`'s root names the projects that belong to it and this is none.
-    pub fn outsider(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
+    pub(crate) fn outsider(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
         let spec = self.shared.setup.catalogue.servers.get(server)?;
         roots::outsider(&self.shared.setup.workspace, spec, path)
     }
 
     /// Whether there is a Python environment for `root`, used or not.
-    pub fn has_python_environment(&self, root: &WorkspacePath) -> bool {
+    pub(crate) fn has_python_environment(&self, root: &WorkspacePath) -> bool {
         python::environment_of(&self.shared.setup, root).is_some()
     }
 
     /// A number that is another once a running server has said something new of the diagnostics of `path`, or of what they
     /// depend on, and once another server runs.
-    pub fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {
+    pub(crate) fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {
         let running = self.shared.running();
         let said = running.iter().map(|session| session.state.push_count(path) + session.state.epoch());
         said.sum::<u64>() + ((running.len() as u64) << 48)
     }
 
     /// Receivers that wake at every word of the servers that run now.
-    pub fn bells(&self) -> Vec<watch::Receiver<u64>> {
+    pub(crate) fn bells(&self) -> Vec<watch::Receiver<u64>> {
         self.shared.running().iter().map(|session| session.state.listen()).collect()
     }
 
     /// By how much servers exceed the memory budget, where none of them may be stopped for it.
-    pub fn over_budget(&self) -> Option<OverBudget> {
+    pub(crate) fn over_budget(&self) -> Option<OverBudget> {
         self.shared.overdraft.state(self.shared.setup.settings.servers.memory_budget())
     }
 
     /// The same for the first answer after it came to that, and for no other.
-    pub fn over_budget_news(&self) -> Option<OverBudget> {
+    pub(crate) fn over_budget_news(&self) -> Option<OverBudget> {
         self.shared.overdraft.news(self.shared.setup.settings.servers.memory_budget())
     }
 
     /// What is known of each server that was asked for.
-    pub fn status(&self) -> Vec<SlotStatus> {
+    pub(crate) fn status(&self) -> Vec<SlotStatus> {
         let slots = self.shared.slots();
         let ordered: BTreeMap<Key, SlotStatus> =
             slots.iter().map(|slot| (slot.key.clone(), slot.status())).collect();
@@ -357,7 +346,7 @@ impl Manager {
     }
 
     /// Ends every server, all at once; returns when they are gone.
-    pub async fn shutdown(&self) {
+    pub(crate) async fn shutdown(&self) {
         self.shared.stopping.cancel();
         self.housekeeper.abort();
         let slots = self.shared.slots();

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What the last look at the servers' memory showed.
 #[derive(Debug, Default)]
-pub struct Overdraft {
+pub(super) struct Overdraft {
     /// What all servers use together, in bytes; 0 where that is within the budget.
     used: AtomicU64,
     /// An answer has said so.
@@ -13,16 +13,16 @@ pub struct Overdraft {
 
 /// Servers use more memory than the settings allow for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OverBudget {
+pub(crate) struct OverBudget {
     /// What all servers use together, in bytes.
-    pub used: u64,
+    pub(crate) used: u64,
     /// The budget, in bytes.
-    pub budget: u64,
+    pub(crate) budget: u64,
 }
 
 impl Overdraft {
     /// Notes what all servers use.
-    pub fn measured(&self, used: u64, budget: u64) {
+    pub(super) fn measured(&self, used: u64, budget: u64) {
         let over = used > budget;
         self.used.store(if over { used } else { 0 }, Ordering::Relaxed);
         if !over {
@@ -31,7 +31,7 @@ impl Overdraft {
     }
 
     /// By how much the budget is exceeded, if it is.
-    pub fn state(&self, budget: u64) -> Option<OverBudget> {
+    pub(super) fn state(&self, budget: u64) -> Option<OverBudget> {
         match self.used.load(Ordering::Relaxed) {
             0 => None,
             used => Some(OverBudget { used, budget }),
@@ -39,7 +39,7 @@ impl Overdraft {
     }
 
     /// The same, once until it was within the budget again.
-    pub fn news(&self, budget: u64) -> Option<OverBudget> {
+    pub(super) fn news(&self, budget: u64) -> Option<OverBudget> {
         let over = self.state(budget)?;
         (!self.told.swap(true, Ordering::Relaxed)).then_some(over)
     }

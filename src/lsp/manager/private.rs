@@ -14,12 +14,12 @@ use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
 
 /// A server of one's own is stopped when it was not asked for so long.
-pub const IDLE: Duration = Duration::from_secs(60);
+pub(super) const IDLE: Duration = Duration::from_secs(60);
 
 impl Manager {
     /// The session of `server` for `path`, for someone who sees `view`: as [`session`](Self::session), or a server that serves
     /// nobody else, once one runs for whoever holds the view. It is started beside the shared one, which answers meanwhile.
-    pub async fn session_for(
+    pub(crate) async fn session_for(
         &self,
         server: &str,
         path: &WorkspacePath,
@@ -48,7 +48,7 @@ impl Manager {
 
     /// The sessions that run now and answer someone who sees `view`: those that all share, and that someone's own; none of those
     /// that serve another one alone.
-    pub fn sessions_for(&self, view: &View) -> Vec<Arc<Session>> {
+    pub(crate) fn sessions_for(&self, view: &View) -> Vec<Arc<Session>> {
         let slots: BTreeMap<Key, Arc<Slot>> =
             self.shared.slots.iter().map(|entry| (entry.key().clone(), entry.value().clone())).collect();
         let theirs = |key: &Key| key.holder.is_none() || key.holder == view.holder();

@@ -19,18 +19,18 @@ const LOOK: Duration = Duration::from_secs(10);
 
 /// The environment of a root, as its files show it.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// The environment; `None` where there is none, and for servers that take none.
-    pub environment: Option<PythonEnvironment>,
+    pub(crate) environment: Option<PythonEnvironment>,
     /// Its libraries.
-    pub libraries: Libraries,
+    pub(crate) libraries: Libraries,
     /// Files and folders, there or not, whose change may lead to others.
-    pub looked_at: BTreeSet<PathBuf>,
+    pub(crate) looked_at: BTreeSet<PathBuf>,
 }
 
 impl Seen {
     /// Looks for the environment that `server` gets for `root`.
-    pub fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
+    pub(crate) fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
         if !wants(server) || is_told(server) {
             return Self::default();
         }
@@ -44,7 +44,7 @@ impl Seen {
 
 /// What a server is told of Python.
 #[derive(Debug, Default)]
-pub struct Given {
+pub(super) struct Given {
     /// Its environment.
     environment: Option<PathBuf>,
     /// The interpreter that it is told to ask.
@@ -52,12 +52,12 @@ pub struct Given {
     /// Whether programs of the environment may be run.
     runs: bool,
     /// Why it is given less than there is, in a sentence.
-    pub lack: Option<String>,
+    pub(crate) lack: Option<String>,
 }
 
 impl Given {
     /// The variables of the server's process, and the folders that go before its PATH.
-    pub fn variables(
+    pub(super) fn variables(
         &self,
         server: &Server,
         variables: &mut BTreeMap<OsString, OsString>,
@@ -72,7 +72,7 @@ impl Given {
     }
 
     /// Puts the interpreter where the server takes it: into its settings and initialization options.
-    pub fn tell(&self, server: &mut Server) {
+    pub(super) fn tell(&self, server: &mut Server) {
         let Some(interpreter) = &self.interpreter else { return };
         let path = toml::Value::from(interpreter.to_string_lossy().into_owned());
         for (key, table) in [
@@ -103,12 +103,12 @@ fn is_told(server: &Server) -> bool {
 }
 
 /// What makes two roots need servers of their own: their environments.
-pub fn environment_of(setup: &ManagerSetup, root: &WorkspacePath) -> Option<PathBuf> {
+pub(super) fn environment_of(setup: &ManagerSetup, root: &WorkspacePath) -> Option<PathBuf> {
     python::search(&setup.workspace, root, &setup.python).environment.map(|found| found.folder)
 }
 
 /// What `server` is given of what was seen. Errors: why it may not be started, in one sentence.
-pub async fn given(setup: &ManagerSetup, server: &Server, seen: &Seen) -> Result<Given, String> {
+pub(super) async fn given(setup: &ManagerSetup, server: &Server, seen: &Seen) -> Result<Given, String> {
     let mut given = match &seen.environment {
         Some(environment) => of_environment(setup, server, environment, &seen.libraries).await,
         None => Given::default(),

@@ -13,7 +13,7 @@ use crate::workspace::{Stamp, Workspace, WorkspacePath};
 /// The root of each folder that was asked about, by server and folder. Looking for every marker in every folder above
 /// costs more than a warm answer may; seeing that none of these folders got or lost an entry does not.
 #[derive(Debug, Default)]
-pub struct Roots(DashMap<Key, Known>);
+pub(super) struct Roots(DashMap<Key, Known>);
 
 #[derive(Debug)]
 struct Known {
@@ -24,7 +24,7 @@ struct Known {
 
 impl Roots {
     /// As [`root_of`], from memory where that still holds.
-    pub fn of(
+    pub(super) fn of(
         &self,
         workspace: &Workspace,
         key: &str,
@@ -57,7 +57,7 @@ impl Roots {
 /// The root for `path`: the nearest (or topmost, as the catalogue says) folder above it, inside the workspace, that has a sign of
 /// a project of projects; else the nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
 /// none has, or `None` where a marker is required.
-pub fn root_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> Option<WorkspacePath> {
+pub(super) fn root_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> Option<WorkspacePath> {
     let above = || std::iter::successors(path.parent(), WorkspacePath::parent);
     let is_workspace =
         |folder: &WorkspacePath| server.root_workspaces.iter().any(|sign| sign.is_in(workspace, folder));
@@ -80,7 +80,11 @@ fn excludes(workspace: &Workspace, server: &Server, folder: &WorkspacePath, path
 }
 
 /// The folder of the project that `path` is in, where it is none of those that its root names as its own.
-pub fn outsider(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> Option<WorkspacePath> {
+pub(super) fn outsider(
+    workspace: &Workspace,
+    server: &Server,
+    path: &WorkspacePath,
+) -> Option<WorkspacePath> {
     let (root, project) = (root_of(workspace, server, path)?, project_of(workspace, server, path));
     let list = server.root_members.as_ref().filter(|_| project != root)?;
     let members = list.list_in(workspace, &root);
@@ -92,7 +96,7 @@ pub fn outsider(workspace: &Workspace, server: &Server, path: &WorkspacePath) ->
 
 /// The folder of the project that `path` is in, which may be one of several within a root: the nearest that has one of the
 /// server's markers.
-pub fn project_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> WorkspacePath {
+pub(super) fn project_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> WorkspacePath {
     let mut above = std::iter::successors(path.parent(), WorkspacePath::parent);
     above.find(|folder| has_marker(workspace, server, folder)).unwrap_or_else(WorkspacePath::root)
 }

@@ -22,8 +22,8 @@ type Started = Option<Result<Arc<Session>, Unavailable>>;
 
 /// One server for one root.
 #[derive(Debug)]
-pub struct Slot {
-    pub key: Key,
+pub(super) struct Slot {
+    pub(crate) key: Key,
     state: Mutex<SlotState>,
 }
 
@@ -66,12 +66,12 @@ enum Next {
 }
 
 impl Slot {
-    pub fn new(key: Key) -> Self {
+    pub(super) fn new(key: Key) -> Self {
         Self { key, state: Mutex::default() }
     }
 
     /// The running session, if there is one.
-    pub fn running(&self) -> Option<Arc<Session>> {
+    pub(super) fn running(&self) -> Option<Arc<Session>> {
         match &self.state.lock().phase {
             Phase::Running(session) if !session.is_closed() => Some(session.clone()),
             _ => None,
@@ -79,7 +79,7 @@ impl Slot {
     }
 
     /// Whether there is no server, and none is coming.
-    pub fn is_at_rest(&self) -> bool {
+    pub(super) fn is_at_rest(&self) -> bool {
         match &self.state.lock().phase {
             Phase::Idle | Phase::Down { .. } => true,
             Phase::Running(session) => session.is_closed(),
@@ -88,12 +88,12 @@ impl Slot {
     }
 
     /// Whether its session, which may have crashed unnoticed, can serve other roots beside its own.
-    pub fn takes_more_folders(&self) -> bool {
+    pub(super) fn takes_more_folders(&self) -> bool {
         matches!(&self.state.lock().phase, Phase::Running(session) if session.takes_more_folders())
     }
 
     /// The session; it is started if need be, and waited for until `deadline`.
-    pub async fn session(
+    pub(super) async fn session(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
         deadline: Instant,
@@ -118,7 +118,7 @@ impl Slot {
     }
 
     /// Starts the server if it does not run; nobody waits for it.
-    pub fn warm(self: &Arc<Self>, shared: &Arc<Shared>) {
+    pub(super) fn warm(self: &Arc<Self>, shared: &Arc<Shared>) {
         if let Next::Refused(why) = self.next(shared) {
             tracing::debug!(server = self.key.server, "not started: {why}");
         }
@@ -207,7 +207,7 @@ impl Slot {
         state.crash(why);
     }
 
-    pub fn status(&self) -> SlotStatus {
+    pub(super) fn status(&self) -> SlotStatus {
         let state = self.state.lock();
         let run = match &state.phase {
             Phase::Idle => Run::Resting,
@@ -234,7 +234,7 @@ impl Slot {
     }
 
     /// Takes the session out if it has been idle for `longest`; whoever asks next starts a new one.
-    pub fn take_idle(&self, longest: Duration) -> Option<Arc<Session>> {
+    pub(super) fn take_idle(&self, longest: Duration) -> Option<Arc<Session>> {
         let mut state = self.state.lock();
         match &state.phase {
             // One that crashed stays, for whoever asks next to be told.
@@ -253,7 +253,7 @@ impl Slot {
     }
 
     /// Ends the server; waits for a start in progress to notice.
-    pub async fn stop(&self) {
+    pub(super) async fn stop(&self) {
         let phase = std::mem::take(&mut self.state.lock().phase);
         match phase {
             Phase::Running(session) => session.stop().await,

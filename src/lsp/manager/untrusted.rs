@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_secs(10);
 const MOST_BYTES: usize = 64 << 20;
 
 /// `server` as it may be started at `root` without trust. Errors: why it may not, in one sentence.
-pub fn restrained(key: &str, server: &Server, root: &Path) -> Result<Server, String> {
+pub(super) fn restrained(key: &str, server: &Server, root: &Path) -> Result<Server, String> {
     if server.waits_for_trust() {
         return Err(refusal(&format!("{key} runs code of this project when it starts")));
     }
@@ -44,25 +44,25 @@ pub fn restrained(key: &str, server: &Server, root: &Path) -> Result<Server, Str
 }
 
 /// Why `server` may not run at `root` without trust, where a file there is against it; in one sentence.
-pub fn refused(key: &str, server: &Server, root: &Path) -> Option<String> {
+pub(super) fn refused(key: &str, server: &Server, root: &Path) -> Option<String> {
     let shown = shown(&server.untrusted.as_ref()?.refused_with, root)?;
     Some(refusal(&format!("{key} would run what {shown} of this project says")))
 }
 
 /// The sentence with which a start is refused for want of trust.
-pub fn refusal(why: &str) -> String {
+pub(super) fn refusal(why: &str) -> String {
     format!("{why}; to allow that, run: lsp-tools trust")
 }
 
 /// The folder in which it is started, where that is not its root.
-pub fn folder_apart(server: &Server) -> Option<PathBuf> {
+pub(super) fn folder_apart(server: &Server) -> Option<PathBuf> {
     // One that is always there, and that only the system writes.
     server.untrusted.as_ref().is_some_and(|untrusted| untrusted.apart).then(|| PathBuf::from("/"))
 }
 
 /// The variables of an untrusted start that are not in the catalogue: what keeps Node.js from loading the project's code, and those
 /// whose values programs say, run as the server is. Errors: what a program said when it failed.
-pub async fn variables(
+pub(super) async fn variables(
     setup: &ManagerSetup,
     server: &Server,
     spawn: &Spawn,
@@ -104,7 +104,7 @@ fn as_the_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
 }
 
 /// What an untrusted start leaves undone, as far as it may matter at the root; `spawn` is how the server itself is started.
-pub async fn shortfall(setup: &ManagerSetup, server: &Server, spawn: &Spawn) -> Shortfall {
+pub(super) async fn shortfall(setup: &ManagerSetup, server: &Server, spawn: &Spawn) -> Shortfall {
     let rule = server.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
     let Some(rule) = rule else { return Shortfall::default() };
     let matters = shown(&rule.files, &spawn.cwd).is_some() || says_so(setup, rule, spawn).await;

@@ -9,7 +9,7 @@ use crate::workspace::{ChangeFeed, Changes};
 
 /// Remembers what changed in the workspace from [`Manager::witness`] until [`Manager::testimony`].
 #[derive(Debug)]
-pub struct Witness(Arc<Mutex<Changes>>);
+pub(crate) struct Witness(Arc<Mutex<Changes>>);
 
 /// Those who are to be told.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Witnesses {
 impl Manager {
     /// Begins to remember what changes on disk. Running servers are told of what changed before. Where the workspace has
     /// not been watched yet it waits for the watches, two seconds at most.
-    pub async fn witness(&self) -> Witness {
+    pub(crate) async fn witness(&self) -> Witness {
         let _one_at_a_time = self.shared.refreshing.lock().await;
         self.shared.feed.get_or_init(|| ChangeFeed::start(&self.shared.setup.workspace));
         self.shared.hand_out_changes().await;
@@ -45,7 +45,7 @@ impl Manager {
     }
 
     /// What changed since `witness` was called in, by whomever. Running servers are told of it first.
-    pub async fn testimony(&self, witness: Witness) -> Changes {
+    pub(crate) async fn testimony(&self, witness: Witness) -> Changes {
         self.refresh().await;
         std::mem::take(&mut witness.0.lock())
     }

@@ -15,22 +15,22 @@ const MOST_LINES: usize = 1_000;
 
 /// The libraries of an environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Libraries {
+pub(crate) struct Libraries {
     /// The environment.
-    pub environment: PathBuf,
+    pub(crate) environment: PathBuf,
     /// The folders, in the order of `sys.path`.
-    pub folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
     /// The version of its Python, as far as it is told.
-    pub version: Option<(u8, u8)>,
+    pub(crate) version: Option<(u8, u8)>,
     /// What path files name beyond the workspace and the environment; it is left out.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
     /// The folders into which packages are installed.
-    pub installed_in: Vec<PathBuf>,
+    pub(crate) installed_in: Vec<PathBuf>,
 }
 
 impl Libraries {
     /// The libraries of `environment`, as its own interpreter would say them, but for what lies elsewhere.
-    pub fn of(workspace: &Workspace, environment: &PythonEnvironment) -> Self {
+    pub(crate) fn of(workspace: &Workspace, environment: &PythonEnvironment) -> Self {
         let rooms = Rooms {
             workspace: workspace.root(),
             environment: environment.folder.canonicalize().unwrap_or_else(|_| environment.folder.clone()),

@@ -13,16 +13,16 @@ mod tools;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-pub use libraries::Libraries;
-pub use stand_in::stand_in;
-pub use tools::ToolFolders;
+pub(crate) use libraries::Libraries;
+pub(crate) use stand_in::stand_in;
+pub(crate) use tools::ToolFolders;
 
 use crate::process::{find_program, is_program};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// Whose word an environment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// The user has activated it.
     Active,
     /// It lies in the workspace.
@@ -33,13 +33,13 @@ pub enum Origin {
 
 /// A Python environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PythonEnvironment {
+pub(crate) struct PythonEnvironment {
     /// Its folder.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Its interpreter, where it has one that can be run.
-    pub interpreter: Option<PathBuf>,
+    pub(crate) interpreter: Option<PathBuf>,
     /// Whose word it is.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
 }
 
 impl PythonEnvironment {
@@ -51,7 +51,7 @@ impl PythonEnvironment {
     }
 
     /// Its folder, as people are told of it: by the shortest name that says which it is.
-    pub fn shown(&self, workspace: &Workspace) -> String {
+    pub(crate) fn shown(&self, workspace: &Workspace) -> String {
         match workspace.inside(&self.folder) {
             Some(path) => path.display().to_string(),
             None => self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -61,20 +61,20 @@ impl PythonEnvironment {
 
 /// What the user's environment variables say of Python.
 #[derive(Debug, Clone, Default)]
-pub struct UserWord {
+pub(crate) struct UserWord {
     /// `VIRTUAL_ENV`.
-    pub active: Option<PathBuf>,
+    pub(crate) active: Option<PathBuf>,
     /// `CONDA_PREFIX`.
-    pub conda: Option<PathBuf>,
+    pub(crate) conda: Option<PathBuf>,
     /// `UV_PROJECT_ENVIRONMENT`, which may be relative to the project.
-    pub uv: Option<PathBuf>,
+    pub(crate) uv: Option<PathBuf>,
     /// Where tools keep environments.
-    pub tools: ToolFolders,
+    pub(crate) tools: ToolFolders,
 }
 
 impl UserWord {
     /// What this process's environment says.
-    pub fn of_process() -> Self {
+    pub(crate) fn of_process() -> Self {
         let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Self {
             active: path("VIRTUAL_ENV"),
@@ -87,16 +87,16 @@ impl UserWord {
 
 /// The environment of a project, and what decided that.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub(crate) struct Found {
     /// The environment; `None` where there is none.
-    pub environment: Option<PythonEnvironment>,
+    pub(crate) environment: Option<PythonEnvironment>,
     /// Files and folders, there or not, whose change may lead to another one.
-    pub looked_at: BTreeSet<PathBuf>,
+    pub(crate) looked_at: BTreeSet<PathBuf>,
 }
 
 /// The environment for `root`: the one that is active in the user's shell, which is the user's word wherever it lies; else one in
 /// the workspace, or in a tool's folder, of the root or a folder above it; else conda's, whose base environment is always active.
-pub fn search(workspace: &Workspace, root: &WorkspacePath, user: &UserWord) -> Found {
+pub(crate) fn search(workspace: &Workspace, root: &WorkspacePath, user: &UserWord) -> Found {
     let mut looked_at = BTreeSet::new();
     let active = user.active.clone().and_then(|folder| PythonEnvironment::at(folder, Origin::Active));
     let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
@@ -140,7 +140,7 @@ fn in_its_room(workspace: &Workspace, tools: &ToolFolders, folder: PathBuf) -> O
 }
 
 /// The interpreter on the user's PATH that is no program of the project.
-pub fn base_interpreter(workspace: &Workspace) -> Option<PathBuf> {
+pub(crate) fn base_interpreter(workspace: &Workspace) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> =
         std::env::split_paths(&path).filter(|folder| workspace.inside(folder).is_none()).collect();

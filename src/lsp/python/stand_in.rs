@@ -18,7 +18,7 @@ const ENVIRONMENT: &str = "# ENVIRONMENT\n";
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn stand_in(
+pub(crate) fn stand_in(
     cache: &Path,
     base: &Path,
     workspace: &Workspace,

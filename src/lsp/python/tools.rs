@@ -20,20 +20,20 @@ const HASH_LENGTH: usize = 8;
 
 /// The folders of the user's in which tools keep environments.
 #[derive(Debug, Clone, Default)]
-pub struct ToolFolders {
+pub(crate) struct ToolFolders {
     /// Poetry's: `NAME-HASH-py3.12`, the hash is the project's.
-    pub poetry: Option<PathBuf>,
+    pub(crate) poetry: Option<PathBuf>,
     /// Pipenv's: `NAME-HASH`, the hash is the Pipfile's.
-    pub pipenv: Option<PathBuf>,
+    pub(crate) pipenv: Option<PathBuf>,
     /// Hatch's: `NAME/HASH/ENVIRONMENT`, the hash is the project's; its default environment bears the project's name.
-    pub hatch: Option<PathBuf>,
+    pub(crate) hatch: Option<PathBuf>,
     /// PDM's: a project's `.pdm-python` leads into it.
-    pub pdm: Option<PathBuf>,
+    pub(crate) pdm: Option<PathBuf>,
 }
 
 impl ToolFolders {
     /// The folders that the user's variables, the settings of Poetry, and else the tools' own defaults name.
-    pub fn of_user() -> Self {
+    pub(crate) fn of_user() -> Self {
         let variable = |name: &str| {
             let path = std::env::var_os(name).map(PathBuf::from);
             path.filter(|path| path.is_absolute())

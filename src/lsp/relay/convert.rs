@@ -16,13 +16,13 @@ use crate::text::{EncodedPosition, Encoding};
 
 /// Which side reads the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub(super) enum Way {
     ToServer,
     ToEditor,
 }
 
 /// Translates between an editor and one server.
-pub struct Converter<'a> {
+pub(super) struct Converter<'a> {
     session: &'a Session,
     speaker: &'a Speaker,
     texts: Texts<'a>,
@@ -34,33 +34,38 @@ pub struct Converter<'a> {
 
 impl<'a> Converter<'a> {
     /// For what is said about `snapshot`.
-    pub fn of(session: &'a Session, speaker: &'a Speaker, snapshot: &Snapshot, way: Way) -> Self {
+    pub(super) fn of(session: &'a Session, speaker: &'a Speaker, snapshot: &Snapshot, way: Way) -> Self {
         let own = FileRef::Inside(snapshot.path.clone());
         Self { session, speaker, texts: Texts::new(session, snapshot), own, way, files: HashMap::new() }
     }
 
     /// For what is said about a document that is no file of the workspace.
-    pub fn of_stranger(session: &'a Session, speaker: &'a Speaker, stranger: &Stranger, way: Way) -> Self {
+    pub(super) fn of_stranger(
+        session: &'a Session,
+        speaker: &'a Speaker,
+        stranger: &Stranger,
+        way: Way,
+    ) -> Self {
         let own = uri::file_ref(&session.workspace, &stranger.uri);
         let texts = Texts::of(session, own.clone(), stranger.text.clone());
         Self { session, speaker, texts, own, way, files: HashMap::new() }
     }
 
     /// For what is about no document in particular.
-    pub fn of_workspace(session: &'a Session, speaker: &'a Speaker, way: Way) -> Self {
+    pub(super) fn of_workspace(session: &'a Session, speaker: &'a Speaker, way: Way) -> Self {
         let own = FileRef::Virtual(String::new());
         let texts = Texts::of_workspace(session);
         Self { session, speaker, texts, own, way, files: HashMap::new() }
     }
 
     /// Translates everything in `value`.
-    pub fn convert(&mut self, value: &mut Value) {
+    pub(super) fn convert(&mut self, value: &mut Value) {
         let own = self.own.clone();
         self.walk(value, &own);
     }
 
     /// The texts that positions are counted in.
-    pub fn texts(&mut self) -> &mut Texts<'a> {
+    pub(super) fn texts(&mut self) -> &mut Texts<'a> {
         &mut self.texts
     }
 

@@ -13,16 +13,16 @@ use crate::workspace::WorkspacePath;
 
 /// One server's findings in one file.
 #[derive(Debug, Clone)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// LSP 3.17 *Diagnostic*s.
-    pub items: Vec<Value>,
+    pub(crate) items: Vec<Value>,
     /// How far they can be relied on.
-    pub known: Known,
+    pub(crate) known: Known,
 }
 
 impl Session {
     /// The server's findings in `path`. The caller has entered the session with what the editor sees.
-    pub async fn findings(
+    pub(crate) async fn findings(
         &self,
         speaker: &Speaker,
         path: &WorkspacePath,

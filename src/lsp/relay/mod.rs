@@ -27,43 +27,42 @@ use super::uri;
 use crate::text::Encoding;
 use crate::workspace::WorkspacePath;
 
-pub use super::decode::{encoded as position, encoded_range as range, markup as markdown};
-pub use findings::Findings;
-pub use strangers::{Stranger, Strangers};
+pub(crate) use super::decode::{encoded as position, encoded_range as range, markup as markdown};
+pub(crate) use strangers::{Stranger, Strangers};
 
 /// How an editor speaks of texts.
 #[derive(Debug, Clone)]
-pub struct Speaker {
+pub(crate) struct Speaker {
     /// What it counts columns in.
-    pub encoding: Encoding,
+    pub(crate) encoding: Encoding,
     /// It takes snippets in completions.
-    pub takes_snippets: bool,
+    pub(crate) takes_snippets: bool,
     /// The documents that it has open.
-    pub documents: BTreeMap<WorkspacePath, Spelled>,
+    pub(crate) documents: BTreeMap<WorkspacePath, Spelled>,
 }
 
 /// A document that an editor has open.
 #[derive(Debug, Clone)]
-pub struct Spelled {
+pub(crate) struct Spelled {
     /// Its URI as the editor writes it.
-    pub uri: String,
+    pub(crate) uri: String,
     /// Its version there.
-    pub version: i64,
+    pub(crate) version: i64,
 }
 
 /// What a server's command led to.
 #[derive(Debug, Clone)]
-pub struct Executed {
+pub(crate) struct Executed {
     /// Its result.
-    pub value: Value,
+    pub(crate) value: Value,
     /// LSP 3.17 *WorkspaceEdit*s that the server asked for meanwhile, in the editor's words.
-    pub edits: Vec<Value>,
+    pub(crate) edits: Vec<Value>,
 }
 
 impl Session {
     /// Whether the server offers `method` for `path`; the document is opened for it, and what it registers right after its start
     /// is waited for, at most until `deadline`.
-    pub async fn serves(
+    pub(crate) async fn serves(
         &self,
         method: &str,
         path: &WorkspacePath,
@@ -78,7 +77,7 @@ impl Session {
 
     /// Asks `method` about `path` with an editor's `params`; the answer is in the editor's words. The caller has entered the
     /// session with what the editor sees.
-    pub async fn relay(
+    pub(crate) async fn relay(
         &self,
         speaker: &Speaker,
         path: &WorkspacePath,
@@ -93,7 +92,7 @@ impl Session {
     }
 
     /// The same of a request that concerns no document.
-    pub async fn relay_workspace(
+    pub(crate) async fn relay_workspace(
         &self,
         speaker: &Speaker,
         method: &str,
@@ -108,7 +107,7 @@ impl Session {
     }
 
     /// Passes a notification on.
-    pub fn relay_notification(&self, speaker: &Speaker, method: &str, params: &Value) {
+    pub(crate) fn relay_notification(&self, speaker: &Speaker, method: &str, params: &Value) {
         let mut value = params.clone();
         Converter::of_workspace(self, speaker, Way::ToServer).convert(&mut value);
         self.connection.notify(method, &value);
@@ -116,7 +115,7 @@ impl Session {
 
     /// Runs a command at the server (LSP 3.17, *Execute a command*), whose arguments are the server's own. One at a time, since
     /// the server does not say for which of them it asks for edits.
-    pub async fn relay_command(
+    pub(crate) async fn relay_command(
         &self,
         speaker: &Speaker,
         command: &str,
@@ -138,18 +137,18 @@ impl Session {
     }
 
     /// Whether the server itself runs `command`; any other is for the editor.
-    pub fn runs_command(&self, command: &str) -> bool {
+    pub(crate) fn runs_command(&self, command: &str) -> bool {
         self.capabilities.executes(command)
     }
 
     /// Whether what `resolve` (`codeAction/resolve`, …) asks for can be had.
-    pub fn resolves(&self, resolve: &str) -> bool {
+    pub(crate) fn resolves(&self, resolve: &str) -> bool {
         self.capabilities.resolves(resolve)
     }
 
     /// Whether typing `character` is a reason for the server to answer `method` (`textDocument/completion`,
     /// `textDocument/signatureHelp`).
-    pub fn is_triggered_by(&self, method: &str, character: &str) -> bool {
+    pub(crate) fn is_triggered_by(&self, method: &str, character: &str) -> bool {
         self.capabilities.triggers(method, character)
     }
 
@@ -174,7 +173,7 @@ impl Session {
 }
 
 /// The file of the workspace that a request is about.
-pub fn subject_of(params: &Value, workspace: &crate::workspace::Workspace) -> Option<WorkspacePath> {
+pub(crate) fn subject_of(params: &Value, workspace: &crate::workspace::Workspace) -> Option<WorkspacePath> {
     let uri = [&params["textDocument"]["uri"], &params["item"]["uri"], &params["uri"]];
     let uri = uri.into_iter().find_map(Value::as_str)?;
     match uri::file_ref(workspace, uri) {

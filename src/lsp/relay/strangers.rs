@@ -16,22 +16,22 @@ use crate::text::Buffer;
 
 /// A document that is no file of the workspace, as an editor has it. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Stranger {
+pub(crate) struct Stranger {
     /// Its URI as the editor writes it.
-    pub uri: String,
+    pub(crate) uri: String,
     /// LSP `languageId`, as the editor gave it.
-    pub language_id: String,
+    pub(crate) language_id: String,
     /// The editor's text.
-    pub text: Buffer,
+    pub(crate) text: Buffer,
 }
 
 /// Those that a server has open, by URI: the version and the text that it was given last.
 #[derive(Debug, Default)]
-pub struct Strangers(BTreeMap<String, (i32, Buffer)>);
+pub(crate) struct Strangers(BTreeMap<String, (i32, Buffer)>);
 
 impl Session {
     /// Asks `method` about `stranger` with an editor's `params`; `None` where the server does not offer it at all.
-    pub async fn relay_stranger(
+    pub(crate) async fn relay_stranger(
         &self,
         speaker: &Speaker,
         stranger: &Stranger,
@@ -52,7 +52,7 @@ impl Session {
     }
 
     /// The editor has closed it.
-    pub async fn forget_stranger(&self, uri: &str) {
+    pub(crate) async fn forget_stranger(&self, uri: &str) {
         if self.outside.lock().await.0.remove(uri).is_some() {
             self.connection.notify("textDocument/didClose", &json!({ "textDocument": { "uri": uri } }));
         }

@@ -22,7 +22,7 @@ use super::{Does, Hears, Hook, Hooks, Speech};
 use crate::workspace::{EntryKind, ListQuery, ReadError, Until, Workspace};
 
 /// Where they are.
-pub const FOLDER: &str = ".github/hooks";
+pub(crate) const FOLDER: &str = ".github/hooks";
 /// The most files that are read.
 const MOST_FILES: usize = 100;
 /// The largest file, in bytes.
@@ -48,7 +48,7 @@ pub struct HookFile {
 ///
 /// # Errors
 /// Where the folder or one of them is there and cannot be read.
-pub fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
+pub(crate) fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
     let Ok(folder) = workspace.path(FOLDER.as_ref()) else { return Ok(Vec::new()) };
     // Every call looks here, and few repositories have such a folder.
     if !workspace.exists(&folder) {
@@ -109,7 +109,7 @@ struct Group {
 
 impl HookFile {
     /// Its name, for people.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 

@@ -42,7 +42,7 @@ pub struct AppliedHunk {
     /// Its 0-based number within the file's section of the patch.
     pub index: usize,
     /// The 1-based line of the old text that it states; `None` where it states none.
-    pub old_start: Option<usize>,
+    pub(crate) old_start: Option<usize>,
     /// The 1-based line of the old text where it was found; for one without old lines, the line behind which it went.
     pub applied_at: usize,
     /// Lines between the two: positive where it was found farther down; 0 where it states no line.
@@ -51,7 +51,7 @@ pub struct AppliedHunk {
     pub fuzz: usize,
     /// Whether its added lines got the line ends of the file instead of those of the patch, because its old lines
     /// were there but for the line ends.
-    pub line_ends_adapted: bool,
+    pub(crate) line_ends_adapted: bool,
 }
 
 /// Why a patch was not applied. The text is then as it was.

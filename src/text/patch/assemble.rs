@@ -11,9 +11,9 @@ use crate::text::lines::{LineEnd, common_line_end, line_end};
 
 /// The new text, and what was adapted on the way.
 pub(super) struct Assembled {
-    pub text: String,
+    pub(crate) text: String,
     /// Per placement, in the order given: whether lines got another line end than the patch gives them.
-    pub adapted: Vec<bool>,
+    pub(crate) adapted: Vec<bool>,
 }
 
 /// Puts hunks at their places. `placed` is sorted by place, and no two of them change the same lines.

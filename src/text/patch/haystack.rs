@@ -25,7 +25,7 @@ pub(super) enum Sameness {
 
 pub(super) struct Haystack<'t> {
     /// The lines with their ends.
-    pub lines: Vec<&'t str>,
+    pub(crate) lines: Vec<&'t str>,
     /// One number per different content.
     ids: Vec<u32>,
     numbers: HashMap<&'t str, u32>,

@@ -7,15 +7,15 @@ use super::{FileMode, Operation, PatchError};
 #[derive(Debug, Default)]
 pub(super) struct Header {
     /// The 1-based line at which the section begins.
-    pub line: usize,
+    pub(crate) line: usize,
     /// Whether it begins with `diff --git`.
-    pub is_git: bool,
+    pub(crate) is_git: bool,
     /// The names behind `diff --git`, where they could be told apart.
-    pub git: Option<(String, String)>,
+    pub(crate) git: Option<(String, String)>,
     /// The names behind `---` and `+++`.
-    pub sides: Option<(Side, Side)>,
-    pub old_mode: Option<FileMode>,
-    pub new_mode: Option<FileMode>,
+    pub(crate) sides: Option<(Side, Side)>,
+    pub(crate) old_mode: Option<FileMode>,
+    pub(crate) new_mode: Option<FileMode>,
     is_new: bool,
     is_deleted: bool,
     renamed: [Option<String>; 2],

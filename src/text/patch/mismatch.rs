@@ -19,25 +19,25 @@ pub struct PatchMismatch {
     /// Every hunk that does not fit, in order.
     pub failed: Vec<HunkMismatch>,
     /// The hunks that would fit, in order; nothing was changed.
-    pub fitting: Vec<AppliedHunk>,
+    pub(crate) fitting: Vec<AppliedHunk>,
 }
 
 /// A hunk that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HunkMismatch {
     /// Its 0-based number within the file's section of the patch.
-    pub index: usize,
+    pub(crate) index: usize,
     /// The 1-based line of the patch at which it begins.
-    pub patch_line: usize,
+    pub(crate) patch_line: usize,
     /// The 1-based line of the old text that it states; `None` where it states none.
-    pub old_start: Option<usize>,
+    pub(crate) old_start: Option<usize>,
     /// What is in the way.
     pub reason: MismatchReason,
     /// Whether the text has the hunk's new lines already, so that it was probably applied before.
-    pub already_applied: bool,
+    pub(crate) already_applied: bool,
     /// Where most of its old lines are, and what differs there; `None` where none of them is anywhere, and behind the
     /// first twenty mismatches.
-    pub nearest: Option<NearestPlace>,
+    pub(crate) nearest: Option<NearestPlace>,
 }
 
 /// What is in the way of a hunk.
@@ -65,21 +65,21 @@ pub enum MismatchReason {
 
 /// The place that fits a hunk best.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NearestPlace {
+pub(crate) struct NearestPlace {
     /// The 1-based line of the text on which the hunk's first old line would lie.
-    pub line: usize,
+    pub(crate) line: usize,
     /// How many of its old lines are there.
-    pub same: usize,
+    pub(crate) same: usize,
     /// How many old lines it has.
-    pub of: usize,
+    pub(crate) of: usize,
     /// The 1-based line of the text that is the first to differ.
-    pub differs_at: usize,
+    pub(crate) differs_at: usize,
     /// What the hunk has there, shortened.
-    pub expected: String,
+    pub(crate) expected: String,
     /// What the text has there, shortened; `None` behind its end.
-    pub found: Option<String>,
+    pub(crate) found: Option<String>,
     /// What the difference is.
-    pub difference: Difference,
+    pub(crate) difference: Difference,
 }
 
 /// Explains why `hunk` does not fit.

@@ -7,7 +7,7 @@
 //! decides whether they lie inside.
 //!
 //! Data passes one way: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text → [`Applied`], or a
-//! [`PatchMismatch`] that tells about every hunk. Line numbers are 1-based everywhere, as patches have them.
+//! [`PatchMismatch`](mismatch::PatchMismatch) that tells about every hunk. Line numbers are 1-based everywhere, as patches have them.
 
 mod apply;
 mod assemble;
@@ -22,19 +22,24 @@ mod place;
 mod sequence;
 mod unified;
 
-pub use apply::{Applied, AppliedHunk, ApplyError, ApplyOptions, apply};
-pub use error::{PatchError, Unsupported};
-pub use mismatch::{HunkMismatch, MismatchReason, NearestPlace, PatchMismatch};
+pub use apply::Applied;
+pub(crate) use apply::AppliedHunk;
+pub use apply::ApplyError;
+pub use apply::ApplyOptions;
+pub use apply::apply;
+pub(crate) use error::{PatchError, Unsupported};
+pub use mismatch::MismatchReason;
 pub use names::PatchPath;
 pub(crate) use names::quote;
-pub use sequence::{FileOutcome, Outcome, SectionError, SectionFailure, SequenceError, apply_all};
+pub use sequence::apply_all;
+pub(crate) use sequence::{FileOutcome, Outcome, SequenceError};
 
 /// Most bytes of patch text that are read.
-pub const MAX_PATCH_BYTES: usize = 32 * 1024 * 1024;
+pub(crate) const MAX_PATCH_BYTES: usize = 32 * 1024 * 1024;
 /// Most hunks of all files together.
-pub const MAX_HUNKS: usize = 200_000;
+pub(crate) const MAX_HUNKS: usize = 200_000;
 /// Most files of one patch.
-pub const MAX_FILES: usize = 20_000;
+pub(crate) const MAX_FILES: usize = 20_000;
 
 /// A patch as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,13 +65,13 @@ pub struct FilePatch {
     /// What happens to the file as a whole.
     pub operation: Operation,
     /// The mode that the patch says the file had; `None` where it says nothing.
-    pub old_mode: Option<FileMode>,
+    pub(crate) old_mode: Option<FileMode>,
     /// The mode that the file shall have; `None` where it stays as it is.
-    pub new_mode: Option<FileMode>,
+    pub(crate) new_mode: Option<FileMode>,
     /// What changes in the text; empty where only the name or the mode does.
     pub hunks: Vec<Hunk>,
     /// The 1-based line of the patch at which this file's section begins.
-    pub line: usize,
+    pub(crate) line: usize,
     /// What was wrong in the patch and could be read in one way only.
     pub repairs: Vec<Repair>,
 }
@@ -92,7 +97,7 @@ impl FilePatch {
 
     /// Whether the patch needs nothing of an old text, so that a [`Operation::Modify`] of a file that does not exist
     /// may be meant to create it (`@@ -0,0 +1,9 @@` without a header that says so); git takes it like that.
-    pub fn may_create(&self) -> bool {
+    pub(crate) fn may_create(&self) -> bool {
         !self.hunks.is_empty()
             && self.hunks.iter().all(|hunk| {
                 let at_start = matches!(hunk.place, HunkPlace::Line { old_start: 0, .. });
@@ -171,11 +176,11 @@ pub enum FileMode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk {
     /// Where it belongs.
-    pub place: HunkPlace,
+    pub(crate) place: HunkPlace,
     /// Its lines, in the order given.
     pub lines: Vec<HunkLine>,
     /// The 1-based line of the patch at which it begins.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 impl Hunk {
@@ -185,14 +190,14 @@ impl Hunk {
     }
 
     /// The lines that the new text will have: context and added ones.
-    pub fn new_lines(&self) -> impl DoubleEndedIterator<Item = &HunkLine> {
+    pub(crate) fn new_lines(&self) -> impl DoubleEndedIterator<Item = &HunkLine> {
         self.lines.iter().filter(|line| line.kind != LineKind::Remove)
     }
 }
 
 /// Where a hunk belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HunkPlace {
+pub(crate) enum HunkPlace {
     /// At a line, as `@@ -old_start,… +new_start,… @@` says.
     Line {
         /// The 1-based line of the old text at which it begins. Where the hunk has no old lines, it goes behind this
@@ -219,7 +224,7 @@ pub struct HunkLine {
     /// Its text without the final LF; a CR before that is part of it.
     pub text: String,
     /// Whether an LF ends it; false for the last line of a text without one (`\ No newline at end of file`).
-    pub newline: bool,
+    pub(crate) newline: bool,
 }
 
 /// What is done with a line of a hunk.
@@ -237,14 +242,14 @@ pub enum LineKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
     /// The 1-based line of the patch.
-    pub line: usize,
+    pub(crate) line: usize,
     /// What was wrong.
-    pub kind: RepairKind,
+    pub(crate) kind: RepairKind,
 }
 
 /// What can be wrong in a patch and still be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RepairKind {
+pub(crate) enum RepairKind {
     /// The header of a hunk states other numbers of lines than it has.
     Counts {
         /// As stated: old lines, new lines.

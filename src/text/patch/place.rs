@@ -21,23 +21,23 @@ const MOST_NAMED: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placement {
     /// Its 0-based number in the file's patch.
-    pub index: usize,
+    pub(crate) index: usize,
     /// The 0-based line of the old text on which its first old line lies, or would lie if it was not dropped.
-    pub start: isize,
+    pub(crate) start: isize,
     /// The lines of the old text that are replaced: from the first change to the last.
-    pub core: Range<usize>,
+    pub(crate) core: Range<usize>,
     /// Whether all old lines are there to the last byte, line ends included.
-    pub exact: bool,
+    pub(crate) exact: bool,
     /// Context lines dropped at each end, at most.
-    pub fuzz: usize,
+    pub(crate) fuzz: usize,
 }
 
 /// The shape of a hunk.
 pub(super) struct Shape<'h> {
-    pub needle: Needle<'h>,
+    pub(crate) needle: Needle<'h>,
     /// Context lines before the first change and behind the last.
-    pub lead: usize,
-    pub trail: usize,
+    pub(crate) lead: usize,
+    pub(crate) trail: usize,
     /// Whether its last old line is the last of the text.
     at_end: bool,
 }

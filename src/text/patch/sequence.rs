@@ -14,7 +14,7 @@ pub struct Outcome {
     /// What becomes of each file that the patch names, one entry per [`PatchPath::clean`], in the order of first mention.
     pub files: Vec<FileOutcome>,
     /// Where the hunks were applied: per section of [`Patch::files`], in its order.
-    pub hunks: Vec<Vec<AppliedHunk>>,
+    pub(crate) hunks: Vec<Vec<AppliedHunk>>,
 }
 
 /// What becomes of a file.
@@ -45,16 +45,16 @@ pub enum SequenceError<E> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionFailure {
     /// Its 0-based number in [`Patch::files`].
-    pub section: usize,
+    pub(crate) section: usize,
     /// The file that it is about.
-    pub path: PatchPath,
+    pub(crate) path: PatchPath,
     /// Why.
-    pub error: SectionError,
+    pub(crate) error: SectionError,
 }
 
 /// Why one section was not applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SectionError {
+pub(crate) enum SectionError {
     /// Its hunks do not fit.
     #[error(transparent)]
     Apply(#[from] ApplyError),

@@ -70,7 +70,7 @@ impl ChatError {
 }
 
 /// What one tool makes of the sessions and its arguments: the fields that follow `success`.
-pub type Tells = fn(&Found, &Value) -> Result<Map<String, Value>, ChatError>;
+pub(crate) type Tells = fn(&Found, &Value) -> Result<Map<String, Value>, ChatError>;
 
 /// A tool about chats.
 pub struct ChatTool {
@@ -104,7 +104,7 @@ impl ChatTool {
     }
 
     /// The same with words of its own for the lack of `field`.
-    pub fn requiring(mut self, field: &'static str, otherwise: ChatError) -> Self {
+    pub(crate) fn requiring(mut self, field: &'static str, otherwise: ChatError) -> Self {
         self.required = Some((field, otherwise));
         self
     }

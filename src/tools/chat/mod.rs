@@ -13,13 +13,13 @@
 //! the stores, each through a jail of its own, so that no link in them leads elsewhere; files that are broken or no sessions
 //! are passed over with a reason.
 
-pub mod base;
+pub(crate) mod base;
 mod copilot_cli;
 mod moment;
-pub mod requests;
-pub mod session;
-pub mod sessions;
-pub mod stores;
+pub(crate) mod requests;
+pub(crate) mod session;
+pub(crate) mod sessions;
+pub(crate) mod stores;
 mod vscode;
 mod vscode_log;
 
@@ -33,14 +33,14 @@ use super::registry::Registry;
 pub const NAMES: [&str; 3] = [requests::GET_REQUEST, requests::GET_FIRST_REQUEST, sessions::CHAT_SESSIONS];
 
 /// What a call is told where they are switched off.
-pub const SWITCHED_OFF: &str = "it tells of the user's chats, which is switched off; the user can switch it on with \
+pub(crate) const SWITCHED_OFF: &str = "it tells of the user's chats, which is switched off; the user can switch it on with \
                                 `enabled = true` under [chats] in their own lsp-tools.toml";
 
 /// Adds them, over the stores of this machine.
 ///
 /// # Errors
 /// Where a name is taken.
-pub fn add(registry: &mut Registry) -> Result<(), ToolError> {
+pub(crate) fn add(registry: &mut Registry) -> Result<(), ToolError> {
     let stores = Arc::new(Stores);
     registry.add_any(Arc::new(requests::get_request(stores.clone())))?;
     registry.add_any(Arc::new(requests::get_first_request(stores.clone())))?;

@@ -10,9 +10,9 @@ use super::moment;
 use super::session::{Found, Request, Session, Sessions};
 
 /// The tool that gives one request.
-pub const GET_REQUEST: &str = "copilot_chat_secretary_get_request";
+pub(crate) const GET_REQUEST: &str = "copilot_chat_secretary_get_request";
 /// The tool that gives the beginning of the first one.
-pub const GET_FIRST_REQUEST: &str = "copilot_chat_secretary_get_first_request";
+pub(crate) const GET_FIRST_REQUEST: &str = "copilot_chat_secretary_get_first_request";
 
 const ABOUT_REQUEST: &str = r#"Gives one request of the user from a chat dialog of this workspace, by its position, whole.
 
@@ -54,7 +54,7 @@ Example usage scenarios:
 const SESSION: &str = "A session by its id, as chat_sessions lists them; without it, the current dialog.";
 
 /// The tool [`GET_REQUEST`].
-pub fn get_request(sessions: Arc<dyn Sessions>) -> ChatTool {
+pub(crate) fn get_request(sessions: Arc<dyn Sessions>) -> ChatTool {
     let input = json!({
         "type": "object",
         "properties": {
@@ -69,7 +69,7 @@ pub fn get_request(sessions: Arc<dyn Sessions>) -> ChatTool {
 }
 
 /// The tool [`GET_FIRST_REQUEST`].
-pub fn get_first_request(sessions: Arc<dyn Sessions>) -> ChatTool {
+pub(crate) fn get_first_request(sessions: Arc<dyn Sessions>) -> ChatTool {
     let input = json!({
         "type": "object",
         "properties": {"sessionId": {"type": "string", "description": SESSION}},

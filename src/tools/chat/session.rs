@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::super::context::Context;
 
 /// The longest preview, in characters.
-pub const PREVIEW: usize = 80;
+pub(crate) const PREVIEW: usize = 80;
 
 /// Where a session comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -17,15 +17,7 @@ pub enum Source {
     CopilotCli,
 }
 
-impl Source {
-    /// As people call it.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Vscode => "VS Code",
-            Self::CopilotCli => "Copilot CLI",
-        }
-    }
-}
+impl Source {}
 
 /// What a user asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -53,7 +45,7 @@ pub struct Session {
 
 impl Session {
     /// The beginning of its first request, on one line.
-    pub fn first_preview(&self) -> Option<String> {
+    pub(crate) fn first_preview(&self) -> Option<String> {
         let first = self.requests.as_ref()?.first()?;
         Some(preview(&first.text)).filter(|preview| !preview.is_empty())
     }
@@ -98,12 +90,12 @@ impl Found {
     }
 
     /// The current dialog: the newest.
-    pub fn current(&self) -> Option<&Session> {
+    pub(crate) fn current(&self) -> Option<&Session> {
         self.sessions.first()
     }
 
     /// The session with this id.
-    pub fn get(&self, id: &str) -> Option<&Session> {
+    pub(crate) fn get(&self, id: &str) -> Option<&Session> {
         self.sessions.iter().find(|session| session.id == id)
     }
 }
@@ -115,7 +107,7 @@ pub trait Sessions: Send + Sync + 'static {
 }
 
 /// `text` on one line of at most [`PREVIEW`] characters, the last one `…` where there is more.
-pub fn preview(text: &str) -> String {
+pub(crate) fn preview(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= PREVIEW {
         return line;

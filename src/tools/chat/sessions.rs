@@ -12,7 +12,7 @@ use super::moment;
 use super::session::{Found, Sessions, Skipped, Source};
 
 /// The tool's name.
-pub const CHAT_SESSIONS: &str = "chat_sessions";
+pub(crate) const CHAT_SESSIONS: &str = "chat_sessions";
 
 /// Sessions in one answer, unless said otherwise, and at most.
 const DEFAULT: usize = 20;
@@ -22,14 +22,14 @@ const MOST_SKIPPED: usize = 20;
 
 /// The arguments of `chat_sessions`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-pub struct ChatSessionsArgs {
+pub(crate) struct ChatSessionsArgs {
     /// 20, up to 500.
     pub limit: Option<i64>,
 }
 
 /// The answer of `chat_sessions`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ChatSessionsOutput {
+pub(crate) struct ChatSessionsOutput {
     /// The sessions, the current dialog first.
     pub sessions: Vec<SessionItem>,
     /// How many there are.
@@ -43,7 +43,7 @@ pub struct ChatSessionsOutput {
 
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SessionItem {
+pub(crate) struct SessionItem {
     /// For the tools that give its requests.
     #[serde(rename = "sessionId")]
     pub session_id: String,
@@ -66,13 +66,13 @@ pub struct SessionItem {
 }
 
 /// The tool.
-pub struct ChatSessions {
+pub(crate) struct ChatSessions {
     sessions: Arc<dyn Sessions>,
 }
 
 impl ChatSessions {
     /// Over whoever knows the sessions.
-    pub fn new(sessions: Arc<dyn Sessions>) -> Self {
+    pub(crate) fn new(sessions: Arc<dyn Sessions>) -> Self {
         Self { sessions }
     }
 }

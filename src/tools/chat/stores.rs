@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_secs(5);
 
 /// All stores that the settings name, or where they usually are.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Stores;
+pub(crate) struct Stores;
 
 impl Sessions for Stores {
     fn find(&self, context: &Context) -> Found {
@@ -45,7 +45,7 @@ pub(super) struct Harvest {
 }
 
 impl Harvest {
-    pub fn skip(&mut self, source: Source, name: &str, reason: impl ToString) {
+    pub(super) fn skip(&mut self, source: Source, name: &str, reason: impl ToString) {
         let (name, reason) = (name.escape_debug().to_string(), reason.to_string());
         self.skipped.push(Skipped { source, name, reason });
     }

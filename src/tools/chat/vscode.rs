@@ -181,7 +181,7 @@ fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error
 
 impl Data {
     /// A session as one object.
-    pub fn read(text: &str) -> Result<Self, Unusable> {
+    pub(super) fn read(text: &str) -> Result<Self, Unusable> {
         let is_object = text.trim_start().starts_with('{');
         let stored: Stored<'_> = serde_json::from_str(text).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => Unusable::Foreign(error.to_string()),
@@ -214,7 +214,7 @@ impl Data {
 
 impl Item {
     /// A request; of one that is not as it should be, what can be read.
-    pub fn read(raw: &RawValue) -> Self {
+    pub(super) fn read(raw: &RawValue) -> Self {
         let stored: StoredRequest = serde_json::from_str(raw.get()).unwrap_or_default();
         Self {
             text: stored.message.map(Message::text).unwrap_or_default(),

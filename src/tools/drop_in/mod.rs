@@ -19,7 +19,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-pub use pin::pins;
+pub(crate) use pin::pins;
 
 use self::folder::{Found, Origin, Stamps};
 use self::manifest::Manifest;
@@ -39,7 +39,7 @@ pub struct LeftOut {
 
 /// All tools there are at a moment.
 #[derive(Debug, Clone, Default)]
-pub struct Offer {
+pub(crate) struct Offer {
     /// By name, the built-in ones among them.
     pub tools: Registry,
     /// Manifests that are none of them.
@@ -48,7 +48,7 @@ pub struct Offer {
 
 /// Looks for dropped-in tools, and remembers what was found until a folder or the trust store changes.
 #[derive(Debug, Default)]
-pub struct DropIns {
+pub(crate) struct DropIns {
     last: Mutex<Option<Last>>,
 }
 
@@ -62,7 +62,7 @@ struct Last {
 
 impl DropIns {
     /// All tools: `built_in`, which nothing can shadow, what lies in the folders now, and what `sources` offer.
-    pub fn offer(
+    pub(crate) fn offer(
         &self,
         context: &Context,
         built_in: &Registry,
@@ -89,7 +89,7 @@ impl DropIns {
     }
 
     /// Forgets what was found; for when the built-in tools are others.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         *self.last.lock() = None;
     }
 }

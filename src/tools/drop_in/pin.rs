@@ -62,7 +62,7 @@ pub(super) fn check(context: &Context, name: &str, pin: &str) -> Result<(), Stri
 }
 
 /// The project's tools with what each of them needs trust for: `lsp-tools trust` asks for these.
-pub fn pins(context: &Context) -> Vec<(String, String)> {
+pub(crate) fn pins(context: &Context) -> Vec<(String, String)> {
     let mut pins: Vec<(String, String)> = Vec::new();
     for manifest in of_the_project(context).iter().filter_map(|file| manifest::read(file)?.ok()) {
         // Of two with one name the first is the tool.

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::error::{ErrorCode, ToolError};
 use super::tool::Definition;
 
-pub use names::Names;
+pub(crate) use names::Names;
 
 /// A format of tool lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Format {
     pub const ALL: [Self; 5] = [Self::Mcp, Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Copilot];
 
     /// As people call it.
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Mcp => "MCP",
             Self::OpenAi => "OpenAI",
@@ -53,7 +53,7 @@ impl Format {
     }
 
     /// How many tools one list may have; more are refused by the service.
-    pub fn most_tools(self) -> Option<usize> {
+    pub(crate) fn most_tools(self) -> Option<usize> {
         match self {
             Self::Mcp | Self::Anthropic => None,
             Self::OpenAi | Self::Gemini | Self::Copilot => Some(128),
@@ -74,7 +74,7 @@ pub struct Exported {
 
 impl Exported {
     /// The list in the place where the format has it.
-    pub fn document(&self) -> Value {
+    pub(crate) fn document(&self) -> Value {
         match self.format {
             Format::Mcp | Format::Copilot => json!({"tools": self.tools}),
             Format::OpenAi | Format::Anthropic => json!(self.tools),

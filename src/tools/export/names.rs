@@ -21,12 +21,12 @@ impl Names {
     }
 
     /// Our name of the tool that is called `theirs` in the list.
-    pub fn ours(&self, theirs: &str) -> Option<&str> {
+    pub(crate) fn ours(&self, theirs: &str) -> Option<&str> {
         self.ours.get(theirs).map(String::as_str)
     }
 
     /// What our tool is called in the list.
-    pub fn theirs(&self, ours: &str) -> Option<&str> {
+    pub(crate) fn theirs(&self, ours: &str) -> Option<&str> {
         self.ours.iter().find(|(_, name)| *name == ours).map(|(theirs, _)| theirs.as_str())
     }
 

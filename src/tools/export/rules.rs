@@ -7,7 +7,7 @@ use super::Format;
 use crate::tools::schema::Schema;
 
 /// What is wrong with `tool`.
-pub fn faults(format: Format, tool: &Value) -> Vec<String> {
+pub(super) fn faults(format: Format, tool: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match format {
         Format::Mcp => mcp(tool, &mut found),

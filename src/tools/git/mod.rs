@@ -9,9 +9,9 @@
 //! How data passes: a folder → [`repository::Repository`] (which is it, and does it lead elsewhere) → [`shadow::Shadow`] →
 //! [`status::Status`].
 
-pub mod repository;
-pub mod shadow;
-pub mod status;
+pub(crate) mod repository;
+pub(crate) mod shadow;
+pub(crate) mod status;
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::process::RunError;
 
 /// Git's data could not be asked for.
 #[derive(Debug, thiserror::Error)]
-pub enum GitError {
+pub(crate) enum GitError {
     /// No repository is there.
     #[error("`{path}` lies in no git repository")]
     NoRepository {

@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 8 << 20;
 
 /// A repository with a work tree. All paths are canonical.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repository {
+pub(crate) struct Repository {
     /// The top of the work tree.
     pub top: PathBuf,
     /// What is this work tree's own: `HEAD`, the index.
@@ -29,7 +29,7 @@ pub struct Repository {
 
 /// What HEAD means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Head {
+pub(crate) enum Head {
     /// A commit, as hexadecimal digits.
     Commit(String),
     /// A branch without a commit.
@@ -41,7 +41,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`GitError::NoRepository`] (`shown` names the folder), and where the repository leads elsewhere.
-    pub fn find(start: &Path, workspace: &Path, shown: &str) -> Result<Self, GitError> {
+    pub(crate) fn find(start: &Path, workspace: &Path, shown: &str) -> Result<Self, GitError> {
         for top in start.ancestors() {
             let dot_git = top.join(".git");
             let Ok(metadata) = fs::symlink_metadata(&dot_git) else { continue };
@@ -104,7 +104,7 @@ impl Repository {
     ///
     /// # Errors
     /// Where it does not.
-    pub fn is_work_tree(&self, core_worktree: Option<&str>) -> Result<(), GitError> {
+    pub(crate) fn is_work_tree(&self, core_worktree: Option<&str>) -> Result<(), GitError> {
         let is_pointed_at = self.git_dir == self.common_dir && self.git_dir != self.top.join(".git");
         if !is_pointed_at || self.git_dir.starts_with(&self.workspace) {
             return Ok(());
@@ -122,7 +122,7 @@ impl Repository {
     ///
     /// # Errors
     /// Where a link leads it out of the repository and the workspace.
-    pub fn data(&self, folder: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
+    pub(crate) fn data(&self, folder: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
         let path = folder.join(name);
         let real = match fs::canonicalize(&path) {
             Ok(real) => real,
@@ -140,7 +140,7 @@ impl Repository {
     ///
     /// # Errors
     /// Where it cannot be read.
-    pub fn configuration(&self) -> Result<String, GitError> {
+    pub(crate) fn configuration(&self) -> Result<String, GitError> {
         self.data(&self.common_dir, "config")?.map_or_else(|| Ok(String::new()), |path| read_text(&path))
     }
 
@@ -148,7 +148,7 @@ impl Repository {
     ///
     /// # Errors
     /// Where it cannot be told, or a link leads elsewhere.
-    pub fn head(&self) -> Result<Head, GitError> {
+    pub(crate) fn head(&self) -> Result<Head, GitError> {
         let head = self.data(&self.git_dir, "HEAD")?.ok_or_else(|| GitError::refused("it has no HEAD"))?;
         let mut text = read_text(&head)?;
         // Git itself follows no more than five.

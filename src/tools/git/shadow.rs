@@ -57,14 +57,14 @@ const ALWAYS: &[&str] = &[
 
 /// The directory; it is removed when this is dropped.
 #[derive(Debug)]
-pub struct Shadow {
+pub(crate) struct Shadow {
     folder: TempDir,
     git: Git,
 }
 
 /// How git is run.
 #[derive(Debug, Clone)]
-pub struct Git {
+pub(crate) struct Git {
     /// Who starts it.
     pub spawner: Spawner,
     /// Its path.
@@ -78,7 +78,7 @@ impl Git {
     ///
     /// # Errors
     /// Where there is none.
-    pub fn find(spawner: &Spawner, deadline: Instant) -> Result<Self, GitError> {
+    pub(crate) fn find(spawner: &Spawner, deadline: Instant) -> Result<Self, GitError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = find_program("git", std::env::split_paths(&path)).ok_or(GitError::NoGit)?;
         Ok(Self { spawner: spawner.clone(), program, deadline })
@@ -113,7 +113,7 @@ impl Shadow {
     ///
     /// # Errors
     /// Where the repository leads elsewhere or is of a kind that is not read here.
-    pub async fn of(repository: &Repository, git: Git, cache: &Path) -> Result<Self, GitError> {
+    pub(crate) async fn of(repository: &Repository, git: Git, cache: &Path) -> Result<Self, GitError> {
         private::make_folder(cache).map_err(|error| GitError::io(cache, error))?;
         let folder = TempDir::with_prefix_in("git-", cache).map_err(|error| GitError::io(cache, error))?;
         let said = configuration(&git, folder.path(), &repository.configuration()?).await?;
@@ -168,7 +168,11 @@ impl Shadow {
     ///
     /// # Errors
     /// Where git fails or takes too long.
-    pub async fn run(&self, repository: &Repository, args: &[OsString]) -> Result<Exchanged, GitError> {
+    pub(crate) async fn run(
+        &self,
+        repository: &Repository,
+        args: &[OsString],
+    ) -> Result<Exchanged, GitError> {
         let mut all: Vec<OsString> = ALWAYS.iter().map(Into::into).collect();
         let mut option = |name: &str, path: &Path| {
             let mut word = OsString::from(name);

@@ -12,7 +12,7 @@ use super::shadow::Shadow;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum ChangeOf {
+pub(crate) enum ChangeOf {
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     Added,
     #[allow(missing_docs)] // as above
@@ -31,7 +31,7 @@ pub enum ChangeOf {
 
 /// A file that changed; paths are relative to the top of the work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     /// Where it is now, or was.
     pub path: PathBuf,
     /// What happened to it.
@@ -42,7 +42,7 @@ pub struct Change {
 
 /// What git says of a work tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Status {
+pub(crate) struct Status {
     /// Between the commit and the index.
     pub staged: Vec<Change>,
     /// Between the index and the work tree; also what is in conflict.
@@ -57,7 +57,7 @@ pub struct Status {
 ///
 /// # Errors
 /// Where git fails or takes too long.
-pub async fn status(
+pub(crate) async fn status(
     shadow: &Shadow,
     repository: &Repository,
     below: &Path,

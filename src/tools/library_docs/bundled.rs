@@ -2,7 +2,7 @@
 
 /// A bundled library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Library {
+pub(crate) struct Library {
     /// What it is called.
     pub id: &'static str,
     /// Other names of it.
@@ -16,7 +16,7 @@ pub struct Library {
 }
 
 /// All of them.
-pub const LIBRARIES: [Library; 5] = [
+pub(crate) const LIBRARIES: [Library; 5] = [
     Library {
         id: "playwright",
         aliases: &["playwright-java", "microsoft/playwright", "pw"],
@@ -55,13 +55,13 @@ pub const LIBRARIES: [Library; 5] = [
 ];
 
 /// The library that `name` means: its id or an alias, in any case, also as `/id`.
-pub fn resolve(name: &str) -> Option<&'static Library> {
+pub(crate) fn resolve(name: &str) -> Option<&'static Library> {
     let name = name.trim().trim_start_matches('/').to_lowercase();
     LIBRARIES.iter().find(|library| library.id == name || library.aliases.contains(&name.as_str()))
 }
 
 /// "playwright, selenium, …"
-pub fn ids() -> String {
+pub(crate) fn ids() -> String {
     LIBRARIES.map(|library| library.id).join(", ")
 }
 

@@ -5,9 +5,9 @@
 //!
 //! How data passes: a name becomes an id (a bundled one, else what the service knows), an id and a question become text.
 
-pub mod bundled;
-pub mod remote;
-pub mod search;
+pub(crate) mod bundled;
+pub(crate) mod remote;
+pub(crate) mod search;
 
 /// The most characters of one answer.
-pub const MOST_CHARS: usize = 4_000;
+pub(crate) const MOST_CHARS: usize = 4_000;

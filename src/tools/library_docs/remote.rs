@@ -16,7 +16,7 @@ const LIMITS: Limits = Limits { time: Duration::from_secs(20), bytes: 1 << 20 };
 
 /// A library that the service knows.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Known {
+pub(crate) struct Known {
     /// What to ask for (`/facebook/react`).
     pub id: String,
     /// Its title.
@@ -31,7 +31,7 @@ pub struct Known {
 ///
 /// # Errors
 /// As [`address`].
-pub fn search_address(settings: &LibraryDocsSettings, name: &str) -> Result<Url, ToolError> {
+pub(crate) fn search_address(settings: &LibraryDocsSettings, name: &str) -> Result<Url, ToolError> {
     address(settings, "libs/search", &[("libraryName", name), ("query", name)])
 }
 
@@ -39,7 +39,11 @@ pub fn search_address(settings: &LibraryDocsSettings, name: &str) -> Result<Url,
 ///
 /// # Errors
 /// As [`address`].
-pub fn context_address(settings: &LibraryDocsSettings, id: &str, query: &str) -> Result<Url, ToolError> {
+pub(crate) fn context_address(
+    settings: &LibraryDocsSettings,
+    id: &str,
+    query: &str,
+) -> Result<Url, ToolError> {
     address(settings, "context", &[("libraryId", id), ("query", query)])
 }
 
@@ -47,7 +51,7 @@ pub fn context_address(settings: &LibraryDocsSettings, id: &str, query: &str) ->
 ///
 /// # Errors
 /// What [`get`] says, with the bundled libraries named.
-pub async fn search(settings: &LibraryDocsSettings, address: &Url) -> Result<Vec<Known>, ToolError> {
+pub(crate) async fn search(settings: &LibraryDocsSettings, address: &Url) -> Result<Vec<Known>, ToolError> {
     let text = ask(settings, address, "application/json").await?;
     let answer: Value = serde_json::from_str(&text).map_err(|error| {
         tracing::debug!("{address}: {error}");
@@ -62,7 +66,7 @@ pub async fn search(settings: &LibraryDocsSettings, address: &Url) -> Result<Vec
 ///
 /// # Errors
 /// What [`get`] says, with the bundled libraries named.
-pub async fn context(settings: &LibraryDocsSettings, address: &Url) -> Result<String, ToolError> {
+pub(crate) async fn context(settings: &LibraryDocsSettings, address: &Url) -> Result<String, ToolError> {
     ask(settings, address, "text/plain").await
 }
 

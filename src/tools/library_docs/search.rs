@@ -11,7 +11,7 @@ const IN_HEADING: usize = 2;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// Sections one after another, at most as many characters as asked for.
     pub text: String,
     /// Words of the question occur in it; otherwise it is an overview.
@@ -21,7 +21,7 @@ pub struct Found {
 }
 
 /// Searches `text` for the words of `query`, and gives at most `most` characters.
-pub fn search(text: &str, query: &str, most: usize) -> Found {
+pub(crate) fn search(text: &str, query: &str, most: usize) -> Found {
     let sections = sections(text);
     let terms = terms(query);
     let mut scored: Vec<(usize, &str)> = sections
@@ -41,7 +41,7 @@ pub fn search(text: &str, query: &str, most: usize) -> Found {
 }
 
 /// `text` with at most `most` characters, and whether something is missing.
-pub fn capped(text: &str, most: usize) -> (String, bool) {
+pub(crate) fn capped(text: &str, most: usize) -> (String, bool) {
     match text.char_indices().nth(most) {
         Some((end, _)) => (text[..end].trim_end().to_owned(), true),
         None => (text.to_owned(), false),

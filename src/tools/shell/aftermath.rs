@@ -13,14 +13,14 @@ use crate::workspace::{ChangeKind, Changes, WorkspacePath};
 const MOST_FILES: usize = 40;
 
 /// What was known before a command.
-pub struct Before {
+pub(crate) struct Before {
     baseline: Baseline,
     texts: BTreeMap<WorkspacePath, String>,
 }
 
 impl Before {
     /// Looks at the files that running servers have open: nobody can know what a command will change.
-    pub async fn look(context: &Context) -> Self {
+    pub(crate) async fn look(context: &Context) -> Self {
         context.manager.refresh().await;
         let mut subjects = Vec::new();
         let mut texts = BTreeMap::new();
@@ -34,7 +34,7 @@ impl Before {
     }
 
     /// What is different after the command, which made `changes`.
-    pub async fn compare(mut self, context: &Context, changes: &Changes) -> DiagnosticsDelta {
+    pub(crate) async fn compare(mut self, context: &Context, changes: &Changes) -> DiagnosticsDelta {
         let mut edits = Vec::new();
         let mut unknown = Vec::new();
         for (path, kind) in changes.changes.iter().take(MOST_FILES) {

@@ -8,12 +8,12 @@
 //! [`run::Run`] of it, whose task reads the command's streams into two rings, ends it at its deadline or when nobody
 //! wants it any more, and says how it ended. What is taken from a ring becomes text, and the tool's answer.
 
-pub mod aftermath;
-pub mod caches;
-pub mod ring;
-pub mod room;
-pub mod run;
-pub mod shells;
-pub mod text;
+pub(crate) mod aftermath;
+pub(crate) mod caches;
+pub(crate) mod ring;
+pub(crate) mod room;
+pub(crate) mod run;
+pub(crate) mod shells;
+pub(crate) mod text;
 
-pub use shells::Shells;
+pub(crate) use shells::Shells;

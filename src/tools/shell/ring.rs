@@ -7,7 +7,7 @@ const HEAD: usize = 3;
 
 /// What a stream brought since it was last taken; never more than its limit.
 #[derive(Debug)]
-pub struct Ring {
+pub(crate) struct Ring {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     head_limit: usize,
@@ -17,7 +17,7 @@ pub struct Ring {
 
 /// What was in a ring.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Excerpt {
+pub(crate) struct Excerpt {
     /// The first bytes.
     pub head: Vec<u8>,
     /// How many bytes came between the two and are gone.
@@ -28,7 +28,7 @@ pub struct Excerpt {
 
 impl Ring {
     /// A ring that keeps `limit` bytes.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         let head_limit = limit / HEAD;
         Self {
             head: Vec::new(),
@@ -40,7 +40,7 @@ impl Ring {
     }
 
     /// Takes in what the stream brought.
-    pub fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let (first, rest) = bytes.split_at(bytes.len().min(self.head_limit - self.head.len()));
         self.head.extend_from_slice(first);
         let kept = &rest[rest.len().saturating_sub(self.tail_limit)..];
@@ -51,12 +51,12 @@ impl Ring {
     }
 
     /// Whether there is nothing in it.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.head.is_empty() && self.tail.is_empty() && self.left_out == 0
     }
 
     /// Takes out what is in it.
-    pub fn take(&mut self) -> Excerpt {
+    pub(crate) fn take(&mut self) -> Excerpt {
         Excerpt {
             head: std::mem::take(&mut self.head),
             left_out: std::mem::take(&mut self.left_out),

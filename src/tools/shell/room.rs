@@ -45,7 +45,7 @@ const ALWAYS_WRITABLE: [&str; 11] = [
 
 /// A command line, ready to be started.
 #[derive(Debug)]
-pub struct Room {
+pub(crate) struct Room {
     /// What is started.
     pub spawn: Spawn,
     /// What keeps it to its folders.
@@ -55,7 +55,7 @@ pub struct Room {
 }
 
 /// What keeps commands to their folders under the settings in force; for those who look after the installation.
-pub fn enforced(settings: &BashSettings, spawner: &Spawner) -> Result<Enforced, ToolError> {
+pub(crate) fn enforced(settings: &BashSettings, spawner: &Spawner) -> Result<Enforced, ToolError> {
     let status = sandbox::status();
     let able = match spawner.supervisor() {
         Some(_) => status.files,
@@ -65,7 +65,7 @@ pub fn enforced(settings: &BashSettings, spawner: &Spawner) -> Result<Enforced, 
 }
 
 /// What commands may do here that they are kept from on other machines, a sentence each.
-pub async fn gaps(settings: &BashSettings, spawner: &Spawner) -> Vec<String> {
+pub(crate) async fn gaps(settings: &BashSettings, spawner: &Spawner) -> Vec<String> {
     if !matches!(enforced(settings, spawner), Ok(Enforced::Landlock)) {
         let what = "commands can stop, look into and speak for every process of yours, lsp-tools itself included: \
                     no rule about what an agent may do is kept by force; and they write your caches, what others run there included";
@@ -134,7 +134,7 @@ fn refused(what: &str, hint: &str) -> ToolError {
 
 impl Room {
     /// For `command`, in the root of the workspace.
-    pub async fn new(context: &Context, command: &str) -> Result<Self, ToolError> {
+    pub(crate) async fn new(context: &Context, command: &str) -> Result<Self, ToolError> {
         check(command)?;
         let settings = &context.config.settings.bash;
         let spawner = context.manager.spawner();

@@ -25,7 +25,7 @@ const KILLED: i32 = 137;
 
 /// How a command came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub(crate) enum How {
     /// By itself.
     Exited,
     /// Its time was up.
@@ -36,7 +36,7 @@ pub enum How {
 
 /// A command's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
+pub(crate) struct Ended {
     /// How it came.
     pub how: How,
     /// Its status: 128 + n where signal n ended it, 124 where its time was up.
@@ -49,7 +49,7 @@ pub struct Ended {
 
 /// How a command's output is handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutputForm {
+pub(crate) struct OutputForm {
     /// How much of each stream is kept between two takings, in bytes.
     pub limit: usize,
     /// With escape sequences.
@@ -58,7 +58,7 @@ pub struct OutputForm {
 
 /// A command that runs, or has run. Dropping it ends the command with all it started.
 #[derive(Debug)]
-pub struct Run {
+pub(crate) struct Run {
     shared: Arc<Shared>,
     ended: watch::Receiver<Option<Ended>>,
     started: Instant,
@@ -85,7 +85,7 @@ impl std::fmt::Debug for Stream {
 
 /// What a command has written on both streams since it was last asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Output {
+pub(crate) struct Output {
     /// Standard output.
     pub stdout: Piece,
     /// Standard error.
@@ -95,7 +95,7 @@ pub struct Output {
 impl Run {
     /// Takes `process` over: the run, and the work that must be done for it until it has ended, at the latest when `limit`
     /// has passed or `stop` is cancelled.
-    pub fn new(
+    pub(crate) fn new(
         process: ServerProcess,
         form: OutputForm,
         limit: Option<Duration>,
@@ -119,24 +119,24 @@ impl Run {
     }
 
     /// How it ended, if it has.
-    pub fn end(&self) -> Option<Ended> {
+    pub(crate) fn end(&self) -> Option<Ended> {
         *self.ended.borrow()
     }
 
     /// Waits for its end; `None` where the runtime goes down before.
-    pub async fn wait(&self) -> Option<Ended> {
+    pub(crate) async fn wait(&self) -> Option<Ended> {
         let mut ended = self.ended.clone();
         ended.wait_for(Option::is_some).await.ok().and_then(|ended| *ended)
     }
 
     /// Ends it with all it started, and waits for that.
-    pub async fn kill(&self) -> Option<Ended> {
+    pub(crate) async fn kill(&self) -> Option<Ended> {
         self.stop.token().cancel();
         self.wait().await
     }
 
     /// Waits until it has written something or has ended, at most until `deadline`.
-    pub async fn news(&self, deadline: Instant) {
+    pub(crate) async fn news(&self, deadline: Instant) {
         let news = self.shared.news.notified();
         tokio::pin!(news);
         // Listens from here on, so that what comes between the look and the wait is heard.
@@ -149,7 +149,7 @@ impl Run {
     }
 
     /// What it has written since it was last asked.
-    pub fn take(&self) -> Output {
+    pub(crate) fn take(&self) -> Output {
         // Asked first: what is written after this belongs to the next asking.
         let last = self.end().is_some();
         let piece = |mut stream: MutexGuard<'_, Stream>| {
@@ -160,7 +160,7 @@ impl Run {
     }
 
     /// How long it has run so far, or ran.
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.end().map_or_else(|| self.started.elapsed(), |ended| ended.after)
     }
 }

@@ -14,7 +14,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 
 /// All commands of a runtime.
 #[derive(Debug, Default)]
-pub struct Shells {
+pub(crate) struct Shells {
     /// Cancelled when nothing may run any more.
     closing: CancellationToken,
     tasks: TaskTracker,
@@ -33,7 +33,7 @@ struct Kept {
 
 impl Shells {
     /// Starts a command. It is ended when `limit` has passed, when the run is dropped, or by [`shutdown`](Self::shutdown).
-    pub async fn start(
+    pub(crate) async fn start(
         &self,
         spawner: &Spawner,
         room: Room,
@@ -53,7 +53,7 @@ impl Shells {
     }
 
     /// Starts a command in the background, for `session` alone, which may have `most` of them; gives its id.
-    pub async fn start_kept(
+    pub(crate) async fn start_kept(
         &self,
         session: &str,
         most: usize,
@@ -88,7 +88,7 @@ impl Shells {
     }
 
     /// The run that `session` knows by `id`.
-    pub fn get(&self, session: &str, id: &str) -> Result<Arc<Run>, ToolError> {
+    pub(crate) fn get(&self, session: &str, id: &str) -> Result<Arc<Run>, ToolError> {
         let kept = self.kept.lock();
         // Another session's is as unknown as one that never was.
         let found = kept.iter().find(|one| one.id == id && one.session == session);
@@ -106,7 +106,7 @@ impl Shells {
     }
 
     /// Ends every command with all it started; returns when they are gone. Nothing is started after.
-    pub async fn shutdown(&self) {
+    pub(crate) async fn shutdown(&self) {
         self.closing.cancel();
         self.tasks.close();
         self.tasks.wait().await;

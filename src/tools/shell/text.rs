@@ -10,7 +10,7 @@ const TRIMMED: usize = 4;
 ///
 /// Bytes that are not UTF-8 become U+FFFD. Unless it is raw, escape sequences (ECMA-48) and control characters other than
 /// line feed, carriage return and tab are taken out, and several U+FFFD in a row are one.
-pub struct Reader {
+pub(crate) struct Reader {
     raw: bool,
     parser: vte::Parser,
     /// The beginning of a character whose rest has not come yet.
@@ -19,7 +19,7 @@ pub struct Reader {
 
 /// A piece of output as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// The text; where something was left out, a line in brackets says how much.
     pub text: String,
     /// How many bytes were left out.
@@ -28,12 +28,12 @@ pub struct Piece {
 
 impl Reader {
     /// A reader at the beginning of a stream.
-    pub fn new(raw: bool) -> Self {
+    pub(crate) fn new(raw: bool) -> Self {
         Self { raw, parser: vte::Parser::new(), begun: Vec::new() }
     }
 
     /// The text of the next piece; `last` where none will follow.
-    pub fn read(&mut self, excerpt: Excerpt, last: bool) -> Piece {
+    pub(crate) fn read(&mut self, excerpt: Excerpt, last: bool) -> Piece {
         let Excerpt { mut head, left_out, mut tail } = excerpt;
         if left_out == 0 {
             head.append(&mut tail);

@@ -12,7 +12,7 @@ const MOST_BYTES: usize = 256 << 10;
 
 /// A skill as it is handed out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// Its instructions: `SKILL.md`, then the prompts that its manifest names.
     pub content: String,
     /// Definitions of tools that its manifest names. Those with a `command` are tools here as well; the others are text
@@ -26,7 +26,7 @@ pub struct Loaded {
 ///
 /// # Errors
 /// Where there is none, with the nearest name, or it may not be used.
-pub fn find<'a>(shelf: &'a Shelf, name: &str) -> Result<&'a Skill, ToolError> {
+pub(crate) fn find<'a>(shelf: &'a Shelf, name: &str) -> Result<&'a Skill, ToolError> {
     if let Some(skill) = shelf.skills.get(name) {
         return Ok(skill);
     }
@@ -44,7 +44,7 @@ pub fn find<'a>(shelf: &'a Shelf, name: &str) -> Result<&'a Skill, ToolError> {
 ///
 /// # Errors
 /// Where a file that it names is missing, not trusted, or leads out of its folder.
-pub fn load(context: &Context, skill: &Skill) -> Result<Loaded, ToolError> {
+pub(crate) fn load(context: &Context, skill: &Skill) -> Result<Loaded, ToolError> {
     let mut content = skill.text.clone().unwrap_or_default();
     let (mut tools, mut served) = (Vec::new(), vec!["SKILL.md", "skill.json"]);
     if let Some(manifest) = &skill.manifest {
@@ -75,7 +75,7 @@ pub fn load(context: &Context, skill: &Skill) -> Result<Loaded, ToolError> {
 ///
 /// # Errors
 /// Where it is missing, not trusted, or leads out of the folder.
-pub fn file(context: &Context, skill: &Skill, file: &str) -> Result<String, ToolError> {
+pub(crate) fn file(context: &Context, skill: &Skill, file: &str) -> Result<String, ToolError> {
     trusted_text(context, &skill.place, file).map_err(|error| {
         let name = file.escape_debug();
         match error {

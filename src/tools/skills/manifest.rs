@@ -10,7 +10,7 @@ const MOST_FILES: usize = 50;
 /// A manifest. Words that are not known here are passed over; they are others'.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Manifest {
+pub(crate) struct Manifest {
     /// Its name, as written.
     pub name: String,
     /// Its name for people.
@@ -33,7 +33,7 @@ impl Manifest {
     ///
     /// # Errors
     /// A sentence that says what is wrong.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let read: Self = serde_json::from_str(text).map_err(|error| format!("skill.json: {error}"))?;
         let chars = read.description.chars().count();
         if chars > DESCRIPTION_CHARS {

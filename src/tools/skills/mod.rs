@@ -9,9 +9,9 @@
 //! listed nor loaded before its owner has said yes to exactly its text (`lsp-tools trust`), and it never takes the place
 //! of one of the user's own.
 
-pub mod frontmatter;
-pub mod load;
-pub mod manifest;
-pub mod shelf;
-pub mod sources;
-pub mod tools;
+pub(crate) mod frontmatter;
+pub(crate) mod load;
+pub(crate) mod manifest;
+pub(crate) mod shelf;
+pub(crate) mod sources;
+pub(crate) mod tools;

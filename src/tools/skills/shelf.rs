@@ -14,7 +14,7 @@ const NAME_BYTES: usize = 64;
 
 /// A skill whose head could be read.
 #[derive(Debug, Clone)]
-pub struct Skill {
+pub(crate) struct Skill {
     /// Where it is.
     pub place: Place,
     /// What it is for.
@@ -29,7 +29,7 @@ pub struct Skill {
 
 /// What there is.
 #[derive(Debug, Clone, Default)]
-pub struct Shelf {
+pub(crate) struct Shelf {
     /// By name.
     pub skills: BTreeMap<String, Skill>,
     /// A sentence for each that cannot be used, by its name.
@@ -41,7 +41,7 @@ pub struct Shelf {
 impl Shelf {
     /// Looks through all folders. Of two skills with one name the later wins, but never one of the workspace over one of the
     /// user's.
-    pub fn of(context: &Context) -> Self {
+    pub(crate) fn of(context: &Context) -> Self {
         let (places, unread) = places(context);
         let mut shelf = Self { unread, ..Self::default() };
         for (order, place) in places.into_iter().enumerate() {
@@ -100,7 +100,7 @@ fn optional(context: &Context, place: &Place, file: &str) -> Result<Option<Strin
 
 /// Why a file of a skill is not to be had.
 #[derive(Debug, thiserror::Error)]
-pub enum Unread {
+pub(crate) enum Unread {
     /// It cannot be read.
     #[error(transparent)]
     Not(#[from] ReadError),
@@ -116,7 +116,7 @@ pub enum Unread {
 ///
 /// # Errors
 /// Where it is not, or cannot be read.
-pub fn trusted_text(context: &Context, place: &Place, file: &str) -> Result<String, Unread> {
+pub(crate) fn trusted_text(context: &Context, place: &Place, file: &str) -> Result<String, Unread> {
     let text = place.read(file)?.text;
     if place.whose == Whose::User {
         return Ok(text);
@@ -133,7 +133,7 @@ pub fn trusted_text(context: &Context, place: &Place, file: &str) -> Result<Stri
 }
 
 /// Every text of the workspace's own skills, by the name that trust knows it by: what `lsp-tools trust` asks leave for.
-pub fn texts_to_trust(context: &Context) -> Vec<(String, String)> {
+pub(crate) fn texts_to_trust(context: &Context) -> Vec<(String, String)> {
     let (places, _) = places(context);
     let own = places.iter().filter(|place| place.whose == Whose::Workspace && is_name(&place.name));
     let texts = own.flat_map(|place| {

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum Whose {
+pub(crate) enum Whose {
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     User,
     #[allow(missing_docs)] // as above
@@ -33,7 +33,7 @@ pub enum Whose {
 
 /// The folder of one skill.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub(crate) struct Place {
     /// Whose it is.
     pub whose: Whose,
     /// The folder's name, which must be the skill's.
@@ -46,20 +46,20 @@ pub struct Place {
 
 impl Place {
     /// The file that makes a skill of a folder beside, or instead of, `SKILL.md`.
-    pub const MANIFEST: &str = "skill.json";
+    pub(crate) const MANIFEST: &str = "skill.json";
 
     /// Whether it has a manifest.
-    pub fn has_manifest(&self) -> bool {
+    pub(crate) fn has_manifest(&self) -> bool {
         self.path(Self::MANIFEST).is_some_and(|path| self.root.exists(&path))
     }
 
     /// Where one of its files is on this machine, if it lies in the folder.
-    pub fn absolute(&self, file: &str) -> Option<PathBuf> {
+    pub(crate) fn absolute(&self, file: &str) -> Option<PathBuf> {
         Some(self.root.absolute(&self.path(file)?))
     }
 
     /// How it is spoken of: by its path in the workspace; of the user's by its name alone.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         match self.whose {
             Whose::User => self.name.escape_debug().to_string(),
             Whose::Workspace => self.folder.display(),
@@ -73,7 +73,7 @@ impl Place {
     }
 
     /// How trust knows one of its files; `None` where it lies outside of the folder.
-    pub fn key(&self, file: &str) -> Option<String> {
+    pub(crate) fn key(&self, file: &str) -> Option<String> {
         self.path(file)?.as_path().to_str().map(str::to_owned)
     }
 
@@ -81,7 +81,7 @@ impl Place {
     ///
     /// # Errors
     /// Where it is missing, leads out of the folder, is no text, or too large.
-    pub fn read(&self, file: &str) -> Result<TextFile, ReadError> {
+    pub(crate) fn read(&self, file: &str) -> Result<TextFile, ReadError> {
         let path =
             self.path(file).ok_or_else(|| ReadError::Outside { path: file.escape_debug().to_string() })?;
         self.root.read_text_up_to(&path, MOST_BYTES)
@@ -93,7 +93,7 @@ impl Place {
     }
 
     /// Its files, by their paths in the folder, sorted.
-    pub fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
         let mut folders = vec![(String::new(), 0)];
         while let Some((folder, depth)) = folders.pop() {
@@ -114,7 +114,7 @@ impl Place {
 }
 
 /// The folders of all skills, those that come later last, and a sentence for each folder that cannot be used.
-pub fn places(context: &Context) -> (Vec<Place>, Vec<String>) {
+pub(crate) fn places(context: &Context) -> (Vec<Place>, Vec<String>) {
     let (mut places, mut left_out) = (Vec::new(), Vec::new());
     let mut take = |found: Result<Vec<Place>, String>| match found {
         Ok(found) => places.extend(found),

@@ -12,7 +12,7 @@ use super::sources::{Place, Whose, places};
 
 /// The definition of a tool that can be called.
 #[derive(Debug, Clone)]
-pub struct ToolFile {
+pub(crate) struct ToolFile {
     /// Whose skill it is in.
     pub whose: Whose,
     /// As people are told of it.
@@ -27,7 +27,7 @@ pub struct ToolFile {
 
 /// Those of all skills that may be used, the winner of a name first: the user's before the workspace's, and of those the one in
 /// the later folder.
-pub fn usable(context: &Context) -> Vec<ToolFile> {
+pub(crate) fn usable(context: &Context) -> Vec<ToolFile> {
     let (places, _) = places(context);
     if !places.iter().any(Place::has_manifest) {
         return Vec::new();
@@ -43,7 +43,7 @@ pub fn usable(context: &Context) -> Vec<ToolFile> {
 }
 
 /// Those of the workspace's skills, trusted or not: what `lsp-tools trust` asks leave for.
-pub fn of_workspace(context: &Context) -> Vec<ToolFile> {
+pub(crate) fn of_workspace(context: &Context) -> Vec<ToolFile> {
     let (places, _) = places(context);
     let own =
         places.iter().rev().filter(|place| place.whose == Whose::Workspace && may_be_skill(context, place));

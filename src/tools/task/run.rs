@@ -30,7 +30,7 @@ struct Printed {
 }
 
 /// Runs the task to its end. Its process and all it started end with the returned future.
-pub async fn run(context: &Context, order: &Order) -> Result<TaskOutput, ToolError> {
+pub(super) async fn run(context: &Context, order: &Order) -> Result<TaskOutput, ToolError> {
     let (agent, session) = (order.agent.as_str(), order.session.as_str());
     tracing::info!(agent, session, depth = order.depth, "subagent.started");
     let done = carry_out(context, order).await;

@@ -11,7 +11,7 @@ use url::{Host, Url};
 
 /// An address that is not asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub(crate) enum Refused {
     /// Neither http nor https.
     #[error("`{0}:` addresses are not fetched, only http and https")]
     Scheme(String),
@@ -30,16 +30,16 @@ pub enum Refused {
 
 /// The hosts that may be asked whatever their address is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Exceptions(Vec<String>);
+pub(crate) struct Exceptions(Vec<String>);
 
 impl Exceptions {
     /// Of `host` or `host:port`; without a port, all ports.
-    pub fn new<T: AsRef<str>>(hosts: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn new<T: AsRef<str>>(hosts: impl IntoIterator<Item = T>) -> Self {
         Self(hosts.into_iter().map(|host| host.as_ref().trim().to_ascii_lowercase()).collect())
     }
 
     /// Whether `url` is excepted.
-    pub fn has(&self, url: &Url) -> bool {
+    pub(crate) fn has(&self, url: &Url) -> bool {
         let Some(host) = url.host_str().map(str::to_ascii_lowercase) else { return false };
         let port = url.port_or_known_default().unwrap_or_default();
         self.0.iter().any(|known| *known == host || *known == format!("{host}:{port}"))
@@ -48,7 +48,7 @@ impl Exceptions {
 
 /// Whether `url` may be asked as far as its text tells; whether its name leads somewhere private is seen by the
 /// [`PublicOnly`] resolver.
-pub fn look(url: &Url, exceptions: &Exceptions) -> Result<(), Refused> {
+pub(crate) fn look(url: &Url, exceptions: &Exceptions) -> Result<(), Refused> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Refused::Scheme(url.scheme().to_owned()));
     }
@@ -67,7 +67,7 @@ pub fn look(url: &Url, exceptions: &Exceptions) -> Result<(), Refused> {
 
 /// Resolves names, and hands out only addresses of the public internet.
 #[derive(Debug, Clone, Copy)]
-pub struct PublicOnly;
+pub(crate) struct PublicOnly;
 
 impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {
@@ -86,7 +86,7 @@ impl Resolve for PublicOnly {
 
 impl PublicOnly {
     /// As reqwest takes it.
-    pub fn shared() -> Arc<dyn Resolve> {
+    pub(crate) fn shared() -> Arc<dyn Resolve> {
         Arc::new(Self)
     }
 }

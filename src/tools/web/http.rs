@@ -17,7 +17,7 @@ const AGENT: &str = concat!("lsp-tools/", env!("CARGO_PKG_VERSION"));
 
 /// What one request may cost, redirects and all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// From the first connection to the last byte.
     pub time: Duration,
     /// Of the body, unpacked; the rest is not read.
@@ -26,7 +26,7 @@ pub struct Limits {
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetched {
+pub(crate) struct Fetched {
     /// Where it came from, after all redirects.
     pub url: Url,
     /// The header `Content-Type`, as it is.
@@ -43,7 +43,7 @@ pub struct Fetched {
 /// # Errors
 /// `invalid_args` and `denied` for what is not asked, `not_found` for 404, 410 and unknown names, `timeout`, and
 /// `server_failed` for everything else that is not an answer.
-pub async fn get(
+pub(crate) async fn get(
     url: &Url,
     accept: &'static str,
     exceptions: &Exceptions,
@@ -81,7 +81,7 @@ async fn follow(
 ///
 /// # Errors
 /// `internal` where none can be made.
-pub fn client(excepted: bool) -> Result<Client, ToolError> {
+pub(crate) fn client(excepted: bool) -> Result<Client, ToolError> {
     // Whoever installed one before keeps it.
     let _installed = rustls::crypto::ring::default_provider().install_default();
     let mut headers = HeaderMap::new();

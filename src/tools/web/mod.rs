@@ -5,6 +5,6 @@
 //!
 //! How data passes: a URL and the hosts that are excepted from the guard come in; bytes with their type come out, then text.
 
-pub mod guard;
-pub mod http;
-pub mod page;
+pub(crate) mod guard;
+pub(crate) mod http;
+pub(crate) mod page;

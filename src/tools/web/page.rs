@@ -20,7 +20,7 @@ const SEEMS_DEEP: usize = 1_000;
 
 /// A page as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub(crate) struct Page {
     /// The type that was told (`text/html`).
     pub content_type: String,
     /// Its title, where it is HTML and has one.
@@ -33,7 +33,7 @@ pub struct Page {
 ///
 /// # Errors
 /// `not_text` where it is no text, `too_large` where it is nested too deep to be read.
-pub fn page(fetched: &Fetched) -> Result<Page, ToolError> {
+pub(crate) fn page(fetched: &Fetched) -> Result<Page, ToolError> {
     let told = fetched.content_type.as_deref().unwrap_or("text/plain");
     let content_type = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let html = matches!(content_type.as_str(), "text/html" | "application/xhtml+xml");

@@ -15,8 +15,8 @@ use super::{ContentHash, EditLimits};
 /// A step that was not done.
 #[derive(Debug)]
 pub(super) struct Failure {
-    pub place: PathBuf,
-    pub obstacle: Obstacle,
+    pub(crate) place: PathBuf,
+    pub(crate) obstacle: Obstacle,
 }
 
 /// Does every step of `record`. After a failure some are done and some are not: [`roll_back`](super::rollback) is next.

@@ -101,24 +101,24 @@ pub struct HistoryEntry {
     /// Its name.
     pub id: EditId,
     /// What it was, such as the name of the tool.
-    pub title: String,
+    pub(crate) title: String,
     /// The group it belongs to.
     pub group: Option<String>,
     /// When it was committed.
-    pub time: SystemTime,
+    pub(crate) time: SystemTime,
     /// What it changed: path and operation of each file. Texts are not in the history.
-    pub files: Vec<(WorkspacePath, FileOperation)>,
+    pub(crate) files: Vec<(WorkspacePath, FileOperation)>,
     /// The transactions that this one took back.
     pub undoes: Vec<EditId>,
     /// The transaction that took this one back, where that has not been taken back itself.
-    pub undone_by: Option<EditId>,
+    pub(crate) undone_by: Option<EditId>,
 }
 
 /// What was left behind by a process that died in the middle of a transaction, and was put in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
     /// The transaction.
-    pub id: EditId,
+    pub(crate) id: EditId,
     /// Whether it was brought to its end; otherwise everything is as it was before.
     pub finished: bool,
     /// What somebody else had changed in the meantime and was therefore left alone.

@@ -22,24 +22,24 @@ use crate::workspace::WorkspacePath;
 /// What a plan comes to.
 #[derive(Debug)]
 pub(super) struct Checked {
-    pub structure: Vec<Step>,
-    pub puts: Vec<Put>,
-    pub prunes: Vec<PathBuf>,
-    pub images: Images,
-    pub removals: Vec<Removal>,
-    pub overlay: Overlay,
+    pub(crate) structure: Vec<Step>,
+    pub(crate) puts: Vec<Put>,
+    pub(crate) prunes: Vec<PathBuf>,
+    pub(crate) images: Images,
+    pub(crate) removals: Vec<Removal>,
+    pub(crate) overlay: Overlay,
 }
 
 /// Something that the plan removes, for the report.
 #[derive(Debug)]
 pub(super) struct Removal {
     /// Where it is on the disk before the plan.
-    pub place: PathBuf,
-    pub what: Removed,
+    pub(crate) place: PathBuf,
+    pub(crate) what: Removed,
     /// Of a file.
-    pub content: Option<SeenContent>,
+    pub(crate) content: Option<SeenContent>,
     /// Of a folder: the contents of its files, in the order of the entries.
-    pub contents: Vec<Arc<[u8]>>,
+    pub(crate) contents: Vec<Arc<[u8]>>,
 }
 
 /// Checks `plan` against what is there now.

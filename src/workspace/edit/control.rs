@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// What becomes of a change to a control path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Care {
+pub(super) enum Care {
     /// No edit tool makes it.
     Refused,
     /// Someone has to agree to it, unless a rule of the settings allows this path.
@@ -261,7 +261,7 @@ pub(super) fn refuses(path: &Path, touch: Touch) -> Option<&'static str> {
 
 /// Why someone has to agree before the relative `path` is changed, as the end of a sentence that begins with it; `None` where
 /// nobody has to. A folder counts that would bring such files along.
-pub fn asks(path: &Path) -> Option<&'static str> {
+pub(crate) fn asks(path: &Path) -> Option<&'static str> {
     why(Care::Asked, path, Touch::Whole)
 }
 

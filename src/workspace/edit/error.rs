@@ -224,14 +224,14 @@ pub struct Conflict {
     /// Which.
     pub path: WorkspacePath,
     /// What was expected there.
-    pub expected: Belief,
+    pub(crate) expected: Belief,
     /// What is there.
     pub found: Found,
 }
 
 /// What was expected at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Belief {
+pub(crate) enum Belief {
     /// Nothing.
     Absent,
     /// A file with this content.

@@ -44,8 +44,8 @@ pub(super) enum Progress {
 /// An entry that is there.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    pub id: EditId,
-    pub progress: Progress,
+    pub(crate) id: EditId,
+    pub(crate) progress: Progress,
     path: PathBuf,
 }
 

@@ -37,7 +37,7 @@ static KEEPERS: AtomicU64 = AtomicU64::new(1);
 /// Which workspaces are leased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Leasing {
+pub(crate) enum Leasing {
     /// Those on file systems that several hosts can mount.
     #[default]
     Auto,
@@ -51,25 +51,25 @@ pub enum Leasing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseOptions {
     /// Whether it is.
-    pub leasing: Leasing,
+    pub(crate) leasing: Leasing,
     /// How long a lease holds that is not touched any more.
-    pub stale: Duration,
+    pub(crate) stale: Duration,
     /// Who we are.
-    pub host: Host,
+    pub(crate) host: Host,
 }
 
 /// One of the hosts that edit a workspace. What runs on one host shares a lease: it has other locks to keep apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Host {
+pub(crate) struct Host {
     /// For people.
-    pub name: String,
+    pub(crate) name: String,
     /// Tells it from every other.
-    pub mark: String,
+    pub(crate) mark: String,
 }
 
 impl LeaseOptions {
     /// No workspace is leased.
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         let host = Host { name: String::new(), mark: String::new() };
         Self { leasing: Leasing::Never, stale: Duration::ZERO, host }
     }
@@ -78,7 +78,7 @@ impl LeaseOptions {
 impl Host {
     /// This one: called `LSP_TOOLS_HOST` where that is set, which also says that whatever has the same name there is the same host.
     /// Otherwise the name of the machine, told apart by its last start and, for containers, by their processes' namespace.
-    pub fn this() -> Self {
+    pub(crate) fn this() -> Self {
         if let Some(name) = std::env::var("LSP_TOOLS_HOST").ok().filter(|name| !name.is_empty()) {
             return Self { mark: format!("named {name}"), name };
         }

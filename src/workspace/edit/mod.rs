@@ -47,10 +47,16 @@ mod xattr;
 
 pub(super) use atomic::is_temporary;
 
-pub use change::{Committed, EditId, FileChange, FileKind, FileOperation, HistoryEntry, NotAnId, Recovered};
-pub use control::asks;
-pub use error::{Belief, Conflict, EditError, Found};
-pub use lease::{Host, LeaseOptions, Leasing};
-pub use plan::{ContentHash, Expected, NotAHash, Plan};
+pub use change::EditId;
+pub use change::FileKind;
+pub use change::FileOperation;
+pub(crate) use change::{Committed, FileChange, HistoryEntry};
+pub(crate) use control::asks;
+pub use error::EditError;
+pub use error::Found;
+pub(crate) use lease::{Host, LeaseOptions, Leasing};
+pub use plan::ContentHash;
+pub use plan::Expected;
+pub use plan::Plan;
 pub use text::LineEnds;
 pub use transaction::{EditLimits, EditOptions, Edits};

@@ -22,37 +22,37 @@ pub(super) enum Node {
 #[derive(Debug, Clone)]
 pub(super) struct FileNode {
     /// The file on the disk that would be here, if it is not a new one.
-    pub base: Option<Base<SeenFile>>,
+    pub(crate) base: Option<Base<SeenFile>>,
     /// What would be in it; `None` where it is larger than the limit, and unchanged.
-    pub content: Option<SeenContent>,
+    pub(crate) content: Option<SeenContent>,
     /// What it would have; `None` for what a new file gets by itself.
-    pub metadata: Option<Metadata>,
+    pub(crate) metadata: Option<Metadata>,
     /// Only of interest without `metadata`.
-    pub executable: bool,
+    pub(crate) executable: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct DirectoryNode {
-    pub base: Option<Base<super::survey::Identity>>,
+    pub(crate) base: Option<Base<super::survey::Identity>>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct LinkNode {
-    pub base: Option<Base<SeenLink>>,
+    pub(crate) base: Option<Base<SeenLink>>,
 }
 
 /// Something that is on the disk.
 #[derive(Debug, Clone)]
 pub(super) struct Base<T> {
     /// Where it is now.
-    pub place: PathBuf,
-    pub seen: T,
+    pub(crate) place: PathBuf,
+    pub(crate) seen: T,
 }
 
 /// All that the plan has looked at or changed so far.
 #[derive(Debug)]
 pub(super) struct Overlay {
-    pub tree: Tree,
+    pub(crate) tree: Tree,
     /// The largest file whose content is read, in bytes.
     limit: u64,
     /// By the names that hold at this point of the plan.

@@ -155,13 +155,8 @@ impl Plan {
         self.push(Operation::CreateDir { path: path.clone(), mode: None })
     }
 
-    /// Whether there is nothing to do.
-    pub fn is_empty(&self) -> bool {
-        self.operations.is_empty()
-    }
-
     /// Every path that an operation names, as it was given, in order; a rename names two.
-    pub fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.operations.iter().flat_map(|operation| match operation {
             Operation::Rename { from, to, .. } => vec![from, to],
             Operation::Write { path, .. }
@@ -174,7 +169,7 @@ impl Plan {
     }
 
     /// Every path that is moved, with where it goes, or deleted: a folder among them goes with all that is in it.
-    pub fn moved_and_deleted(&self) -> impl Iterator<Item = (&WorkspacePath, Option<&WorkspacePath>)> {
+    pub(crate) fn moved_and_deleted(&self) -> impl Iterator<Item = (&WorkspacePath, Option<&WorkspacePath>)> {
         self.operations.iter().filter_map(|operation| match operation {
             Operation::Rename { from, to, .. } => Some((from, Some(to))),
             Operation::Delete { path, recursive: true, .. } => Some((path, None)),
@@ -195,7 +190,7 @@ impl ContentHash {
     }
 
     /// The hash of a file that holds `text`, after a byte order mark if `bom`.
-    pub fn of_text(text: &str, bom: bool) -> Self {
+    pub(crate) fn of_text(text: &str, bom: bool) -> Self {
         let mut hasher = Sha256::new();
         if bom {
             hasher.update(super::text::BOM);

@@ -16,20 +16,20 @@ pub(super) const VERSION: u32 = 1;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
-    pub version: u32,
-    pub id: EditId,
-    pub title: String,
-    pub group: Option<String>,
+    pub(crate) version: u32,
+    pub(crate) id: EditId,
+    pub(crate) title: String,
+    pub(crate) group: Option<String>,
     /// Milliseconds since 1970.
-    pub time_ms: u64,
-    pub undoes: Vec<EditId>,
+    pub(crate) time_ms: u64,
+    pub(crate) undoes: Vec<EditId>,
     /// Each in the names that hold when its turn comes.
-    pub structure: Vec<Step>,
+    pub(crate) structure: Vec<Step>,
     /// In the names that hold after the structure; no path twice.
-    pub puts: Vec<Put>,
+    pub(crate) puts: Vec<Put>,
     #[serde(with = "path_texts")]
-    pub prunes: Vec<PathBuf>,
-    pub summary: Vec<Summary>,
+    pub(crate) prunes: Vec<PathBuf>,
+    pub(crate) summary: Vec<Summary>,
 }
 
 /// What became of one file, for the history.
@@ -37,8 +37,8 @@ pub(super) struct Record {
 #[serde(deny_unknown_fields)]
 pub(super) struct Summary {
     #[serde(with = "path_text")]
-    pub path: PathBuf,
-    pub operation: SummaryOperation,
+    pub(crate) path: PathBuf,
+    pub(crate) operation: SummaryOperation,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -106,8 +106,8 @@ pub(super) enum Removed {
 pub(super) struct Leaf {
     /// Relative to the removed folder; empty for itself.
     #[serde(with = "path_text")]
-    pub path: PathBuf,
-    pub what: LeafKind,
+    pub(crate) path: PathBuf,
+    pub(crate) what: LeafKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,35 +123,35 @@ pub(super) enum LeafKind {
 #[serde(deny_unknown_fields)]
 pub(super) struct Put {
     #[serde(with = "path_text")]
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Beside it: the new file until it takes its place, then the old one until the transaction is over.
-    pub temp: String,
-    pub before: Option<Before>,
-    pub after: ContentHash,
+    pub(crate) temp: String,
+    pub(crate) before: Option<Before>,
+    pub(crate) after: ContentHash,
     /// What the new file shall have; `None` for what a new file gets by itself.
-    pub metadata: Option<Metadata>,
+    pub(crate) metadata: Option<Metadata>,
     /// Only of interest without `metadata`.
-    pub executable: bool,
+    pub(crate) executable: bool,
     #[serde(skip)]
-    pub content: Arc<[u8]>,
+    pub(crate) content: Arc<[u8]>,
 }
 
 /// The file that a new content takes the place of.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Before {
-    pub identity: Identity,
-    pub image: Image,
-    pub metadata: Metadata,
+    pub(crate) identity: Identity,
+    pub(crate) image: Image,
+    pub(crate) metadata: Metadata,
 }
 
 /// Where an old content is among the images of the entry.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Image {
-    pub offset: u64,
-    pub length: u64,
-    pub hash: ContentHash,
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    pub(crate) hash: ContentHash,
 }
 
 // Where it is kept does not make a content another one.

@@ -16,9 +16,9 @@ use crate::workspace::WorkspacePath;
 /// The files that `checked` changes, by path, and the folders it makes and removes.
 #[derive(Debug)]
 pub(super) struct Report {
-    pub files: Vec<FileChange>,
-    pub created_dirs: Vec<WorkspacePath>,
-    pub removed_dirs: Vec<WorkspacePath>,
+    pub(crate) files: Vec<FileChange>,
+    pub(crate) created_dirs: Vec<WorkspacePath>,
+    pub(crate) removed_dirs: Vec<WorkspacePath>,
 }
 
 pub(super) fn report(checked: &Checked) -> Report {

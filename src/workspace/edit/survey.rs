@@ -35,43 +35,43 @@ pub(super) enum Seen {
 /// Which object of the file system it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Identity {
-    pub device: u64,
-    pub inode: u64,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct SeenFile {
-    pub identity: Identity,
-    pub stamp: Stamp,
+    pub(crate) identity: Identity,
+    pub(crate) stamp: Stamp,
     /// How many names it has.
-    pub names: u64,
-    pub metadata: Metadata,
+    pub(crate) names: u64,
+    pub(crate) metadata: Metadata,
     /// Whether the user may write to it.
-    pub writable: bool,
+    pub(crate) writable: bool,
     /// `None` where it is larger than it may be.
-    pub content: Option<SeenContent>,
+    pub(crate) content: Option<SeenContent>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct SeenContent {
-    pub bytes: Arc<[u8]>,
-    pub hash: ContentHash,
+    pub(crate) bytes: Arc<[u8]>,
+    pub(crate) hash: ContentHash,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct SeenLink {
-    pub identity: Identity,
-    pub target: Vec<u8>,
+    pub(crate) identity: Identity,
+    pub(crate) target: Vec<u8>,
 }
 
 /// What belongs to a file beside its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Metadata {
     /// The permission bits, set-id bits and sticky bit.
-    pub mode: u32,
-    pub user: u32,
-    pub group: u32,
-    pub attributes: Vec<xattr::Attribute>,
+    pub(crate) mode: u32,
+    pub(crate) user: u32,
+    pub(crate) group: u32,
+    pub(crate) attributes: Vec<xattr::Attribute>,
 }
 
 impl Identity {

@@ -17,8 +17,8 @@ use crate::workspace::path::DEEPEST;
 /// The old contents that a transaction has to keep.
 #[derive(Debug, Default)]
 pub(super) struct Images {
-    pub contents: Vec<Arc<[u8]>>,
-    pub length: u64,
+    pub(crate) contents: Vec<Arc<[u8]>>,
+    pub(crate) length: u64,
 }
 
 /// Why a folder cannot be removed or renamed as a whole. Paths are relative to it.

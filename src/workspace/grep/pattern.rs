@@ -79,14 +79,14 @@ pub enum PatternError {
 
 /// A pattern, compiled. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct LineMatcher {
+pub(crate) struct LineMatcher {
     pub(super) regex: RegexMatcher,
 }
 
 impl LineMatcher {
     /// # Errors
     /// [`PatternError`].
-    pub fn new(pattern: &GrepPattern) -> Result<Self, PatternError> {
+    pub(crate) fn new(pattern: &GrepPattern) -> Result<Self, PatternError> {
         if pattern.text.is_empty() {
             return Err(PatternError::Empty);
         }
@@ -117,13 +117,13 @@ impl LineMatcher {
     }
 
     /// Whether something in `line` matches.
-    pub fn is_match(&self, line: &str) -> bool {
+    pub(crate) fn is_match(&self, line: &str) -> bool {
         // The error type of this matcher has no values.
         self.regex.is_match(line.as_bytes()).unwrap_or(false)
     }
 
     /// Where in `text` something matches, in bytes, from left to right; empty matches are left out.
-    pub fn find_all(&self, text: &str) -> Vec<Range<usize>> {
+    pub(crate) fn find_all(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let each = |one: grep_matcher::Match| {
             if !one.is_empty() && text.is_char_boundary(one.start()) && text.is_char_boundary(one.end()) {

@@ -15,43 +15,43 @@ const SOUGHT: u64 = 64 << 20;
 
 /// Which lines of a file, and how much of them.
 #[derive(Debug, Clone)]
-pub struct PageQuery {
+pub(crate) struct PageQuery {
     /// 0-based number of the first line.
-    pub first: u64,
+    pub(crate) first: u64,
     /// At most so many lines; at least one.
-    pub max_lines: usize,
+    pub(crate) max_lines: usize,
     /// No further line begins once the page would have more bytes than this.
-    pub max_bytes: usize,
+    pub(crate) max_bytes: usize,
     /// Of a longer line, only so many bytes are kept.
-    pub longest_line: usize,
+    pub(crate) longest_line: usize,
     /// When it ends even so.
-    pub until: Until,
+    pub(crate) until: Until,
 }
 
 /// Some lines of a file as they were at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub(crate) struct Page {
     /// The lines with their line breaks as in the file, without a byte order mark; `…` where one was cut.
-    pub text: String,
+    pub(crate) text: String,
     /// How many lines these are.
-    pub lines: usize,
+    pub(crate) lines: usize,
     /// There is more of the file behind them.
-    pub has_more: bool,
+    pub(crate) has_more: bool,
     /// The page ended before it had as many lines as were wanted because of its size or the deadline.
-    pub ended_early: bool,
+    pub(crate) ended_early: bool,
     /// How many lines the file has; `None` where it was not read to its end. A line break at the end begins no line.
-    pub total_lines: Option<u64>,
+    pub(crate) total_lines: Option<u64>,
     /// The lines that were cut, and how many bytes each has; at least so many where the end was not looked for.
-    pub cut: Vec<CutLine>,
+    pub(crate) cut: Vec<CutLine>,
 }
 
 /// A line that is too long to be given whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CutLine {
+pub(crate) struct CutLine {
     /// 0-based.
-    pub line: u64,
+    pub(crate) line: u64,
     /// Its length in bytes, without its line break.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Workspace {
@@ -60,7 +60,11 @@ impl Workspace {
     /// # Errors
     /// [`ReadError`]; only what was read is known to be text. [`ReadError::Late`] where the deadline came before the first
     /// line did.
-    pub fn read_page(&self, path: &WorkspacePath, query: &PageQuery) -> Result<(Page, Stamp), ReadError> {
+    pub(crate) fn read_page(
+        &self,
+        path: &WorkspacePath,
+        query: &PageQuery,
+    ) -> Result<(Page, Stamp), ReadError> {
         for _ in 0..READ_ATTEMPTS {
             // Asked before it is opened: opening a device can wake it.
             self.stamp(path)?;
@@ -80,7 +84,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`ReadError`] where it is missing, leads out, or is no regular file.
-    pub fn read_head(&self, path: &WorkspacePath, most: usize) -> Result<(Vec<u8>, Stamp), ReadError> {
+    pub(crate) fn read_head(&self, path: &WorkspacePath, most: usize) -> Result<(Vec<u8>, Stamp), ReadError> {
         self.stamp(path)?;
         let (file, stamp) = self.open_regular(path.as_path())?;
         let mut head = Vec::new();
@@ -95,7 +99,11 @@ impl Page {
     ///
     /// # Errors
     /// None that a text which is UTF-8 could cause.
-    pub fn of_text(text: &str, query: &PageQuery, name: &dyn Fn() -> String) -> Result<Self, ReadError> {
+    pub(crate) fn of_text(
+        text: &str,
+        query: &PageQuery,
+        name: &dyn Fn() -> String,
+    ) -> Result<Self, ReadError> {
         let mut pager = Pager::new(query, true);
         pager.take(text.as_bytes());
         pager.end();

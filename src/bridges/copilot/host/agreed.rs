@@ -24,9 +24,9 @@ impl Agreed {
 
 /// Asks, and keeps each yes for the call.
 pub(super) struct Noting<'a> {
-    pub approver: &'a dyn Approver,
-    pub agreed: &'a Agreed,
-    pub call: &'a str,
+    pub(crate) approver: &'a dyn Approver,
+    pub(crate) agreed: &'a Agreed,
+    pub(crate) call: &'a str,
 }
 
 impl Approver for Noting<'_> {

@@ -19,11 +19,11 @@
 mod agreed;
 mod built_in;
 mod calls;
-pub mod error;
+pub(crate) mod error;
 mod hooks;
 mod offer;
 mod permission;
-pub mod program;
+pub(crate) mod program;
 mod provider;
 mod rpc;
 mod turn;
@@ -58,40 +58,40 @@ const ANSWER: Duration = Duration::from_secs(30);
 const CLOSE: Duration = Duration::from_secs(5);
 
 /// What is wanted.
-pub struct HostOptions {
+pub(crate) struct HostOptions {
     /// What is asked of the model.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// The model's name; by default what `COPILOT_MODEL` says, or the account's own.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The command line; by default the one on PATH or in the private prefix.
-    pub program: Option<PathBuf>,
+    pub(crate) program: Option<PathBuf>,
     /// A file with `mcpServers` for the session.
-    pub mcp_config: Option<PathBuf>,
+    pub(crate) mcp_config: Option<PathBuf>,
     /// The session that goes on, with the tools, agents and servers of now.
-    pub resume: Option<String>,
+    pub(crate) resume: Option<String>,
     /// The agent of the settings as which the session begins.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Which tools there are; names of the command line's own tools count as well.
-    pub access: CallerAccess,
+    pub(crate) access: CallerAccess,
     /// Whether the model's words come as they are made.
-    pub streaming: bool,
+    pub(crate) streaming: bool,
     /// How long the whole may take.
-    pub limit: Duration,
+    pub(crate) limit: Duration,
     /// Install the command line where it is missing.
-    pub install: bool,
+    pub(crate) install: bool,
     /// How our tools see the workspace.
-    pub client: Client,
+    pub(crate) client: Client,
     /// Who is asked where rules leave a call open.
-    pub approver: Arc<dyn Approver>,
+    pub(crate) approver: Arc<dyn Approver>,
     /// Who sees the session.
-    pub told: UnboundedSender<Told>,
+    pub(crate) told: UnboundedSender<Told>,
     /// Ends it, in order.
-    pub stop: CancellationToken,
+    pub(crate) stop: CancellationToken,
 }
 
 /// What happens in a session.
 #[derive(Debug, Clone)]
-pub enum Told {
+pub(crate) enum Told {
     /// Something that is done beside the session, in a sentence.
     Note(String),
     /// An event as the command line sent it: `type`, `data`, `agentId`.
@@ -100,22 +100,22 @@ pub enum Told {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The model's last words.
-    pub answer: String,
+    pub(crate) answer: String,
     /// The session; also the group under which its edits are undone.
-    pub session: String,
+    pub(crate) session: String,
     /// Calls of our tools.
-    pub calls: usize,
+    pub(crate) calls: usize,
     /// Whether it was stopped before its end.
-    pub stopped: bool,
+    pub(crate) stopped: bool,
 }
 
 /// Runs one prompt to its end.
 ///
 /// # Errors
 /// [`HostError`]: the command line is missing, ended, does not answer, or says that the model failed.
-pub async fn run(live: &Live, options: HostOptions) -> Result<Outcome, HostError> {
+pub(crate) async fn run(live: &Live, options: HostOptions) -> Result<Outcome, HostError> {
     let provider = provider::from_environment(|name| std::env::var(name).ok(), options.model.as_deref())?;
     if std::env::var_os(program::ALLOW_ALL).is_some() {
         let what = format!("{} is not handed on: the rules of lsp-tools decide", program::ALLOW_ALL);

@@ -19,11 +19,11 @@ const MOST_CONFIG: u64 = 1 << 20;
 /// A session as it is asked for.
 pub(super) struct Offer {
     /// The parameters of `session.create`.
-    pub session: Value,
+    pub(crate) session: Value,
     /// Our tools' names in it.
-    pub names: Names,
+    pub(crate) names: Names,
     /// What whoever looks on should know.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// What `session.create` is to be asked; `tools` is the answer to `tools.list`.

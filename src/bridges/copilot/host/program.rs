@@ -19,7 +19,7 @@ use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// Its name in the private prefix.
-pub const KEY: &str = "copilot-cli";
+pub(crate) const KEY: &str = "copilot-cli";
 /// How it is installed: the version that this protocol was measured with.
 const RECIPE: &str = include_str!("recipe.toml");
 /// Speaks the SDK's protocol on its standard streams.

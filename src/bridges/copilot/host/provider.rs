@@ -19,9 +19,9 @@ const SECRETS: [&str; 4] = [
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Provider {
     /// The session's `model`.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The session's `provider`; without it the account that the command line is signed in with.
-    pub provider: Option<Value>,
+    pub(crate) provider: Option<Value>,
 }
 
 /// What `variable` says; `model` goes before what it says of a model.

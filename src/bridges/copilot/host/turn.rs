@@ -27,16 +27,16 @@ use crate::tools::tool::Caller;
 pub(super) struct Shared {
     live: Live,
     client: Client,
-    pub rpc: Rpc,
-    pub session: String,
-    pub approver: Arc<dyn Approver>,
+    pub(crate) rpc: Rpc,
+    pub(crate) session: String,
+    pub(crate) approver: Arc<dyn Approver>,
     caller: Caller,
     names: Names,
     told: UnboundedSender<Told>,
     /// The agents that run: their id → the name in the settings.
     agents: Mutex<HashMap<String, String>>,
     /// What was agreed to before the call came.
-    pub agreed: Agreed,
+    pub(crate) agreed: Agreed,
     calls: AtomicUsize,
 }
 

@@ -15,18 +15,18 @@ use crate::tools::tool::{Card, Definition};
 /// What is said of a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub description: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) description: &'static str,
     /// What it does to the world.
-    pub effect: Effect,
-    pub class: Class,
-    pub by_default: bool,
-    pub why: &'static str,
+    pub(crate) effect: Effect,
+    pub(crate) class: Class,
+    pub(crate) by_default: bool,
+    pub(crate) why: &'static str,
     /// The tools of ours that it calls.
-    pub uses: &'static [&'static str],
+    pub(crate) uses: &'static [&'static str],
     /// Who writes the arguments.
-    pub written_by: WrittenBy,
+    pub(crate) written_by: WrittenBy,
 }
 
 /// Who writes the arguments of a call.

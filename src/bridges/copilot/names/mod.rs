@@ -51,16 +51,7 @@ pub enum Class {
     New,
 }
 
-impl Class {
-    /// The word of lists and logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unlocks => "unlocks",
-            Self::Replaces => "replaces",
-            Self::New => "new",
-        }
-    }
-}
+impl Class {}
 
 /// One of the names.
 #[derive(Debug)]
@@ -72,7 +63,7 @@ pub struct BuiltinName {
 
 impl BuiltinName {
     /// The name that the server and its models know.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.about.name
     }
 
@@ -87,7 +78,7 @@ impl BuiltinName {
     }
 
     /// Why so, in one sentence without a full stop.
-    pub fn why(&self) -> &'static str {
+    pub(crate) fn why(&self) -> &'static str {
         self.about.why
     }
 
@@ -97,12 +88,12 @@ impl BuiltinName {
     }
 
     /// What models are told of it, and the schema that arguments are checked against.
-    pub fn definition(&self) -> &Definition {
+    pub(crate) fn definition(&self) -> &Definition {
         &self.definition
     }
 
     /// Its entry in the parameters of `conversation/registerTools`.
-    pub fn registration(&self) -> Value {
+    pub(crate) fn registration(&self) -> Value {
         // One tool is within every limit of the format, so that there is always exactly one entry.
         export(Format::Copilot, [&self.definition])
             .ok()
@@ -111,7 +102,7 @@ impl BuiltinName {
     }
 
     /// Whether `caller` may call the tools that it is a form of.
-    pub fn is_offered(&self, runtime: &Runtime, caller: &Caller) -> bool {
+    pub(crate) fn is_offered(&self, runtime: &Runtime, caller: &Caller) -> bool {
         self.uses().iter().all(|tool| runtime.is_offered(caller, tool))
     }
 }
@@ -143,7 +134,7 @@ pub fn all() -> &'static [BuiltinName] {
 }
 
 /// The one called `name`.
-pub fn find(name: &str) -> Option<&'static BuiltinName> {
+pub(crate) fn find(name: &str) -> Option<&'static BuiltinName> {
     all().iter().find(|known| known.name() == name)
 }
 

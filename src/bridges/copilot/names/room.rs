@@ -15,21 +15,21 @@ use crate::workspace::WorkspacePath;
 
 /// What a form works with.
 pub(super) struct Room<'a> {
-    pub runtime: &'a Runtime,
-    pub asked: &'a Asked<'a>,
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) asked: &'a Asked<'a>,
 }
 
 /// Why a call did not do what it was asked.
 #[derive(Debug)]
 pub(super) struct Refused {
     /// What was wrong, and what to do.
-    pub text: String,
+    pub(crate) text: String,
     /// Files that were changed all the same.
-    pub changed: Vec<PathBuf>,
+    pub(crate) changed: Vec<PathBuf>,
 }
 
 impl Refused {
-    pub fn new(text: impl Into<String>) -> Self {
+    pub(super) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), changed: Vec::new() }
     }
 }
@@ -44,7 +44,7 @@ impl From<ToolError> for Refused {
 /// A tool's successful answer.
 pub(super) struct Got {
     /// The answer.
-    pub value: Value,
+    pub(crate) value: Value,
     /// What a hook put in the place of what a model reads.
     replaced: Option<String>,
 }
@@ -58,7 +58,7 @@ impl From<ToolResult> for Got {
 impl Got {
     /// What the model reads: `made` of the answer, where nobody replaced it; the answer itself where `made` finds nothing in
     /// it that it knows.
-    pub fn text(self, made: impl FnOnce(&Value) -> Option<String>) -> String {
+    pub(super) fn text(self, made: impl FnOnce(&Value) -> Option<String>) -> String {
         match self.replaced {
             Some(text) => text,
             None => made(&self.value).unwrap_or_else(|| self.value.to_string()),
@@ -68,7 +68,7 @@ impl Got {
 
 impl Room<'_> {
     /// Calls a tool of ours, and gives its result whatever it is.
-    pub async fn result(&self, tool: &str, arguments: Value) -> ToolResult {
+    pub(super) async fn result(&self, tool: &str, arguments: Value) -> ToolResult {
         let Asked { caller, approver, group, cancelled } = self.asked;
         let request = CallRequest::new(tool, arguments, caller)
             .approved_by(*approver)
@@ -78,7 +78,7 @@ impl Room<'_> {
     }
 
     /// Calls a tool of ours, which must succeed.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Got, Refused> {
+    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Result<Got, Refused> {
         let result = self.result(tool, arguments).await;
         match result.ok() {
             true => Ok(Got::from(result)),
@@ -88,7 +88,7 @@ impl Room<'_> {
 
     /// A path as the server and models give it: absolute, relative, or a `file:` URI. As our tools take it, and as a path of
     /// the workspace.
-    pub fn path(&self, given: &str) -> Result<(String, WorkspacePath), Refused> {
+    pub(super) fn path(&self, given: &str) -> Result<(String, WorkspacePath), Refused> {
         let plain = match Url::parse(given) {
             Ok(url) if url.scheme() == "file" => {
                 let path = url.to_file_path().ok().and_then(|path| path.into_os_string().into_string().ok());
@@ -101,18 +101,18 @@ impl Room<'_> {
     }
 
     /// The absolute path of what an answer calls `path`.
-    pub fn absolute(&self, path: &str) -> Option<PathBuf> {
+    pub(super) fn absolute(&self, path: &str) -> Option<PathBuf> {
         let workspace = self.runtime.workspace();
         workspace.path(path.as_ref()).ok().map(|path| workspace.absolute(&path))
     }
 
     /// The same as text, for answers that name files; `path` itself where it is none.
-    pub fn shown(&self, path: &str) -> String {
+    pub(super) fn shown(&self, path: &str) -> String {
         self.absolute(path).map_or_else(|| path.to_owned(), |path| path.to_string_lossy().into_owned())
     }
 
     /// The text of a file as it is on disk, if it is one and the rules let the caller read it.
-    pub fn text_of(&self, path: &WorkspacePath) -> Option<String> {
+    pub(super) fn text_of(&self, path: &WorkspacePath) -> Option<String> {
         let workspace = self.runtime.workspace();
         let arguments = json!({"path": workspace.absolute(path).to_str()?});
         let decision = self.runtime.check_call(self.asked.caller, "read", &arguments).ok()?;
@@ -124,7 +124,7 @@ impl Room<'_> {
     }
 
     /// The absolute paths of what an edit's answer says it changed, old names of moved files too.
-    pub fn changed(&self, answer: &Value) -> Vec<PathBuf> {
+    pub(super) fn changed(&self, answer: &Value) -> Vec<PathBuf> {
         let results =
             answer["results"].as_array().map_or_else(|| std::slice::from_ref(answer), Vec::as_slice);
         let changed = results.iter().filter(|file| file["operation"] != "unchanged");

@@ -27,20 +27,20 @@ pub(super) trait Folder {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wanted {
     /// Test files, relative to the folder; none means all.
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// Names of tests or parts of them; none means all.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
 }
 
 /// How it is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     /// The command, for a shell in the folder.
-    pub command: String,
+    pub(crate) command: String,
     /// What says so.
-    pub why: String,
+    pub(crate) why: String,
     /// What it does not do of what was wanted.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Plan {

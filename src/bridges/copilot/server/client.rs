@@ -50,18 +50,18 @@ struct Slot {
 
 /// What `status` tells.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// The server's own name and version.
-    pub server: Value,
+    pub(crate) server: Value,
     /// Its process.
-    pub pid: Option<u32>,
+    pub(crate) pid: Option<u32>,
     /// What it says of itself.
-    pub status: Status,
+    pub(crate) status: Status,
     /// The models it offers; absent where nobody is signed in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub models: Option<Vec<Model>>,
+    pub(crate) models: Option<Vec<Model>>,
     /// The tools.
-    pub registration: Registration,
+    pub(crate) registration: Registration,
 }
 
 impl Copilot {
@@ -150,7 +150,7 @@ impl Copilot {
     ///
     /// # Errors
     /// Where the server cannot be had, or does not answer.
-    pub async fn report(&self) -> Result<Report, CopilotError> {
+    pub(crate) async fn report(&self) -> Result<Report, CopilotError> {
         let (link, _) = self.link().await?;
         let checked = link.request("checkStatus", &json!({}), SHORT).await?;
         match serde_json::from_value::<Checked>(checked) {
@@ -187,7 +187,7 @@ impl Copilot {
     }
 
     /// What the server says of itself; empty before it is started.
-    pub fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         self.room.statuses.now()
     }
 

@@ -41,7 +41,7 @@ struct Question {
 }
 
 /// Whether the call may run; what comes back is the result of the request.
-pub async fn answer(room: &Room, params: Value) -> Value {
+pub(super) async fn answer(room: &Room, params: Value) -> Value {
     let accepted = match Question::deserialize(&params) {
         Ok(question) => accepted(room, &question).await,
         Err(error) => {

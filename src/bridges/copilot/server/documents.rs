@@ -26,7 +26,7 @@ const LARGEST: u64 = 1_000_000;
 
 /// The documents of one server.
 #[derive(Debug, Default)]
-pub struct Documents(Mutex<State>);
+pub(super) struct Documents(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -50,7 +50,13 @@ enum Now {
 
 impl Documents {
     /// Tells the server of `changes`.
-    pub async fn tell(&self, changes: &Changes, runtime: &Runtime, caller: &Caller, connection: &Peer) {
+    pub(super) async fn tell(
+        &self,
+        changes: &Changes,
+        runtime: &Runtime,
+        caller: &Caller,
+        connection: &Peer,
+    ) {
         let mut state = self.0.lock().await;
         let mut paths: Vec<WorkspacePath> = Vec::new();
         let mut new = 0;
@@ -68,19 +74,25 @@ impl Documents {
     }
 
     /// Brings everything that is open in step with the disk.
-    pub async fn refresh(&self, runtime: &Runtime, caller: &Caller, connection: &Peer) {
+    pub(super) async fn refresh(&self, runtime: &Runtime, caller: &Caller, connection: &Peer) {
         let mut state = self.0.lock().await;
         let paths = state.open.keys().cloned().collect();
         state.settle(paths, runtime, caller, connection).await;
     }
 
     /// Opens a file, or brings it in step.
-    pub async fn open(&self, path: WorkspacePath, runtime: &Runtime, caller: &Caller, connection: &Peer) {
+    pub(super) async fn open(
+        &self,
+        path: WorkspacePath,
+        runtime: &Runtime,
+        caller: &Caller,
+        connection: &Peer,
+    ) {
         self.0.lock().await.settle(vec![path], runtime, caller, connection).await;
     }
 
     /// The files that are open, by path.
-    pub async fn paths(&self) -> Vec<WorkspacePath> {
+    pub(super) async fn paths(&self) -> Vec<WorkspacePath> {
         self.0.lock().await.open.keys().cloned().collect()
     }
 }

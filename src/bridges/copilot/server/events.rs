@@ -85,7 +85,7 @@ impl Events {
     }
 
     /// Tells; nobody may be there any more.
-    pub fn send(&self, event: Event) {
+    pub(crate) fn send(&self, event: Event) {
         if let Some(sender) = &self.0 {
             let _gone = sender.send(event);
         }

@@ -28,7 +28,7 @@ pub enum ResultFormat {
 
 /// How a call ended, in the server's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It did what it was asked.
     Success,
     /// It did not.
@@ -39,7 +39,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// The server's word.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
             Self::Error => "error",
@@ -50,28 +50,28 @@ impl Outcome {
 
 /// What a call is answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// How it ended.
-    pub outcome: Outcome,
+    pub(crate) outcome: Outcome,
     /// What the model reads.
     pub text: String,
     /// What the tool does to the world.
-    pub effect: Effect,
+    pub(crate) effect: Effect,
     /// No part of the text can be done without.
-    pub whole: bool,
+    pub(crate) whole: bool,
 }
 
 /// No answer is longer, in bytes of its text: hosts put more than this aside and show its beginning.
-pub const MOST_BYTES: usize = 20_000;
+pub(crate) const MOST_BYTES: usize = 20_000;
 
 impl Answer {
     /// A failure in one sentence.
-    pub fn error(text: impl Into<String>) -> Self {
+    pub(crate) fn error(text: impl Into<String>) -> Self {
         Self { outcome: Outcome::Error, text: text.into(), effect: Effect::Read, whole: false }
     }
 
     /// As it goes over the wire.
-    pub fn encode(&self, format: ResultFormat) -> Value {
+    pub(crate) fn encode(&self, format: ResultFormat) -> Value {
         let text = if self.whole { self.text.clone() } else { bounded(&self.text) };
         match format {
             ResultFormat::Tuple => {

@@ -25,7 +25,7 @@ use super::{confirm, handshake, invoke};
 use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 
 /// Answers what the Copilot language server asks, and hears what it tells.
-pub struct CopilotHandler {
+pub(super) struct CopilotHandler {
     pub(super) room: Arc<Room>,
     pub(super) line: Arc<Line>,
 }

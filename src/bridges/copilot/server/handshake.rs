@@ -8,11 +8,11 @@ use crate::lsp::uri;
 use crate::rpc::RequestRefusal;
 
 /// The server's key in the catalogue.
-pub const SERVER: &str = "copilot";
+pub(crate) const SERVER: &str = "copilot";
 
 /// The params of `initialize` (LSP 3.17), with the server's own options: who the editor is and who its plugin is, without
 /// which it answers nothing else.
-pub fn initialize(room: &Room) -> Value {
+pub(super) fn initialize(room: &Room) -> Value {
     let us = json!({"name": "lsp-tools", "version": env!("CARGO_PKG_VERSION")});
     let mut options = spec_table(room, |server| &server.initialization_options);
     options["editorInfo"] = us.clone();
@@ -28,7 +28,7 @@ pub fn initialize(room: &Room) -> Value {
 }
 
 /// The workspace (LSP 3.17, *WorkspaceFolder*).
-pub fn folder(room: &Room) -> Value {
+pub(super) fn folder(room: &Room) -> Value {
     let runtime = room.runtime();
     let root = runtime.workspace().root();
     let name = root.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
@@ -36,12 +36,12 @@ pub fn folder(room: &Room) -> Value {
 }
 
 /// All settings, as `workspace/didChangeConfiguration` says them.
-pub fn settings(room: &Room) -> Value {
+pub(super) fn settings(room: &Room) -> Value {
     spec_table(room, |server| &server.settings)
 }
 
 /// The answer to `workspace/configuration` (LSP 3.17): one value for each item, `null` where nothing is set.
-pub fn settings_for(room: &Room, params: &Value) -> Result<Value, RequestRefusal> {
+pub(super) fn settings_for(room: &Room, params: &Value) -> Result<Value, RequestRefusal> {
     let items = params["items"].as_array();
     let items = items.ok_or_else(|| RequestRefusal::InvalidParams("`items` is missing".into()))?;
     let settings = settings(room);

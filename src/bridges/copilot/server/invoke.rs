@@ -40,7 +40,12 @@ struct Invocation {
 }
 
 /// Runs the call that `params` ask for, if it has a `place` among those that wait; what comes back is the result of the request.
-pub async fn answer(room: &Room, line: &Line, params: Value, place: Option<OwnedSemaphorePermit>) -> Value {
+pub(super) async fn answer(
+    room: &Room,
+    line: &Line,
+    params: Value,
+    place: Option<OwnedSemaphorePermit>,
+) -> Value {
     answer_to(room, line, params, place).await.encode(room.format)
 }
 

@@ -33,7 +33,7 @@ const EXIT: Duration = Duration::from_secs(2);
 
 /// The way from what the server asks to the link it asks on, which is there a moment later.
 #[derive(Debug, Default)]
-pub struct Line(OnceLock<Weak<Link>>);
+pub(super) struct Line(OnceLock<Weak<Link>>);
 
 impl Line {
     /// The link, while it lives.
@@ -44,14 +44,14 @@ impl Line {
 
 /// A running server that has been through its handshake and knows our tools.
 #[derive(Debug)]
-pub struct Link {
+pub(crate) struct Link {
     pub(super) connection: Peer,
     pub(super) documents: Documents,
     process: ServerProcess,
     /// What the server says of itself (LSP 3.17, `serverInfo`).
-    pub info: OnceLock<Value>,
+    pub(crate) info: OnceLock<Value>,
     /// What came of the registration.
-    pub registration: OnceLock<Registration>,
+    pub(crate) registration: OnceLock<Registration>,
 }
 
 impl Link {
@@ -154,7 +154,7 @@ impl Link {
     }
 
     /// Its process id.
-    pub fn pid(&self) -> Option<u32> {
+    pub(crate) fn pid(&self) -> Option<u32> {
         self.process.pid()
     }
 

@@ -13,31 +13,31 @@
 //! each call goes to `Runtime::call` with the turn as its group, so that its edits are undone together, and what it changed is
 //! told to the server before its answer.
 
-pub mod client;
+pub(crate) mod client;
 mod confirm;
 mod documents;
-pub mod error;
-pub mod events;
-pub mod format;
+pub(crate) mod error;
+pub(crate) mod events;
+pub(crate) mod format;
 mod handler;
 mod handshake;
 mod invoke;
 mod link;
-pub mod models;
-pub mod offer;
-pub mod register;
-pub mod room;
-pub mod sign_in;
-pub mod status;
-pub mod turn;
-pub mod turns;
+pub(crate) mod models;
+pub(crate) mod offer;
+pub(crate) mod register;
+pub(crate) mod room;
+pub(crate) mod sign_in;
+pub(crate) mod status;
+pub(crate) mod turn;
+pub(crate) mod turns;
 
-pub use client::{Copilot, Report};
+pub use client::Copilot;
+pub(crate) use client::Report;
 pub use error::CopilotError;
 pub use events::{CallState, Event, Events};
 pub use format::ResultFormat;
-pub use handshake::SERVER;
-pub use models::Mode;
-pub use offer::WantedNames;
+pub(crate) use models::Mode;
+pub(crate) use offer::WantedNames;
 pub use room::CopilotOptions;
 pub use turn::{TurnOutcome, TurnRequest};

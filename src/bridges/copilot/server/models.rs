@@ -9,26 +9,26 @@ use super::link::{Link, SHORT};
 /// A model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all(deserialize = "camelCase"))]
-pub struct Model {
+pub(crate) struct Model {
     /// What it is chosen by.
-    pub id: String,
+    pub(crate) id: String,
     /// What people call it.
     #[serde(default, alias = "modelName")]
-    pub name: String,
+    pub(crate) name: String,
     /// Where it may be used: `chat-panel`, `agent-panel`, `inline`, …
     #[serde(default)]
-    pub scopes: Vec<String>,
+    pub(crate) scopes: Vec<String>,
     /// It is used where nobody chooses.
     #[serde(default)]
-    pub is_chat_default: bool,
+    pub(crate) is_chat_default: bool,
     /// It is used where the default cannot be.
     #[serde(default)]
-    pub is_chat_fallback: bool,
+    pub(crate) is_chat_fallback: bool,
 }
 
 /// How the server is to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// With all tools, round after round.
     #[default]
     Agent,
@@ -38,7 +38,7 @@ pub enum Mode {
 
 impl Mode {
     /// The server's word.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Agent => "Agent",
             Self::Ask => "Ask",
@@ -54,7 +54,7 @@ impl Mode {
 }
 
 /// All models; entries that cannot be read are left out.
-pub async fn list(link: &Link) -> Result<Vec<Model>, CopilotError> {
+pub(crate) async fn list(link: &Link) -> Result<Vec<Model>, CopilotError> {
     match link.request("copilot/models", &json!({}), SHORT).await? {
         Value::Array(items) => {
             Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
@@ -67,7 +67,7 @@ pub async fn list(link: &Link) -> Result<Vec<Model>, CopilotError> {
 }
 
 /// The model for a turn: the one that is wanted, by its id or name, else the server's default for this mode.
-pub fn choose(models: &[Model], wanted: Option<&str>, mode: Mode) -> Result<String, CopilotError> {
+pub(crate) fn choose(models: &[Model], wanted: Option<&str>, mode: Mode) -> Result<String, CopilotError> {
     let fit: Vec<&Model> =
         models.iter().filter(|model| model.scopes.iter().any(|scope| scope == mode.scope())).collect();
     let found = match wanted {

@@ -15,7 +15,7 @@ use crate::tools::tool::{Caller, Definition};
 
 /// The most tools that a model is given, the server's own included: a longer list is an error of its service, and the server
 /// only groups those of MCP servers.
-pub const MOST_TOOLS: usize = 128;
+pub(crate) const MOST_TOOLS: usize = 128;
 
 /// Names that the server knows for tools of its own, or treats in a way of its own. A client's tool of such a name replaces
 /// the server's, or unlocks others.
@@ -40,16 +40,16 @@ const SERVERS_OWN: [&str; 16] = [
 
 /// A tool that is not registered, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub(crate) struct LeftOut {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Why, in a few words.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 /// Which of the names that the server's own tools bear are offered as well.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum WantedNames {
+pub(crate) enum WantedNames {
     /// Those that take no better tool away from the server.
     #[default]
     Usual,
@@ -66,7 +66,7 @@ impl WantedNames {
     ///
     /// # Errors
     /// Where a word is none of these.
-    pub fn parse(words: &[String]) -> Result<Self, ToolError> {
+    pub(crate) fn parse(words: &[String]) -> Result<Self, ToolError> {
         match words {
             [] => Ok(Self::Usual),
             [word] if word == "usual" => Ok(Self::Usual),
@@ -77,7 +77,7 @@ impl WantedNames {
     }
 
     /// Each name, whether it is offered, and why.
-    pub fn of(&self, runtime: &Runtime, caller: &Caller) -> Vec<Choice> {
+    pub(crate) fn of(&self, runtime: &Runtime, caller: &Caller) -> Vec<Choice> {
         let chosen = |name: &'static BuiltinName, wanted: bool| {
             let offered = name.is_offered(runtime, caller);
             let why = match (wanted, offered) {
@@ -122,25 +122,25 @@ fn named(word: &str) -> Result<&'static BuiltinName, ToolError> {
 
 /// One tool of the offer.
 #[derive(Debug, Clone)]
-pub struct Offered {
+pub(crate) struct Offered {
     /// What the server is told.
-    pub told: Value,
+    pub(crate) told: Value,
     /// What is called.
-    pub definition: Definition,
+    pub(crate) definition: Definition,
     /// It is one of the names that the server's own tools bear, and goes that way.
-    pub name: Option<&'static BuiltinName>,
+    pub(crate) name: Option<&'static BuiltinName>,
 }
 
 impl Offered {
     /// Whether the server lists tools of its own in its place, which write through it.
-    pub fn unlocks(&self) -> bool {
+    pub(crate) fn unlocks(&self) -> bool {
         self.name.is_some_and(|name| name.class() == Class::Unlocks)
     }
 }
 
 /// All tools that the server is offered.
 #[derive(Debug, Clone)]
-pub struct Offer {
+pub(crate) struct Offer {
     /// By the name that the server is told.
     tools: BTreeMap<String, Offered>,
     names: Names,
@@ -152,7 +152,10 @@ impl Offer {
     ///
     /// # Errors
     /// Where there are more than any list may have.
-    pub fn of(definitions: &[Definition], choice: &[Choice]) -> Result<(Self, Vec<LeftOut>), CopilotError> {
+    pub(crate) fn of(
+        definitions: &[Definition],
+        choice: &[Choice],
+    ) -> Result<(Self, Vec<LeftOut>), CopilotError> {
         let exported = export(Format::Copilot, definitions).map_err(CopilotError::Tools)?;
         let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
         for (told, definition) in exported.tools.into_iter().zip(definitions) {
@@ -173,43 +176,33 @@ impl Offer {
     }
 
     /// The names of the server's own tools, whether each was to be offered, and why.
-    pub fn choice(&self) -> &[Choice] {
+    pub(crate) fn choice(&self) -> &[Choice] {
         &self.choice
     }
 
     /// The tools as the server is told of them, by name.
-    pub fn told(&self) -> Vec<&Value> {
+    pub(crate) fn told(&self) -> Vec<&Value> {
         self.tools.values().map(|tool| &tool.told).collect()
     }
 
     /// The names that the server is told, in the order of [`told`](Self::told).
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }
 
     /// The tool that the server calls `name`.
-    pub fn get(&self, name: &str) -> Option<&Offered> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Offered> {
         self.tools.get(name)
     }
 
     /// Our own name of what the server calls `name`.
-    pub fn ours<'a>(&'a self, name: &'a str) -> &'a str {
+    pub(crate) fn ours<'a>(&'a self, name: &'a str) -> &'a str {
         self.names.ours(name).unwrap_or(name)
     }
 
     /// Takes a tool out of the offer.
-    pub fn remove(&mut self, name: &str) -> Option<Offered> {
+    pub(crate) fn remove(&mut self, name: &str) -> Option<Offered> {
         self.tools.remove(name)
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.tools.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
     }
 }
 
@@ -265,7 +258,7 @@ mod tests {
         let registry = built_in::registry().unwrap();
         let all: Vec<Definition> = registry.definitions(|_| true).into_iter().cloned().collect();
         let (offer, left_out) = Offer::of(&all, &[]).unwrap();
-        assert_eq!((offer.len(), left_out), (all.len(), Vec::new()));
+        assert_eq!((offer.tools.len(), left_out), (all.len(), Vec::new()));
     }
 
     #[test]

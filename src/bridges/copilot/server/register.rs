@@ -28,7 +28,7 @@ const OURS: &str = "copilot-editor.";
 /// Whose a tool is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub(crate) enum Origin {
     /// Ours.
     Ours,
     /// The server's.
@@ -39,34 +39,34 @@ pub enum Origin {
 
 /// A tool in the server's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The server's full id ("copilot-editor.lsp_hover").
-    pub id: String,
+    pub(crate) id: String,
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Whose it is.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
     /// Whether models are offered it now.
-    pub enabled: bool,
+    pub(crate) enabled: bool,
     /// It took the place of the server's own tool of that name.
-    pub replaces_servers: bool,
+    pub(crate) replaces_servers: bool,
 }
 
 /// What came of a registration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Registration {
     /// Everything that the server lists.
-    pub tools: Vec<Listed>,
+    pub(crate) tools: Vec<Listed>,
     /// Tools of ours that are not registered, and why.
-    pub left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<LeftOut>,
     /// Names of the server's own tools that are hidden now, by tools of ours or otherwise.
-    pub hidden: Vec<String>,
+    pub(crate) hidden: Vec<String>,
     /// Tools of the server's own that write through ours of the same name, which is not listed then.
-    pub unlocked: Vec<String>,
+    pub(crate) unlocked: Vec<String>,
     /// The names of the server's own tools that could be offered, and what became of each.
-    pub names: Vec<Named>,
+    pub(crate) names: Vec<Named>,
     /// What the server answered otherwise than it was asked, in sentences.
-    pub oddities: Vec<String>,
+    pub(crate) oddities: Vec<String>,
     /// Ids of all that was registered.
     #[serde(skip)]
     ids: Vec<String>,
@@ -74,18 +74,18 @@ pub struct Registration {
 
 /// A name that tools of the server bear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Named {
+pub(crate) struct Named {
     /// The name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Whether ours was registered.
-    pub registered: bool,
+    pub(crate) registered: bool,
     /// Why, in one sentence without a full stop.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 impl Registration {
     /// How many tools of ours are registered.
-    pub fn ours(&self) -> usize {
+    pub(crate) fn ours(&self) -> usize {
         self.ids.len()
     }
 }
@@ -105,7 +105,7 @@ struct Entry {
 ///
 /// # Errors
 /// Where the server refuses without saying which tool, answers with no list, or where there would be too many.
-pub async fn register(
+pub(crate) async fn register(
     connection: &Peer,
     offer: &mut Offer,
     mut left_out: Vec<LeftOut>,
@@ -139,7 +139,7 @@ pub async fn register(
 }
 
 /// Takes back what was registered. A server that does not answer keeps it only until it ends.
-pub async fn unregister(connection: &Peer, registration: &Registration) {
+pub(crate) async fn unregister(connection: &Peer, registration: &Registration) {
     if registration.ids.is_empty() {
         return;
     }

@@ -22,26 +22,26 @@ use crate::tools::tool::Caller;
 /// So many calls run at once; the others wait.
 const AT_ONCE: usize = 16;
 /// So many are run or waited for at once; more are refused.
-pub const MOST_WAITING: usize = 128;
+pub(crate) const MOST_WAITING: usize = 128;
 /// What a call may take beyond a tool's own time: hooks, and someone who is asked (300 s).
 const BEYOND: Duration = Duration::from_secs(330);
 
 /// How a client of the language server is made.
 pub struct CopilotOptions {
     /// Whose tools are offered.
-    pub live: Live,
+    pub(crate) live: Live,
     /// On whose behalf: session and profile.
-    pub caller: Caller,
+    pub(crate) caller: Caller,
     /// Who is asked.
     pub approver: Arc<dyn Approver>,
     /// Which names of the server's own tools are offered as well.
-    pub names: WantedNames,
+    pub(crate) names: WantedNames,
     /// How results travel.
     pub format: ResultFormat,
     /// Who looks on.
     pub events: Events,
     /// Whether messages are recorded where the runtime records them. Signing in is not.
-    pub traced: bool,
+    pub(crate) traced: bool,
     /// How long one call may take, asking included; by default what the settings allow a tool, and 330 s.
     pub call_limit: Option<Duration>,
 }
@@ -63,7 +63,7 @@ impl CopilotOptions {
 }
 
 /// What everything here works with.
-pub struct Room {
+pub(crate) struct Room {
     live: Live,
     pub(super) caller: Caller,
     pub(super) approver: Arc<dyn Approver>,

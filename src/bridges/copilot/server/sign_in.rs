@@ -20,14 +20,14 @@ const USUAL: u64 = 900;
 /// A code to be entered in a browser.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DeviceCode {
+pub(crate) struct DeviceCode {
     /// What is entered.
-    pub user_code: String,
+    pub(crate) user_code: String,
     /// Where.
-    pub verification_uri: String,
+    pub(crate) verification_uri: String,
     /// How long it holds, in seconds.
     #[serde(default)]
-    pub expires_in: Option<u64>,
+    pub(crate) expires_in: Option<u64>,
 }
 
 impl std::fmt::Debug for DeviceCode {
@@ -43,7 +43,7 @@ impl Copilot {
     ///
     /// # Errors
     /// Where the server cannot be had, or cannot ask for a code.
-    pub async fn begin_sign_in(&self) -> Result<Option<DeviceCode>, CopilotError> {
+    pub(crate) async fn begin_sign_in(&self) -> Result<Option<DeviceCode>, CopilotError> {
         let (link, _) = self.link().await?;
         let answer = link.request("signIn", &json!({}), SHORT).await?;
         let malformed = |error: serde_json::Error| CopilotError::Malformed {
@@ -62,7 +62,7 @@ impl Copilot {
     ///
     /// # Errors
     /// Where the code is refused, or has run out.
-    pub async fn finish_sign_in(&self, code: &DeviceCode) -> Result<Status, CopilotError> {
+    pub(crate) async fn finish_sign_in(&self, code: &DeviceCode) -> Result<Status, CopilotError> {
         let (link, _) = self.link().await?;
         let limit = Duration::from_secs(code.expires_in.unwrap_or(USUAL)).min(LONGEST);
         let answer = link.request("signInConfirm", &json!({}), limit).await?;

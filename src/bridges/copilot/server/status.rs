@@ -6,29 +6,29 @@ use tokio::sync::watch;
 
 /// What the server has said of itself last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Status {
+pub(crate) struct Status {
     /// It works on something.
-    pub busy: bool,
+    pub(crate) busy: bool,
     /// `Normal`, `Warning`, `Error` or `Inactive`; empty before it has said anything.
-    pub kind: String,
+    pub(crate) kind: String,
     /// Its words, where it gave any.
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
     /// `OK`, `NotSignedIn`, `NotAuthorized`, …: what it knows of the user, once it has said so.
-    pub auth: Option<String>,
+    pub(crate) auth: Option<String>,
     /// The user, where it named one.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
 }
 
 impl Status {
     /// Whether chats work.
-    pub fn signed_in(&self) -> bool {
+    pub(crate) fn signed_in(&self) -> bool {
         matches!(self.auth.as_deref(), Some("OK" | "MaybeOK" | "AlreadySignedIn"))
     }
 }
 
 /// Follows it.
 #[derive(Debug)]
-pub struct Statuses(watch::Sender<Status>);
+pub(crate) struct Statuses(watch::Sender<Status>);
 
 impl Default for Statuses {
     fn default() -> Self {
@@ -55,26 +55,21 @@ struct Second {
 
 /// What `checkStatus`, `signIn` and `signInConfirm` answer, and `didChangeStatus/v2` says of the user.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Checked {
+pub(crate) struct Checked {
     /// `OK`, `NotSignedIn`, …
-    pub status: String,
+    pub(crate) status: String,
     /// The user's name.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
 }
 
 impl Statuses {
     /// As it is now.
-    pub fn now(&self) -> Status {
+    pub(crate) fn now(&self) -> Status {
         self.0.borrow().clone()
     }
 
-    /// Hears of changes.
-    pub fn follow(&self) -> watch::Receiver<Status> {
-        self.0.subscribe()
-    }
-
     /// Takes in a notification, if it is one of these; odd ones change nothing.
-    pub fn heard(&self, method: &str, params: &Value) -> bool {
+    pub(crate) fn heard(&self, method: &str, params: &Value) -> bool {
         match method {
             "didChangeStatus" => {
                 if let Ok(said) = First::deserialize(params) {
@@ -108,7 +103,7 @@ impl Statuses {
     }
 
     /// Takes in what was answered of the user.
-    pub fn checked(&self, checked: Checked) {
+    pub(crate) fn checked(&self, checked: Checked) {
         self.0.send_modify(|status| {
             status.auth = Some(checked.status);
             status.user = checked.user;
@@ -116,7 +111,7 @@ impl Statuses {
     }
 
     /// Another server begins with nothing said.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.0.send_replace(Status::default());
     }
 }

@@ -20,7 +20,7 @@ use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::edit::FileOperation;
 
 /// How long a turn may take where nobody says otherwise.
-pub const LONGEST: Duration = Duration::from_secs(3_600);
+pub(crate) const LONGEST: Duration = Duration::from_secs(3_600);
 /// How long the server may take to end a turn that was cancelled.
 const CANCELLING: Duration = Duration::from_secs(5);
 /// How often a turn of which nothing has come is begun anew after a crash.
@@ -32,15 +32,15 @@ const REQUEST_CANCELLED: i64 = -32800;
 #[derive(Debug, Clone)]
 pub struct TurnRequest {
     /// The user's words.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// How it is answered.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// The model, by id or name; the server's default where none is named.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The model's provider, where it is one of the user's own: then the server is not asked which models there are.
-    pub provider: Option<String>,
+    pub(crate) provider: Option<String>,
     /// Go on with the conversation of the last turn, if the server still knows it.
-    pub goes_on: bool,
+    pub(crate) goes_on: bool,
     /// How long it may take.
     pub limit: Duration,
 }
@@ -63,21 +63,21 @@ impl TurnRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TurnOutcome {
     /// Its name, by which its edits are undone.
-    pub turn: String,
+    pub(crate) turn: String,
     /// The server's name of the conversation.
-    pub conversation: Option<String>,
+    pub(crate) conversation: Option<String>,
     /// The model, as the server names it.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// What the model said.
     pub reply: String,
     /// Its calls, in the order of the server's ids.
-    pub calls: Vec<CallSummary>,
+    pub(crate) calls: Vec<CallSummary>,
     /// Files that its calls changed, as `modified src/a.py`; what commands changed is not among them.
-    pub edits: Vec<String>,
+    pub(crate) edits: Vec<String>,
     /// Why it failed, in the server's words.
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
     /// It was cancelled.
-    pub cancelled: bool,
+    pub(crate) cancelled: bool,
 }
 
 impl TurnOutcome {

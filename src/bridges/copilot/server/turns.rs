@@ -13,11 +13,11 @@ use super::events::{CallState, Event, Events};
 
 /// A turn of ours.
 #[derive(Debug)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// Our name for it: the token of its progress, and the group of its edits.
-    pub name: String,
+    pub(crate) name: String,
     /// Cancelled when it is over: nothing that it has begun goes on.
-    pub over: CancellationToken,
+    pub(crate) over: CancellationToken,
     /// Calls that were begun for it.
     calls: AtomicUsize,
     heard: Mutex<Heard>,
@@ -26,19 +26,19 @@ pub struct Turn {
 
 /// What was heard of a turn.
 #[derive(Debug, Default, Clone)]
-pub struct Heard {
+pub(crate) struct Heard {
     /// The server's name of the conversation.
-    pub conversation: Option<String>,
+    pub(crate) conversation: Option<String>,
     /// The server's name of the turn.
-    pub turn: Option<String>,
+    pub(crate) turn: Option<String>,
     /// What the model has said, as far as it came.
-    pub reply: String,
+    pub(crate) reply: String,
     /// Its calls, by the server's id: name and last known state.
-    pub calls: BTreeMap<String, (String, CallState)>,
+    pub(crate) calls: BTreeMap<String, (String, CallState)>,
     /// Why it failed, in the server's words.
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
     /// Why it was cancelled, in the server's words.
-    pub cancelled: Option<String>,
+    pub(crate) cancelled: Option<String>,
 }
 
 /// The most that is kept of a reply, in bytes.
@@ -96,29 +96,29 @@ impl Turn {
     }
 
     /// What was heard so far.
-    pub fn heard(&self) -> Heard {
+    pub(crate) fn heard(&self) -> Heard {
         self.heard.lock().clone()
     }
 
     /// It goes on with a conversation that the server knows.
-    pub fn goes_on_in(&self, conversation: &str) {
+    pub(crate) fn goes_on_in(&self, conversation: &str) {
         self.heard.lock().conversation = Some(conversation.to_owned());
     }
 
     /// Whether what names `conversation` belongs to another one than this turn does. The server names ours before it calls; what
     /// names none cannot be told apart.
-    pub fn is_foreign(&self, conversation: &Value) -> bool {
+    pub(crate) fn is_foreign(&self, conversation: &Value) -> bool {
         let Some(named) = conversation.as_str() else { return false };
         self.heard.lock().conversation.as_ref().is_some_and(|own| own != named)
     }
 
     /// Whether anything has come of it: then it cannot be begun anew.
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.calls.load(Ordering::Relaxed) > 0 || !self.heard.lock().reply.is_empty()
     }
 
     /// A call of it changed its state.
-    pub fn call(&self, id: &str, name: &str, state: CallState, detail: Option<String>) {
+    pub(crate) fn call(&self, id: &str, name: &str, state: CallState, detail: Option<String>) {
         {
             let mut heard = self.heard.lock();
             let known = heard.calls.get(id).map(|(_, state)| *state);
@@ -131,7 +131,7 @@ impl Turn {
     }
 
     /// A call of ours begins.
-    pub fn begin_call(&self) {
+    pub(crate) fn begin_call(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -186,7 +186,7 @@ fn words_of(error: &Value) -> String {
 
 /// The turns of one client: one at a time.
 #[derive(Debug, Default)]
-pub struct Turns(Mutex<State>);
+pub(crate) struct Turns(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -200,10 +200,10 @@ const MOST_OVER: usize = 64;
 
 /// A turn while it runs. Dropping it ends whatever it has begun.
 #[derive(Debug)]
-pub struct Running<'a> {
+pub(crate) struct Running<'a> {
     turns: &'a Turns,
     /// The turn.
-    pub turn: Arc<Turn>,
+    pub(crate) turn: Arc<Turn>,
 }
 
 impl Drop for Running<'_> {
@@ -229,17 +229,17 @@ struct Told {
 
 impl Turns {
     /// The turn that runs.
-    pub fn current(&self) -> Option<Arc<Turn>> {
+    pub(crate) fn current(&self) -> Option<Arc<Turn>> {
         self.0.lock().current.clone()
     }
 
     /// Whether the server's turn of this name is over: a server that was deaf to its end may still call for it.
-    pub fn is_over(&self, name: &str) -> bool {
+    pub(crate) fn is_over(&self, name: &str) -> bool {
         self.0.lock().over.iter().any(|over| over == name)
     }
 
     /// Begins a turn, if none runs.
-    pub fn begin(&self, name: String, events: Events) -> Option<Running<'_>> {
+    pub(crate) fn begin(&self, name: String, events: Events) -> Option<Running<'_>> {
         let mut turns = self.0.lock();
         if turns.current.is_some() {
             return None;
@@ -250,7 +250,7 @@ impl Turns {
     }
 
     /// Takes in progress, where it is of the turn that runs.
-    pub fn progress(&self, params: &Value) {
+    pub(crate) fn progress(&self, params: &Value) {
         let Ok(told) = Told::deserialize(params) else { return };
         if let Some(turn) = self.current().filter(|turn| told.token == Value::String(turn.name.clone())) {
             turn.progress(&told.value);
@@ -260,11 +260,11 @@ impl Turns {
 
 /// A call of a turn, as it is told at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CallSummary {
+pub(crate) struct CallSummary {
     /// The tool.
-    pub name: String,
+    pub(crate) name: String,
     /// How it ended, or where it stood.
-    pub state: CallState,
+    pub(crate) state: CallState,
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::bridges::daemon::connector::Connection;
 ///
 /// # Errors
 /// When a side breaks.
-pub async fn bytes(
+pub(crate) async fn bytes(
     connection: Connection,
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,

@@ -47,7 +47,7 @@ const INTERNAL: i32 = -32603;
 
 /// What is known of the conversation.
 #[derive(Debug, Default)]
-pub struct Conversation {
+pub(super) struct Conversation {
     /// Which daemon this is.
     generation: u64,
     /// What is said first to every daemon, in this order: `initialize`, `notifications/initialized`, the log level.
@@ -76,11 +76,11 @@ struct Open {
 
 /// What becomes of the conversation when the daemon is gone.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Loss {
+pub(super) struct Loss {
     /// For the client: answers to calls that ran.
-    pub answers: Vec<Vec<u8>>,
+    pub(crate) answers: Vec<Vec<u8>>,
     /// Whether the client waits for something, so that another daemon is needed before it says anything more.
-    pub waits: bool,
+    pub(crate) waits: bool,
 }
 
 #[derive(Deserialize)]
@@ -106,7 +106,7 @@ struct Named {
 
 impl Conversation {
     /// A line of the client: what the daemon gets of it.
-    pub fn said_by_client(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+    pub(super) fn said_by_client(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         // What cannot be read is the daemon's to answer.
         let Ok(peek) = serde_json::from_slice::<Peek<'_>>(&line) else { return Some(line) };
         match (peek.method, peek.id) {
@@ -165,7 +165,7 @@ impl Conversation {
     }
 
     /// A line of the daemon: what the client gets of it.
-    pub fn said_by_daemon(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+    pub(super) fn said_by_daemon(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         let Ok(peek) = serde_json::from_slice::<Peek<'_>>(&line) else { return Some(line) };
         match (peek.method.as_deref(), peek.id) {
             (None, Some(id)) => {
@@ -201,7 +201,7 @@ impl Conversation {
     }
 
     /// The daemon is gone.
-    pub fn lost(&mut self) -> Loss {
+    pub(super) fn lost(&mut self) -> Loss {
         self.generation += 1;
         self.again.clear();
         let gone: Vec<String> =
@@ -213,7 +213,7 @@ impl Conversation {
     }
 
     /// What the next daemon is told first.
-    pub fn replay(&mut self) -> Vec<Vec<u8>> {
+    pub(super) fn replay(&mut self) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for line in self.opening.values().chain(self.subscriptions.values()) {
             match serde_json::from_slice::<Peek<'_>>(line)
@@ -240,7 +240,7 @@ impl Conversation {
     }
 
     /// There is no daemon: what everyone who waits is told.
-    pub fn nobody(&mut self, why: &str) -> Vec<Vec<u8>> {
+    pub(super) fn nobody(&mut self, why: &str) -> Vec<Vec<u8>> {
         let ids: Vec<String> = self.open.keys().cloned().collect();
         ids.iter().filter_map(|id| self.failed(id, why)).collect()
     }

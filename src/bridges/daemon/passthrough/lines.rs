@@ -5,7 +5,7 @@ const LONGEST: usize = 32 << 20;
 
 /// What has come of a line that is not whole yet.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub(super) struct Lines {
     part: Vec<u8>,
     /// The line is longer than any that is looked at, and its beginning has been passed on.
     beyond: bool,
@@ -13,7 +13,7 @@ pub struct Lines {
 
 /// A piece of what has come; pieces follow each other without a gap.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece {
+pub(super) enum Piece {
     /// A whole line, its end included.
     Line(Vec<u8>),
     /// A part of a line that is too long to be looked at.
@@ -22,7 +22,7 @@ pub enum Piece {
 
 impl Lines {
     /// Takes more bytes, and hands on what is whole.
-    pub fn add(&mut self, bytes: &[u8], mut each: impl FnMut(Piece)) {
+    pub(super) fn add(&mut self, bytes: &[u8], mut each: impl FnMut(Piece)) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let ends = piece.ends_with(b"\n");
             self.part.extend_from_slice(piece);
@@ -39,7 +39,7 @@ impl Lines {
     }
 
     /// What has no end yet, when nothing more will come.
-    pub fn rest(&mut self) -> Vec<u8> {
+    pub(super) fn rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.part)
     }
 }

@@ -9,11 +9,11 @@ mod bytes;
 mod conversation;
 mod lines;
 mod mcp;
-pub mod stdio;
+pub(crate) mod stdio;
 
 use std::time::Duration;
 
-pub use bytes::bytes;
+pub(crate) use bytes::bytes;
 pub use mcp::mcp;
 
 /// How long what is left may take to be passed on when the input has ended.

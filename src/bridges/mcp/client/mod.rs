@@ -42,20 +42,20 @@ use crate::tools::source::{Finding, HeldTool, MountedServer, ToolSource};
 use crate::tools::tool::AnyTool;
 
 /// Mounts the servers that the settings of `runtime` name.
-pub fn mount(runtime: &mut Runtime) {
+pub(crate) fn mount(runtime: &mut Runtime) {
     runtime.add_source(|context| Arc::new(Mounts::new(context)));
 }
 
 /// All mounted servers.
 #[derive(Debug)]
-pub struct Mounts {
+pub(crate) struct Mounts {
     servers: Vec<Arc<Server>>,
     generation: Arc<watch::Sender<u64>>,
 }
 
 impl Mounts {
     /// Those of the settings in `context`. Nothing is started.
-    pub fn new(context: &Context) -> Self {
+    pub(crate) fn new(context: &Context) -> Self {
         let generation = Arc::new(watch::Sender::new(0));
         let room = Arc::new(Room::new(context, Arc::clone(&generation)));
         let mounts = context.config.settings.mounts.servers.values();

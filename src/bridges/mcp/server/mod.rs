@@ -23,7 +23,7 @@ mod complete;
 mod conformance;
 mod handler;
 mod handles;
-pub mod http;
+pub(crate) mod http;
 mod links;
 mod list;
 mod pipe;

@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(200);
 const MOST: u64 = 8 << 20;
 
 /// Prints the last lines of the log of the daemon called `key`, and those to come where that is wanted.
-pub async fn run(arguments: &Logs, folders: &Folders, key: &str) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &Logs, folders: &Folders, key: &str) -> Result<Reply, ToolError> {
     let folder = logging::folder(&folders.state);
     let nothing = || {
         let error = "the daemon for this workspace and environment has logged nothing";

@@ -29,7 +29,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
 /// `copilot host`
-pub async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, ToolError> {
     let prompt = prompt(&arguments).await?;
     let mut signals = Signals::listen()?;
     let runtime = bridges::open(options(&start.global, &start.cwd))?;

@@ -12,7 +12,7 @@ use crate::cli::reply::Reply;
 use crate::tools::error::ToolError;
 
 /// Runs one of the words of `copilot`.
-pub async fn run(copilot: Copilot, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(crate) async fn run(copilot: Copilot, start: Start<'_>) -> Result<Reply, ToolError> {
     match copilot.command.unwrap_or(CopilotCommand::Status(CopilotStatus::default())) {
         CopilotCommand::Status(arguments) => server::status(arguments, start).await,
         CopilotCommand::Tools(arguments) => server::tools(arguments, start).await,

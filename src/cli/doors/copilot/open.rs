@@ -16,14 +16,14 @@ use crate::tools::error::ToolError;
 use crate::tools::tool::Caller;
 
 /// What is open.
-pub struct Opened {
+pub(super) struct Opened {
     live: Live,
-    pub copilot: Copilot,
-    pub events: UnboundedReceiver<Event>,
+    pub(crate) copilot: Copilot,
+    pub(crate) events: UnboundedReceiver<Event>,
 }
 
 /// Opens the workspace.
-pub fn runtime(start: &Start<'_>) -> Result<Runtime, ToolError> {
+pub(super) fn runtime(start: &Start<'_>) -> Result<Runtime, ToolError> {
     let runtime = bridges::open(options(&start.global, &start.cwd))?;
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
@@ -34,7 +34,7 @@ pub fn runtime(start: &Start<'_>) -> Result<Runtime, ToolError> {
 impl Opened {
     /// Opens the workspace, and a client with the tools of `profile`; no server is started yet. What the model's calls need
     /// leave for is asked at the terminal, where there is one.
-    pub async fn new(
+    pub(super) async fn new(
         start: &Start<'_>,
         profile: Option<ProfileName>,
         names: &[String],
@@ -62,7 +62,7 @@ impl Opened {
     }
 
     /// Ends the server, and everything else.
-    pub async fn close(self) {
+    pub(super) async fn close(self) {
         self.copilot.end().await;
         self.live.shutdown().await;
     }

@@ -18,7 +18,7 @@ use crate::cli::signals::Signals;
 use crate::tools::error::ToolError;
 
 /// `copilot status`
-pub async fn status(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn status(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, ToolError> {
     let Some(report) = report(arguments, &start).await? else { return Ok(interrupted()) };
     let signed_in = report.status.signed_in();
     let status = if signed_in { Status::Answered } else { Status::Unpleasant };
@@ -31,7 +31,7 @@ pub async fn status(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply,
 }
 
 /// `copilot tools`
-pub async fn tools(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn tools(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, ToolError> {
     let opened = Opened::new(&start, arguments.profile, &arguments.names, ResultFormat::Tuple, true).await?;
     let mut signals = Signals::listen()?;
     let registration = tokio::select! {
@@ -68,7 +68,7 @@ async fn report(arguments: CopilotStatus, start: &Start<'_>) -> Result<Option<Re
 }
 
 /// `copilot sign-in`. Nothing of it is recorded, whatever `--trace` says.
-pub async fn sign_in(start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn sign_in(start: Start<'_>) -> Result<Reply, ToolError> {
     let opened = Opened::new(&start, None, &[], ResultFormat::Tuple, false).await?;
     let mut signals = Signals::listen()?;
     let signing = async {
@@ -97,7 +97,7 @@ pub async fn sign_in(start: Start<'_>) -> Result<Reply, ToolError> {
 }
 
 /// `copilot undo`: the edits of a turn are one group.
-pub async fn undo(arguments: CopilotUndo, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn undo(arguments: CopilotUndo, start: Start<'_>) -> Result<Reply, ToolError> {
     let runtime = open::runtime(&start)?;
     let paths = Paths::new(runtime.workspace().root(), &start.cwd);
     let door = Door {
@@ -121,6 +121,6 @@ fn merge(into: &mut serde_json::Value, from: &serde_json::Value) {
 }
 
 /// Somebody did not wait for the answer.
-pub fn interrupted() -> Reply {
+pub(super) fn interrupted() -> Reply {
     Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted }
 }

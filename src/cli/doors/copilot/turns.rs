@@ -21,7 +21,7 @@ use crate::cli::signals::Signals;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// `copilot agent`
-pub async fn agent(arguments: CopilotAgent, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn agent(arguments: CopilotAgent, start: Start<'_>) -> Result<Reply, ToolError> {
     let CopilotAgent { prompt, turns } = arguments;
     let prompt = match prompt.as_str() {
         "-" => Input::Stdin.text("the prompt").await?,
@@ -53,7 +53,7 @@ pub async fn agent(arguments: CopilotAgent, start: Start<'_>) -> Result<Reply, T
 
 /// `copilot chat`: one conversation, a turn for each line, until the input ends. An interrupt ends the turn that runs, and the
 /// conversation where none does.
-pub async fn chat(turns: CopilotTurns, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn chat(turns: CopilotTurns, start: Start<'_>) -> Result<Reply, ToolError> {
     let mut opened =
         Opened::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
     let mut signals = Signals::listen()?;

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::text::patch::mismatch::PatchMismatch;
 
 fn patched(hunks_text: &str, old: &str) -> Applied {
     apply(&hunks(hunks_text), old, ApplyOptions::default())

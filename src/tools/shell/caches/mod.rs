@@ -41,7 +41,7 @@ const SHOWING: Duration = Duration::from_secs(10);
 
 /// What the caches of a command depend on.
 #[derive(Debug)]
-pub struct CachesWanted {
+pub(crate) struct CachesWanted {
     /// The user's folder for our caches.
     pub cache: PathBuf,
     /// The root of the workspace.
@@ -56,7 +56,7 @@ pub struct CachesWanted {
 
 /// The caches of a command.
 #[derive(Debug, PartialEq, Eq)]
-pub struct CommandCaches {
+pub(crate) struct CommandCaches {
     /// The folder that they all lie in.
     pub folder: PathBuf,
     /// What leads tools there.
@@ -66,7 +66,7 @@ pub struct CommandCaches {
 /// There are no caches for commands.
 #[derive(Debug, thiserror::Error)]
 #[error("commands have no caches of their own here, and cannot write yours: {}: {source}", path.display())]
-pub struct NoCaches {
+pub(crate) struct NoCaches {
     path: PathBuf,
     source: io::Error,
 }
@@ -95,7 +95,7 @@ impl CachesWanted {
     ///
     /// # Errors
     /// Where the folder cannot be made or written.
-    pub fn make(&self) -> Result<CommandCaches, NoCaches> {
+    pub(crate) fn make(&self) -> Result<CommandCaches, NoCaches> {
         let base = self.base();
         let folder = base.join(OWN);
         let failed = |path: &Path| {
@@ -109,7 +109,7 @@ impl CachesWanted {
     }
 
     /// Removes the caches of workspaces that are gone or have not been used for long. It looks for them once a day.
-    pub fn clear_others(&self) {
+    pub(crate) fn clear_others(&self) {
         let base = self.base();
         let to_look = gone::begins_a_day(&base, &self.root);
         gone::clear(&self.cache.join(COMMANDS), &base, to_look);

@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode, Uri};
 use super::token::Token;
 
 /// Where MCP is served.
-pub const ENDPOINT: &str = "/mcp";
+pub(crate) const ENDPOINT: &str = "/mcp";
 
 /// Why a request is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

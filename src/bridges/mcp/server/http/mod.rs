@@ -10,7 +10,7 @@ mod guard;
 pub(super) mod peer;
 mod places;
 mod sessions;
-pub mod token;
+pub(crate) mod token;
 
 use std::convert::Infallible;
 use std::io;
@@ -33,7 +33,7 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub use self::guard::ENDPOINT;
+pub(crate) use self::guard::ENDPOINT;
 use self::guard::Guard;
 use self::peer::Peer;
 use self::places::{ConnectionPlace, ConnectionPlaces};

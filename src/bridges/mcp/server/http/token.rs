@@ -59,7 +59,7 @@ impl Token {
     ///
     /// # Errors
     /// [`TokenError::NoRandom`].
-    pub fn random() -> Result<Self, TokenError> {
+    pub(crate) fn random() -> Result<Self, TokenError> {
         Ok(Self(URL_SAFE_NO_PAD.encode(key()?)))
     }
 
@@ -80,7 +80,7 @@ impl Token {
     ///
     /// # Errors
     /// [`TokenError`].
-    pub fn from_file(path: &Path) -> Result<Self, TokenError> {
+    pub(crate) fn from_file(path: &Path) -> Result<Self, TokenError> {
         let unusable = |error| TokenError::File { path: path.to_owned(), error };
         let file = File::open(path).map_err(unusable)?;
         let mode = file.metadata().map_err(unusable)?.mode();
@@ -106,7 +106,7 @@ impl Token {
     ///
     /// # Errors
     /// [`TokenError::File`].
-    pub fn keep(&self, state: &Path, port: u16) -> Result<KeptToken, TokenError> {
+    pub(crate) fn keep(&self, state: &Path, port: u16) -> Result<KeptToken, TokenError> {
         let folder = state.join("mcp");
         let path = folder.join(format!("http-{port}.token"));
         let unusable = |error| TokenError::File { path: path.clone(), error };
@@ -125,13 +125,13 @@ impl Token {
 
 /// A token's file, as long as this lives.
 #[derive(Debug)]
-pub struct KeptToken {
+pub(crate) struct KeptToken {
     path: PathBuf,
 }
 
 impl KeptToken {
     /// The file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

@@ -44,7 +44,7 @@ const HELD_BYTES: usize = 32 << 20;
 const LISTENING: usize = 64;
 
 /// One client's two streams, as rmcp wants to see them.
-pub struct Pipe<R, W> {
+pub(super) struct Pipe<R, W> {
     lines: Lines<R>,
     outlet: Arc<Outlet<W>>,
     flight: Arc<Flight>,
@@ -98,7 +98,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     /// A pipe that reads `read` and writes `write`. Cancels `gone` when input ends; stops writing when `closed` is cancelled.
-    pub fn new(read: R, write: W, gone: CancellationToken, closed: CancellationToken) -> Self {
+    pub(super) fn new(read: R, write: W, gone: CancellationToken, closed: CancellationToken) -> Self {
         Self {
             lines: Lines::new(read),
             outlet: Arc::new(Outlet::new(write, closed)),

@@ -1,0 +1,220 @@
+//! What integration tests and benches use besides the names of `lib.rs`. No other code may rely on it.
+//!
+//! The modules are those of the crate, with as much of each as a test uses.
+
+pub mod bridges {
+    pub use crate::bridges::open_with;
+    pub mod copilot {
+        pub mod names {
+            pub use crate::bridges::copilot::names::{Answer, Asked, Class, all, call, choice};
+        }
+        pub mod server {
+            pub use crate::bridges::copilot::server::{
+                CallState, Copilot, CopilotError, CopilotOptions, Event, Events, ResultFormat, TurnOutcome,
+                TurnRequest,
+            };
+        }
+    }
+    pub mod daemon {
+        pub mod connector {
+            pub use crate::bridges::daemon::connector::Connector;
+        }
+        pub mod folder {
+            pub use crate::bridges::daemon::folder::Folder;
+        }
+        pub mod passthrough {
+            pub use crate::bridges::daemon::passthrough::{Ended, mcp};
+        }
+        pub mod preamble {
+            pub use crate::bridges::daemon::preamble::{DoorName, LONGEST, Preamble, read_line};
+        }
+        pub mod server {
+            pub use crate::bridges::daemon::server::{Daemon, Doors, Place, Serve, Visit};
+        }
+    }
+    pub mod editor {
+        pub use crate::bridges::editor::{EditorOptions, serve};
+    }
+    pub mod mcp {
+        pub mod server {
+            pub use crate::bridges::mcp::server::{ServerOptions, serve};
+            pub mod http {
+                pub use crate::bridges::mcp::server::http::{HttpOptions, Listener, serve};
+                pub mod token {
+                    pub use crate::bridges::mcp::server::http::token::Token;
+                }
+            }
+        }
+    }
+}
+pub mod cli {
+    pub mod args {
+        pub use crate::cli::args::Cli;
+    }
+    pub mod render {
+        pub use crate::cli::render::Look;
+        pub mod markdown {
+            pub use crate::cli::render::markdown::render;
+        }
+    }
+}
+pub mod config {
+    pub use crate::config::{Catalogue, Config, Flags, LaunchFields, Pin, Profile, Trust};
+    pub mod spec {
+        pub use crate::config::spec::{Server, Untrusted};
+    }
+}
+pub mod hints {
+    pub use crate::hints::{DEADLINE, Subject, definition};
+}
+pub mod lsp {
+    pub mod health {
+        pub use crate::lsp::health::{findings, version};
+    }
+    pub mod install {
+        pub use crate::lsp::install::{InstallError, Installed, Installer, Progress};
+    }
+    pub mod locate {
+        pub use crate::lsp::locate::{Located, Origin, prefix_folders};
+    }
+    pub mod model {
+        pub use crate::lsp::model::{FileRef, Severity};
+    }
+    pub mod progress {
+        pub use crate::lsp::progress::ProgressEvent;
+    }
+    pub mod uri {
+        pub use crate::lsp::uri::{file_ref, from_path, to_path};
+    }
+    pub mod view {
+        pub use crate::lsp::view::View;
+    }
+}
+pub mod policy {
+    pub mod approval {
+        pub use crate::policy::approval::LeaveGiven;
+    }
+    pub mod caller {
+        pub use crate::policy::caller::CallerAccess;
+    }
+    pub mod command {
+        pub use crate::policy::command::{CommandPattern, allowed_by, forbids};
+    }
+    pub mod hooks {
+        pub use crate::policy::hooks::Hooks;
+        pub mod files {
+            pub use crate::policy::hooks::files::HookFile;
+        }
+    }
+    pub mod name {
+        pub use crate::policy::name::matches;
+    }
+    pub mod path {
+        pub use crate::policy::path::{Letters, PathPattern};
+    }
+    pub mod request {
+        pub use crate::policy::request::{Effect, Subjects, Verdict};
+    }
+    pub mod rules {
+        pub use crate::policy::rules::Policy;
+    }
+    pub mod shell {
+        pub use crate::policy::shell::Script;
+    }
+    pub mod shell_words {
+        pub use crate::policy::shell_words::Word;
+    }
+}
+pub mod process {
+    pub use crate::process::{Exit, Finished, SUPERVISE, ServerProcess, Spawn, SpawnError, Spawner, run};
+    pub mod sandbox {
+        pub use crate::process::sandbox::{gives_own_processes, status};
+    }
+}
+pub mod rpc {
+    pub use crate::rpc::{Peer, PeerHandler, PeerResponse, RequestRefusal};
+}
+pub mod runtime {
+    pub mod live {
+        pub use crate::runtime::live::Live;
+    }
+    pub mod overlays {
+        pub use crate::runtime::overlays::Overlays;
+    }
+}
+pub mod text {
+    pub use crate::text::{
+        Buffer, Change, Encoding, Identifier, LineMap, cut_markdown, identifiers_on_line, matching, read_glob,
+    };
+    pub mod patch {
+        pub use crate::text::patch::{
+            Applied, ApplyError, ApplyOptions, FileMode, FilePatch, LineKind, MismatchReason, Operation,
+            Patch, PatchForm, PatchPath, apply, apply_all, parse,
+        };
+    }
+}
+pub mod tools {
+    pub mod answer {
+        pub use crate::tools::answer::{
+            DiagnosticItem, DiagnosticsOutput, HoverOutput, LocationsOutput, Place, ServerStatus,
+        };
+    }
+    pub mod chat {
+        pub use crate::tools::chat::NAMES;
+        pub mod base {
+            pub use crate::tools::chat::base::{ChatError, ChatTool};
+        }
+        pub mod session {
+            pub use crate::tools::chat::session::{Found, Request, Session, Sessions, Source};
+        }
+    }
+    pub mod export {
+        pub use crate::tools::export::{Format, export};
+    }
+    pub mod install {
+        pub use crate::tools::install::InstallState;
+    }
+    pub mod lsp_hierarchy {
+        pub use crate::tools::lsp_hierarchy::{CallDirection, TypeDirection};
+    }
+    pub mod notebook {
+        pub use crate::tools::notebook::as_text;
+    }
+    pub mod patience {
+        pub use crate::tools::patience::Patience;
+    }
+    pub mod servers {
+        pub use crate::tools::servers::{RunState, ServerRow};
+    }
+    pub mod skills {
+        pub mod frontmatter {
+            pub use crate::tools::skills::frontmatter::Frontmatter;
+        }
+    }
+    pub mod source {
+        pub use crate::tools::source::MountedState;
+    }
+    pub mod tool {
+        pub use crate::tools::tool::Definition;
+    }
+    pub mod trust {
+        pub use crate::tools::trust::TrustOutput;
+    }
+    pub mod web {
+        pub mod guard {
+            pub use crate::tools::web::guard::is_public;
+        }
+    }
+}
+pub mod workspace {
+    pub use crate::workspace::{
+        CaseMode, ChangeFeed, ChangeKind, EntryKind, GlobOrder, GlobQuery, GrepPattern, GrepQuery,
+        GrepResult, GrepWanted, ListQuery, ReadError, Selection, Until, WalkLimits, Workspace, WorkspacePath,
+    };
+    pub mod edit {
+        pub use crate::workspace::edit::{
+            ContentHash, EditError, EditId, EditLimits, EditOptions, Edits, Expected, FileKind,
+            FileOperation, Found, LineEnds, Plan,
+        };
+    }
+}
