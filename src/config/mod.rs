@@ -8,7 +8,7 @@
 //! How data passes: a [`Layer`] is one TOML text with its origin. Every layer is checked on its own against the words of
 //! [`spec`], so that an error can name file, line and key; then the layers are merged key by key, later ones win, and the
 //! whole is read into the types of [`spec`]. What an untrusted project says about running programs is taken out of its
-//! layer before the merge, and named in [`Loaded::left_out`].
+//! layer before the merge, and named in [`Loaded::left_out`](catalogue::Loaded::left_out).
 
 mod access;
 mod build_file;
